@@ -1,4 +1,6 @@
-/** Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended. */
+/**
+ * Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build, context } from "esbuild";

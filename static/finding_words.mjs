@@ -1,5 +1,7 @@
-/** The sentences of findings: those of all kinds in static/locales/findings.LANGUAGE.json, and those of each kind in a file of its own,
- * static/locales/findings/KIND.json, with both languages. Whoever imports the first gets all of them. */
+/**
+ * The sentences of findings: those of all kinds in static/locales/findings.LANGUAGE.json, and those of each kind in a
+ * file of its own, static/locales/findings/KIND.json, with both languages. Whoever imports the first gets all of them.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,5 +1,7 @@
-/** Runs every test of the page's scripts in this one process: a process for each file would load Node and the scripts anew,
- * for four tenths of the time. `npm test FILE` runs some of them. */
+/**
+ * Runs every test of the page's scripts in this one process: a process for each file would load Node and the scripts
+ * anew, for four tenths of the time. `npm test FILE` runs some of them.
+ */
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

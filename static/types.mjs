@@ -1,6 +1,6 @@
 /**
- * Writes static/js/trace/wire.ts from the schema of the trace and static/js/trace/registry.ts from the table of events; with
- * --check only says whether they are current.
+ * Writes static/js/trace/wire.ts from the schema of the trace and static/js/trace/registry.ts from the table of events;
+ * with --check only says whether they are current.
  *
  * An entity is declared as it stands in the state, where an absent field is missing; in a step's `set` it is a `Delta`.
  */

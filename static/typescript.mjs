@@ -1,4 +1,7 @@
-/** Lets Node import the page's modules, whose types esbuild takes out, and the words of findings: `node --import ./static/typescript.mjs FILE`. */
+/**
+ * Lets Node import the page's modules, whose types esbuild takes out, and the words of findings: `node --import
+ * ./static/typescript.mjs FILE`.
+ */
 import { readFile } from "node:fs/promises";
 import { register } from "node:module";
 import { fileURLToPath } from "node:url";

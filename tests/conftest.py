@@ -7,14 +7,15 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.forks import fork_host, forked_assemblers, forked_server, prepared_zygotes
+from tests.forks import prepared_modules
 from tests.support.kept_browser import KeptBrowser, close_pages, find_browser, new_page
-from tests.support.running_server import running_server
-from tests.support.workers import Workers
+
+if TYPE_CHECKING:
+    from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 
@@ -123,17 +124,11 @@ LONGEST = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes run tests, they share the hosts of what they fork: zygotes, assemblers, servers, programs."""
+    """Where several processes run tests, they share the hosts of what they fork."""
     if getattr(config.option, "numprocesses", None):
-        os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
-        os.environ[forked_server.HOST] = forked_server.host()
-        os.environ |= {
-            host.variable: host.name for host in (fork_host.RECORDER, fork_host.PLAIN, forked_assemblers.HOST)
-        }
-    else:  # this process runs tests; the one that starts the others needs no torch
-        import torch
+        from tests.forks import shared_hosts
 
-        torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
+        os.environ |= shared_hosts.sockets()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -149,11 +144,10 @@ def pytest_collection() -> Iterator[None]:
         gc.set_threshold(20_000, 20, 20)  # tests make more objects than a program, and wait for none of them to go
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _prepared_processes() -> None:
-    """The pools of tests fork their zygotes and assemblers from processes that were prepared once."""
-    prepared_zygotes.use()
-    forked_assemblers.use()
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """What the test's file has imported is made ready for tests; what no test imports, no test waits for."""
+    prepared_modules.prepare()
 
 
 @pytest.fixture(scope="session")
@@ -165,6 +159,8 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(site_folder: Path) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
+    from tests.support.running_server import running_server
+
     with running_server(site_folder, **UNLIMITED) as address:
         for _ in range(600):
             with urllib.request.urlopen(address) as page:
@@ -177,8 +173,10 @@ def site(site_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def workers() -> Iterator[Workers]:
+def workers() -> "Iterator[Workers]":
     """A pool of workers for every test that needs no settings of its own."""
+    from tests.support.workers import Workers
+
     workers = Workers()
     yield workers
     workers.close()

@@ -1,14 +1,16 @@
 """Why a recording took long, in a sentence for its user."""
 
 from collections.abc import Mapping
-
-from gradbox.sessions.unstepped_code import ReasonToLook
+from typing import Literal
 
 WORTH_TELLING_SECONDS = 10.0
 """A recording that took longer says why."""
 
 LARGE_BYTES = 200 << 20
 """Bytes of storages whose reading takes a while."""
+
+ReasonToLook = Literal["passed_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"]
+"""Why a step looks at everything: see gradbox.sessions.unstepped_code."""
 
 REASONS: Mapping[ReasonToLook, str] = {
     "passed_calls": "one statement calls a function very often",
@@ -18,7 +20,7 @@ REASONS: Mapping[ReasonToLook, str] = {
     "threads": "another thread runs beside the recorded one",
     "callbacks": "code without steps calls functions of the program",
 }
-"""Why steps look at everything, beyond what their statements' text tells."""
+"""What a sentence says of each."""
 
 
 def cost_message(

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -22,15 +22,13 @@ from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import introspection, stack
 from gradbox.recorder.effects import reaches_into_graph, word_exposes_memory
 from gradbox.sessions.passed_calls import PassedCalls
+from gradbox.sessions.recording_cost import ReasonToLook
 
 THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
 """Packages whose threads draw progress, or talk to a notebook."""
 
 MAX_MODULES = 40
 """Modules of the user's without steps whose globals are looked at; with more, each step observes everything."""
-
-
-ReasonToLook = Literal["passed_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"]
 
 _UNCHANGEABLE_TYPES = (
     bool, int, float, complex, str, bytes, type(None), range, ModuleType, BuiltinFunctionType, CodeType, torch.dtype,

@@ -1,4 +1,7 @@
-/** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
+/**
+ * What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings,
+ * what a terminal prints.
+ */
 
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
@@ -22,8 +25,9 @@ import type { Trace } from "./trace/wire.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
 /**
- * @param text the trace, or for a comparison both, by side, for the file of a series all that it holds
- * @returns steps: how many there are, where the one request for is not among them; failed: why nothing can be made
+ * `text` is the trace; for a comparison both traces by side, for the file of a series all that it holds. Returns
+ * `steps`, how many there are, where the requested one is not among them, and `failed`, the reason, where nothing can
+ * be made.
  */
 export function render(
   text: string,

@@ -166,7 +166,7 @@ function showOnCpuNotice(state: PageState, before: PageState | null) {
     void import("./page/program/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
 }
 
-/** Draws a change of the state, part by part. @param before null: the first time */
+/** Draws a change of the state, part by part; `before` is null the first time. */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
   runStatus.render(state, before);
@@ -242,4 +242,5 @@ const openingAddress = addressAtNoteStep(
 );
 const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: openingAddress });
-if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready
+// made while the page was getting ready
+if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings });

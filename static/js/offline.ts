@@ -1,4 +1,7 @@
-/** The offline file: its trace, or the two that it compares, or those of a series, lie in the document, for there is no server. */
+/**
+ * The offline file: its trace, or the two that it compares, or those of a series, lie in the document, for there is no
+ * server.
+ */
 
 import { startComparisonViewer } from "./compare/viewer.ts";
 import { paintPython } from "./editor/paint.ts";

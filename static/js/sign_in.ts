@@ -36,7 +36,7 @@ if (form) {
   });
 }
 
-/** Ask for a session. @returns the sentence that says what is wrong, empty where nothing is */
+/** Asks for a session. Returns the sentence that says what is wrong, empty where nothing is. */
 async function refusalText(password: string): Promise<string> {
   const { wrong = "", later = "", lost = "" } = form?.dataset ?? {};
   try {

@@ -5,7 +5,11 @@ careless glance to each look, or changes the steps on their way out as a tracer 
 """
 
 import contextlib
+import json
+import resource
 import sys
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,11 +20,28 @@ from torch.overrides import TorchFunctionMode
 
 from gradbox.recorder.observer import Observer
 from gradbox.wire.trace import Trace
-from server.worker.run import ProgramRun
+from server.worker.run import ProgramRun, run_program_and_exit
+from tests.forks.fork_host import Write, forked
 from tests.forks.plain_python import run_plain
-from tests.support.tracing import Replay, events, lines
+from tests.support.tracing import CPU_SECONDS, Replay, events
 
 Step = dict[str, Any]
+
+
+def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
+    """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
+
+    def act(write: Write) -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        warnings.resetwarnings()  # the strictness of tests is not the program's
+        try:
+            before()
+        except BaseException:
+            write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
+            return
+        run_program_and_exit({"source": source, **job}, write)  # type: ignore[typeddict-item]
+
+    return [json.loads(line) for line in forked(act).splitlines()]
 
 
 class Seen:
@@ -113,7 +134,7 @@ class Trap:
                 planted_fault.apply()
 
         source = planted_fault.source if planted_fault is not None and planted_fault.source is not None else self.source
-        seen = Seen(source, lines(source, before, limits=self.limits))
+        seen = Seen(source, lines_of_fork(source, before, limits=self.limits))
         if planted_fault is None:
             Trace.model_validate(seen.trace)
         return seen

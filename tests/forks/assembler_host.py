@@ -31,4 +31,4 @@ if __name__ == "__main__":
     assemble_compressed_trace(
         AssemblyRequest(job=Job(source="")), b""
     )  # what the first trace makes, no fork has to make again
-    serve_connections(become_assembler)
+    serve_connections(int(sys.argv[1]), int(sys.argv[2]), become_assembler)

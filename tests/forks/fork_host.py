@@ -1,7 +1,8 @@
 """Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest itself.
 
-A host is a module whose main function calls `serve`; the first `ForkHost` of a run of the tests starts it. A request is JSON on
-a connection of its own; the answer is what the child writes there, until it has ended.
+A host is a module whose `main` calls `serve`; the first `ForkHost` of a run of the tests starts it, one that needs torch as a
+fork of tests.forks.torch_host. A request is JSON on a connection of its own; the answer is what the child writes there, until it has
+ended.
 """
 
 import gc
@@ -12,11 +13,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.forks.host_sockets import CHECK_INTERVAL, reap_children, socket_of_host
+from tests.forks.host_sockets import CHECK_INTERVAL, end_at_exit, reap_children, socket_of_host
 from tests.forks.huge_pages import join_pages
 
 ROOT = Path(__file__).parents[2]
@@ -25,16 +26,26 @@ Request = dict[str, Any]
 Write = Callable[[bytes], None]
 
 
-class ForkHost:
-    """The asking side. module: the host's, as in `python -m`. variable: of the environment, names its socket to other processes."""
+def host_environment() -> dict[str, str]:
+    """The environment of a host: this process's, with one thread for each library and one order of sets."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**os.environ, **threads, "PYTHONHASHSEED": "0"}
 
-    def __init__(self, module: str, variable: str) -> None:
-        self._module, self.variable = module, variable
+
+class ForkHost:
+    """The asking side.
+
+    module: the host's. variable: of the environment, names its socket to other processes. start: begins to start it, by default
+    as a fork of tests.forks.torch_host.
+    """
+
+    def __init__(self, module: str, variable: str, start: Callable[[str, int], None] | None = None) -> None:
+        self._module, self.variable, self._start = module, variable, start or fork_from_torch
 
     @cached_property
     def name(self) -> str:
         """Of the host's socket. Begins to start the host where no other process of the tests has done so."""
-        return socket_of_host(self.variable, socket.SOCK_STREAM, self._start)
+        return socket_of_host(self.variable, socket.SOCK_STREAM, lambda listener: self._start(self._module, listener))
 
     def ask(self, **request: Any) -> bytes:
         """What a child writes for this request. Raises OSError where the host is gone."""
@@ -45,30 +56,49 @@ class ForkHost:
             with connection.makefile("rb") as answer:
                 return answer.read()
 
-    def _start(self, listener: int) -> subprocess.Popen[bytes]:
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        return subprocess.Popen(
-            [sys.executable, "-m", self._module, str(listener)],
-            cwd=ROOT,
-            env={**os.environ, **threads, "PYTHONHASHSEED": "0"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[listener],
-        )
+
+def start_module(module: str, listener: int) -> None:
+    """Begin to start `python -m MODULE`, with a listening socket and the pid of this process, with which it ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, str(listener), str(os.getpid())],
+        cwd=ROOT,
+        env=host_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[listener],
+    )
+    end_at_exit(process)
+
+
+TORCH = "TORCH_HOST"
+"""The environment variable that names the socket of tests.forks.torch_host to other processes of the tests."""
+
+
+@cache
+def torch_host() -> str:
+    """The name of the socket of tests.forks.torch_host. The first call begins to start it."""
+    return socket_of_host(TORCH, socket.SOCK_STREAM, lambda listener: start_module("tests.forks.torch_host", listener))
+
+
+def fork_from_torch(module: str, listener: int) -> None:
+    """Begin to start a host as a fork of tests.forks.torch_host."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(f"\0{torch_host()}")
+        socket.send_fds(connection, [module.encode()], [listener])
 
 
 RECORDER = ForkHost("tests.forks.recorder_host", "RECORDER_HOST")
 PLAIN = ForkHost("tests.forks.plain_host", "PLAIN_HOST")
 
 
-def serve(handle: Callable[[Request, Write], None]) -> None:
+def serve(descriptor: int, parent: int, handle: Callable[[Request, Write], None]) -> None:
     """Call `handle` in a fork for the request of each connection, until the parent has ended."""
-    serve_connections(lambda connection: answer(connection, handle))
+    serve_connections(descriptor, parent, lambda connection: answer(connection, handle))
 
 
-def serve_connections(act: Callable[[socket.socket], NoReturn]) -> None:
-    """Call `act` in a fork for each connection to the socket that the command line names, until the parent has ended."""
-    parent, listener = os.getppid(), socket.socket(fileno=int(sys.argv[1]))
+def serve_connections(descriptor: int, parent: int, act: Callable[[socket.socket], NoReturn]) -> None:
+    """Call `act` in a fork for each connection to the socket of this descriptor, until the process with that pid, the parent, has ended."""
+    listener = socket.socket(fileno=descriptor)
     gc.collect()
     gc.freeze()
     join_pages()

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from server.pool import assembly
-from tests.forks.fork_host import ForkHost
+from tests.forks.fork_host import ForkHost, start_module
 
-HOST = ForkHost("tests.forks.assembler_host", "ASSEMBLER_HOST")
+HOST = ForkHost("tests.forks.assembler_host", "ASSEMBLER_HOST", start_module)
 
 start_process = assembly.start_assembler_process
 

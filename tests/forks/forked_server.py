@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 
 from benchmarks.measured_server import MeasuredServer
 from tests.forks import forked_assemblers, prepared_zygotes
-from tests.forks.host_sockets import socket_of_host
+from tests.forks.host_sockets import end_at_exit, socket_of_host
 
 ROOT = Path(__file__).parents[2]
 HOST = "SERVER_HOST"
@@ -33,9 +33,9 @@ def host() -> str:
     return socket_of_host(HOST, socket.SOCK_SEQPACKET, start_host)
 
 
-def start_host(listener: int) -> subprocess.Popen[bytes]:
+def start_host(listener: int) -> None:
     """Begin to start the host, which listens at this descriptor."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "tests.forks.server_host", str(listener)],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")},
@@ -43,6 +43,7 @@ def start_host(listener: int) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         pass_fds=[listener],
     )
+    end_at_exit(process)
 
 
 class ForkedServer:

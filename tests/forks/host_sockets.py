@@ -12,11 +12,11 @@ CHECK_INTERVAL = 0.5
 """Seconds between two looks of a host whether a fork or the parent has ended."""
 
 
-def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int], subprocess.Popen[bytes]]) -> str:
-    """The name of the socket at which a host listens, which ends with the process that started it.
+def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int], None]) -> str:
+    """The name of the socket at which a host listens.
 
     variable: of the environment; where it is set, that is the name. kind: of the socket. start: begins to start the host,
-    which listens at this descriptor.
+    which listens at this descriptor and ends with this process.
     """
     if variable in os.environ:
         return os.environ[variable]
@@ -24,15 +24,18 @@ def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int]
     with socket.socket(socket.AF_UNIX, kind) as listener:
         listener.bind(f"\0{name}")
         listener.listen(64)
-        process = start(listener.fileno())
-    atexit.register(end, process)
+        start(listener.fileno())
     return name
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and wait for its end."""
-    process.kill()
-    process.wait(20)
+def end_at_exit(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process when this one ends."""
+
+    def end() -> None:
+        process.kill()
+        process.wait(20)
+
+    atexit.register(end)
 
 
 def reap_children() -> None:

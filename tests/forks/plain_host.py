@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy
 import torch
-import torch._dynamo
 
 from tests.forks.fork_host import Request, Write, serve
 from tests.referee.torch_facts import facts
@@ -95,6 +94,6 @@ def described(raised: BaseException, source: str) -> list[Any]:
     return [type(raised).__name__, str(raised), line, text]
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    serve(handle)
+def main(listener: int, parent: int) -> None:
+    """Serve at this descriptor, in a fork of tests.forks.torch_host."""
+    serve(listener, parent, handle)

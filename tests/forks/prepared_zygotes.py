@@ -10,17 +10,17 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 
-from server.matrix import service
 from server.pool import zygote
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
 from tests.forks import forked_assemblers
-from tests.forks.host_sockets import socket_of_host
+from tests.forks.host_sockets import end_at_exit, socket_of_host
 
 HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
@@ -56,7 +56,7 @@ def host() -> str:
     """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this process."""
     options = WorkerOptions(1, "off", 0, 0, PREPARE)
     return socket_of_host(
-        HOST, socket.SOCK_SEQPACKET, lambda listener: boot(listener, options, "tests.forks.zygote_host")
+        HOST, socket.SOCK_SEQPACKET, lambda listener: end_at_exit(boot(listener, options, "tests.forks.zygote_host"))
     )
 
 
@@ -76,7 +76,9 @@ def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[b
 def use() -> None:
     """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked for."""
     zygote.start_zygote_process = fork  # type: ignore[assignment]
-    service.WARM_UP_DELAY = float("inf")
+    matrix = sys.modules.get("server.matrix.service")  # where it is not imported, no server runs
+    if matrix is not None:
+        setattr(matrix, "WARM_UP_DELAY", float("inf"))  # noqa: B010 mypy does not know the module
 
 
 @contextmanager

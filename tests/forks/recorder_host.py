@@ -6,9 +6,6 @@ import resource
 import traceback
 import warnings
 
-import torch
-import torch._dynamo
-
 from gradbox.recorder.probes import ops
 from server.worker.prepare import REHEARSALS, rehearse_run
 from server.worker.run import run_program_and_exit
@@ -43,9 +40,9 @@ def handle(request: Request, write: Write) -> None:
         run_program_and_exit(request["job"], write)
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
+def main(listener: int, parent: int) -> None:
+    """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
     for _ in range(REHEARSALS):
         run_in_thread(rehearse_run)
-    serve(handle)
+    serve(listener, parent, handle)

@@ -11,9 +11,6 @@ import types
 from pathlib import Path
 from typing import Any
 
-import torch
-import torch._dynamo
-
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes import ops
@@ -142,7 +139,7 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
     return None
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
+def main(listener: int, parent: int) -> None:
+    """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
-    serve(handle)
+    serve(listener, parent, handle)

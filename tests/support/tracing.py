@@ -1,38 +1,18 @@
 """Runs programs in a forked child of the recorder, and replays traces as the wire contract says."""
 
 import json
-import resource
-import traceback
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradbox.wire.trace import Trace
-from server.worker.run import run_program_and_exit
-from tests.forks.fork_host import RECORDER, Write, forked
+from tests.forks.fork_host import RECORDER
 
 ROOT = Path(__file__).parents[2]
 HOST = RECORDER
 
 CPU_SECONDS = 120
 """After which a child that a test forgot to limit is killed."""
-
-
-def lines(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
-    """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
-
-    def act(write: Write) -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        warnings.resetwarnings()  # the strictness of tests is not the program's
-        try:
-            before()
-        except BaseException:
-            write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
-            return
-        run_program_and_exit({"source": source, **job}, write)  # type: ignore[typeddict-item]
-
-    return [json.loads(line) for line in forked(act).splitlines()]
 
 
 def qualified(function: Callable[..., Any] | None) -> str | None:

@@ -8,6 +8,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool.local import Pool
 from server.settings import Settings
+from tests.forks import prepared_modules
 
 MAX_WAIT = 60
 """Seconds of wall and of processor time that a program may take, as in `python -m server trace`."""
@@ -17,6 +18,7 @@ class Workers:
     """The server's own pool with default settings but for time. It boots at the first run, and runs one after the other."""
 
     def __init__(self, **settings_of_test: Any) -> None:
+        prepared_modules.prepare()
         settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT, **settings_of_test)
         self._limits, self._pool, self._loop = settings.run_limits(), Pool(settings), asyncio.new_event_loop()
         self._started = False

@@ -12,7 +12,7 @@ export interface About {
 /** An address with more characters than this is not printed: nobody types it. */
 const MAX_PRINTED_ADDRESS = 200;
 
-/** @returns the head of a printed run */
+/** The head of a printed run. */
 export function printHead({ title, note, address }: About): HTMLElement {
   const head = document.createElement("header");
   head.className = "print-head";
@@ -22,7 +22,7 @@ export function printHead({ title, note, address }: About): HTMLElement {
   return head;
 }
 
-/** @returns note and address, for the page of a file */
+/** Note and address, for the page of a file. */
 export function aboutLines({ note, address, recorded = "" }: About): HTMLElement[] {
   const elements = note ? [paragraph(note)] : [];
   for (const noteParagraph of elements) noteParagraph.dataset.answer = ""; // predict mode takes it away

@@ -27,7 +27,7 @@ export function createCommandRegistry(commands: Command[]) {
   return {
     /** What can be done now, in order. */
     available: (): Command[] => commands.filter(isCommandAvailable),
-    /** Does what a key stands for, where that can be done now. @returns whether it is the key of a command */
+    /** Does what a key stands for, where that can be done now. Returns whether it is the key of a command. */
     press(key: string, shift = false): boolean {
       const boundCommands = (shift ? byKey.get(`Shift+${key}`) : undefined) ?? byKey.get(key);
       boundCommands?.find(isCommandAvailable)?.run();

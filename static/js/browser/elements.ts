@@ -20,8 +20,8 @@ export function paragraphWithCode(className: string, text: string) {
 }
 
 /**
- * @param onClick none where the list around it listens
- * @param more key: shown behind the text; label: what it is called where its text is a sign
+ * Without `onClick` the list around the button listens. `key` is shown behind the text; `label` is the button's name
+ * where its text is a sign.
  */
 export function button(
   className: string,
@@ -46,8 +46,8 @@ export function setText(target: Element, text: string) {
 }
 
 /**
- * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not pointed at:
- * after a run that would be a card that nobody asked.
+ * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not
+ * pointed at: after a run that would be a card that nobody asked.
  */
 export function whilePointedAt(target: HTMLElement, begin: () => void, end: () => void) {
   let isPointedAt = false;

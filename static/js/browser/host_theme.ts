@@ -1,9 +1,6 @@
 /** Light or dark as the page around a frame is: JupyterLab, VS Code and marimo each say it in a way of their own. */
 
-/**
- * Keep a frame's theme that of the page around it; where that page may not be read, the reader's system decides.
- * @param root the frame's
- */
+/** Keep a frame's theme that of the page around it; where that page may not be read, the reader's system decides. */
 export function followHostTheme(root: HTMLElement) {
   const frame = frameElementInHost();
   if (!frame) {
@@ -39,7 +36,7 @@ function themeAroundElement(element: Element): "light" | "dark" {
   );
 }
 
-/** @param element of the host, its body or root @returns null where it says nothing */
+/** The theme that the host's body or root states; null where it states none. */
 export function themeStatedByElement({
   dataset,
   classList,
@@ -67,10 +64,9 @@ function backgroundColourBehind(element: Element) {
 
 const prefersDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
-/** @param colour as a browser computes it */
 const isTransparentColour = (colour: string) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
 
-/** Whether a colour is nearer to black. @param colour as a browser computes it: `rgb(…)` or `rgba(…)` */
+/** Whether a colour, as a browser computes it (`rgb(…)` or `rgba(…)`), is nearer to black. */
 export function isDarkColour(colour: string) {
   const [red = 255, green = 255, blue = 255] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;

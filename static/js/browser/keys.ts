@@ -9,7 +9,6 @@ interface KeyHandlers {
   letter?: (name: string) => boolean;
 }
 
-/** @param shortcuts by key */
 export function startKeyboardShortcuts(
   editor: { focused: () => boolean },
   shortcuts: Record<string, () => void>,

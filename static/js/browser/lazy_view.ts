@@ -5,9 +5,8 @@ interface Shown<Shows extends unknown[]> {
 }
 
 /**
- * @param importView fetches the script and makes the view
- * @param onLoadFailed called where the script can't be fetched and something is to be shown
- * @returns prepare: resolves once the view draws at once; current: the view, null until then
+ * A view whose script is fetched by `importView` when the view is first shown. `onLoadFailed` is called where the
+ * script can't be fetched. `prepare` resolves once the view draws at once; `current` is null until then.
  */
 export function createLazyView<Shows extends unknown[], View extends Shown<Shows>>(
   importView: () => Promise<View>,

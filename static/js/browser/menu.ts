@@ -2,7 +2,7 @@
 
 const PRESSABLE = "a[href], button:not(:disabled), input:not([hidden]), label";
 
-/** @param menu its summary opens it; pressing something in it closes it, except what has `data-stays` */
+/** The summary opens the menu; pressing something in it closes it, except what has `data-stays`. */
 export function startMenu(menu: HTMLDetailsElement) {
   const summary = menu.querySelector("summary") as HTMLElement;
 

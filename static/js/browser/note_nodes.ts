@@ -35,7 +35,7 @@ function doesPunctuationCloseBracket(address: string, punctuation: string) {
   return punctuation[0] === ")" && address.slice(0, address.length - punctuation.length).includes("(");
 }
 
-/** @returns null where it is none of http or https */
+/** The address as the browser writes it; null where it is neither http nor https. */
 function validWebAddress(text: string): string | null {
   try {
     const { protocol, href, hostname } = new URL(text);
@@ -45,7 +45,7 @@ function validWebAddress(text: string): string | null {
   }
 }
 
-/** @returns its line ends stay, for styles that show them */
+/** Line ends stay, for styles that show them. */
 export function noteNodes(note: string): (string | HTMLElement)[] {
   return splitNoteAtLinks(note).map(({ text, url }) => {
     if (!url) return text;

@@ -1,5 +1,7 @@
-/** The strip above a program that is one of several in an order, as of a lesson or a series: what it belongs to, where the
- * reader is, the ways back and on, and what its author notes. */
+/**
+ * The strip above a program that is one of several in an order, as of a lesson or a series: what it belongs to, where
+ * the reader is, the ways back and on, and what its author notes.
+ */
 
 import { element } from "./elements.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -59,8 +61,7 @@ export const stripDirectionOfKey = (key: string): "previous" | "next" | null =>
 
 /**
  * Fills an element with the strip, and listens to its keys. `show` may be called again, with an item that is done or
- * with another note; what has the focus keeps it.
- * @returns announce: says something aloud, and beside the place
+ * with another note; what has the focus keeps it. `announce` says something aloud, and beside the place.
  */
 export function createOrderStrip(
   host: HTMLElement,

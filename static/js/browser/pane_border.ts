@@ -5,12 +5,15 @@ import { readPreference, writePreference } from "./preferences.ts";
 const PANE_WIDTH_STORAGE_KEY = "gradbox-pane";
 const PANE_WIDTH_KEY_STEP = 24;
 
-/** @param border a separator between two columns of its parent @param how widths of the first pane, in pixels */
+/**
+ * Makes a separator between two columns of its parent draggable. `min` and `max` are widths of the first pane, in
+ * pixels.
+ */
 export function makePaneBorderDraggable(border: HTMLElement, { min, max }: { min: number; max: () => number }) {
   const container = border.parentElement as HTMLElement;
   const firstPane = border.previousElementSibling as HTMLElement;
 
-  /** @param width null: as the page would have it */
+  /** Null: the width that the page would have. */
   function setWidth(width: number | null) {
     if (width === null) {
       container.style.removeProperty("--first");

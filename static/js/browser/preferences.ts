@@ -8,7 +8,7 @@ export function readPreference(key: string): string | null {
   }
 }
 
-/** @param value null removes it */
+/** Null removes the preference. */
 export function writePreference(key: string, value: string | null) {
   try {
     if (value === null) localStorage.removeItem(key);

@@ -1,8 +1,6 @@
 /** Holds a state that changes through its reducer alone, and tells its listeners of each change. */
 
-/**
- * @returns dispatch: an action that a listener dispatches is reduced when all listeners have heard of the change before
- */
+/** An action that a listener dispatches is reduced when all listeners have heard of the change before. */
 export function createStore<S, A>(
   reduce: (state: S, action: A) => S,
   state: S,

@@ -23,10 +23,9 @@ type ChildNode = VNode | null | undefined | false | string;
 type Child = ChildNode | ChildNode[] | ChildNode[][] | (ChildNode | ChildNode[])[];
 
 /**
- * Describe an element. `key` names it among its siblings, `target` is what it stands for; null, undefined and false attributes are left out. A child
- * `title` without attributes becomes the element's title; what has a role is called so where it has neither label nor
- * text.
- * @param children a string becomes the element's text
+ * Describe an element. `key` names it among its siblings, `target` is what it stands for; null, undefined and false
+ * attributes are left out. A child `title` without attributes becomes the element's title; what has a role is called so
+ * where it has neither label nor text. A string among the children becomes the element's text.
  */
 export function h(tag: string, attrs: Record<string, Attr | Target> = {}, ...children: Child[]): VNode {
   const presentAttrs: Record<string, string> = {};
@@ -74,7 +73,7 @@ export function classNames(...names: (string | false | null | undefined)[]) {
   return names.filter(Boolean).join(" ");
 }
 
-/** How far a `transform` moves. @param transform like `translate(3 4)` */
+/** How far a `transform` like `translate(3 4)` moves. */
 export function translationOf(transform: string | undefined): [number, number] {
   const [x = 0, y = 0] = (transform?.match(/^translate\(([^)]*)\)/)?.[1].match(/-?[\d.]+/g) ?? []).map(Number);
   return [x, y];
@@ -112,8 +111,8 @@ const MAX_DETACHED_ROWS = 32;
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so that
  * a transition runs only on what is new. The document is written where descriptions differ, and never read: a
- * description that is the same object as before costs nothing. Titles become elements where they are pointed at.
- * @param host to which nobody else adds children
+ * description that is the same object as before costs nothing. Titles become elements where they are pointed at. Nobody
+ * else adds children to `host`.
  */
 export function patchHost(document: Document, host: Element, vnodes: VNode[]) {
   if (!drawnByHost.has(host)) host.addEventListener("mouseover", (event) => showTitleOnHover(document, event));
@@ -156,10 +155,7 @@ function patchChildren(document: Document, host: Element, before: Drawn[], vnode
   return after;
 }
 
-/**
- * How many of the last are the same elements, by their keys.
- * @param sameCount those that are the same at the beginning
- */
+/** How many of the last are the same elements, by their keys. `sameCount` elements at the beginning are the same. */
 function countSameElementsAtEnd(before: Drawn[], vnodes: VNode[], sameCount: number) {
   const longest = Math.min(before.length, vnodes.length) - sameCount;
   let count = 0;
@@ -196,10 +192,8 @@ function cacheDetachedRow(host: Element, name: string, drawn: Drawn) {
 }
 
 /**
- * Removes the elements that have no description any more, from the first that may have none on.
- * @param to before which it ends
- * @param names of those that stay
- * @returns those that stay, in order, by name
+ * Removes the elements between `from` and `to` that have no description any more. `names` are those of the elements
+ * that stay; these are returned in order, by name.
  */
 function removeAbsentElements(
   host: Element,

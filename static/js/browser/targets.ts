@@ -73,7 +73,7 @@ type TargetOf<K extends Kind> = Extract<Target, { kind: K }>;
 
 const targets = new WeakMap<Element, Target>();
 
-/** @param target null: it stands for nothing any more */
+/** Null: the element stands for nothing any more. */
 export function setTarget(element: Element, target: Target | null) {
   if (target) targets.set(element, target);
   else targets.delete(element);

@@ -25,9 +25,8 @@ const OPTIMIZER_CLASS_NAME =
 const COLLECTION_CLASS_NAME = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
 
 /**
- * @param opened the run of this text; null where there is none
- * @param stepsOf the steps of a card
- * @returns the nearest first
+ * The names that are alive at a position, the nearest first. `opened` is the run of this text, null where there is
+ * none.
  */
 export function aliveNames(
   program: ParsedProgram,

@@ -1,4 +1,7 @@
-/** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
+/**
+ * The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of
+ * the text.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
@@ -84,7 +87,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     status.textContent = text;
   }
 
-  /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. @param line from 0 */
+  /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. Lines count from 0. */
   function scheduleRun(line: number) {
     clearTimeout(runTimer);
     const { isLive, pending } = store.state();
@@ -93,7 +96,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     else runTimer = setTimeout(runNow, RUN_DELAY_MS);
   }
 
-  /** @param announcementKey of what is told then @returns whether it was done */
+  /** Returns whether the edit was made; the announcement follows it. */
   function applyOutcome(outcome: EditOutcome, announcementKey: string): boolean {
     cards.removeInserted();
     if ("refused" in outcome) {
@@ -112,7 +115,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     return true;
   }
 
-  /** The keyboard is at a card; where there is none, at the button that adds one. @param line from 0 */
+  /** The keyboard is at a card; where there is none, at the button that adds one. Lines count from 0. */
   function focusCurrent(line: number) {
     cards.setCurrent(line, true);
     if (!cards.currentItem()) addButton.focus();
@@ -168,7 +171,10 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     };
   }
 
-  /** Opens the palette. @param item below which the new card goes; null: at the end @param operation whose form is opened at once */
+  /**
+   * Opens the palette. The new card goes below `item`, or to the end where that is null. The form of `operation` is
+   * opened at once.
+   */
   async function addCard(item: ProgramItem | null, operation?: string) {
     closePalette();
     const state = store.state();
@@ -214,7 +220,10 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   const undo = () => goThroughHistory(editor.undo);
   const redo = () => goThroughHistory(editor.redo);
 
-  /** @param change of the text, if there is one; the reader is then at the card that it brought back or wrote */
+  /**
+   * Undoes or redoes a change of the text, if there is one; the reader is then at the card that it brought back or
+   * wrote.
+   */
   function goThroughHistory(change: () => boolean) {
     cards.removeInserted();
     const linesBefore = cards.parsedProgram().lines;
@@ -222,7 +231,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     const { lines } = cards.parsedProgram();
     const firstNewLine = lines.findIndex((line, k) => line !== linesBefore[k]);
     const isMove = lines.length === linesBefore.length && lines.toSorted().join() === linesBefore.toSorted().join();
-    focusCurrent(hasChanged && !isMove && firstNewLine >= 0 ? firstNewLine : cards.current); // a moved card takes him along
+    // a moved card takes him along
+    focusCurrent(hasChanged && !isMove && firstNewLine >= 0 ? firstNewLine : cards.current);
     if (hasChanged) scheduleRun(cards.current);
   }
 

@@ -1,10 +1,13 @@
-/** What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is announced. */
+/**
+ * What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is
+ * announced.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { cardKeyHints } from "./card_keys.ts";
 import type { Locale } from "../words/sentences.ts";
 
-/** @param actions what its buttons do @returns tools: the place of those of a card */
+/** `tools` is the place of the buttons of a card. */
 export function createBuilderElements(
   host: HTMLElement,
   say: Locale["say"],

@@ -13,7 +13,6 @@ interface CardEventHandlers {
   edit: (item: ProgramItem) => void;
 }
 
-/** @param host of the builder @param list of the cards */
 export function startCardEvents(
   host: HTMLElement,
   list: HTMLElement,

@@ -29,7 +29,7 @@ export interface CardResult {
 
 const MAX_TEXT_CHARACTERS = 24;
 
-/** The steps at each line, of statements and of heads. @returns by line, from 1 */
+/** The steps at each line, of statements and of heads; lines count from 1. */
 export function stepsByLine({ trace }: OpenTrace): Map<number, number[]> {
   const stepsOf = new Map<number, number[]>();
   for (const { i, kind, line } of trace.steps) {
@@ -41,15 +41,14 @@ export function stepsByLine({ trace }: OpenTrace): Map<number, number[]> {
   return stepsOf;
 }
 
-/** The step at which a line ran last, up to a step; else its first one. @param steps of the line */
+/** The step at which a line ran last, up to a step; else the first of its `steps`. */
 export function stepToShowForLine(steps: number[], currentStep: number) {
   return steps.findLast((i) => i <= currentStep) ?? steps[0];
 }
 
 /**
- * @param steps those of the card's line
- * @param currentStep the step that is shown
- * @param boundNames names that the statement binds or writes
+ * What a card says of its run. `steps` are those of its line; `boundNames` are the names that its statement binds or
+ * writes.
  */
 export function cardResult(
   opened: OpenTrace,

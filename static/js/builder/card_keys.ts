@@ -26,7 +26,7 @@ const CARD_COMMAND_KEYS: [string, string][] = [
   ["redo", "⌃⇧Z"],
 ];
 
-/** The commands that can be done now. @param hasCard whether the reader is at a card */
+/** The commands that can be done now. `hasCard` says whether the reader is at a card. */
 export function availableCardCommands(
   editor: { canUndo: () => boolean; canRedo: () => boolean },
   hasCard: boolean,

@@ -25,8 +25,8 @@ interface CardListHandlers {
 }
 
 /**
- * @param list an `ol`
- * @param toolsHost where the buttons of the card stand that the reader is at; for fingers they stand in the card itself
+ * `list` is an `ol`. In `toolsHost` stand the buttons of the card that the reader is at; for fingers they stand in the
+ * card itself.
  */
 export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: Say, handlers: CardListHandlers) {
   let parsedProgram = parseProgram("");
@@ -105,7 +105,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     return rowsByItem.get(item)?.querySelector(".statement-card") ?? null;
   }
 
-  /** @param line from 0 */
+  /** Lines count from 0. */
   function setCurrent(line: number, focus = false) {
     currentLine = line;
     if (focusableCard) focusableCard.tabIndex = -1;
@@ -122,7 +122,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     if (focus) card.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param line from 0: below its card */
+  /** Puts an element below the card of a line; lines count from 0. */
   function insertBelow(line: number, node: HTMLElement) {
     insertedRow?.made.remove();
     list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
@@ -140,7 +140,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     list.parentElement?.classList.remove("has-palette");
   }
 
-  /** What the run says of each card at a step. @param opened null: there is no run of this text */
+  /** What the run says of each card at a step. Null: there is no run of this text. */
   function showRun(opened: OpenTrace | null, currentStep: number) {
     if (opened !== runOfSteps) {
       shownFactKeys = new WeakMap();
@@ -211,7 +211,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     }
   }
 
-  /** Strikes the cards that a preview would not reach. @param lines by line, from 0 */
+  /** Strikes the cards that a preview would not reach; lines count from 0. */
   function setAffectedLines(lines: Map<number, PreviewLineEffect>) {
     for (const oldElement of list.querySelectorAll(".card-going")) {
       oldElement.closest(".statement-card")?.classList.remove("would-go", "would-raise");
@@ -250,7 +250,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     cards,
     currentItem,
     stepsOfItem,
-    /** @param offset cards further */
+    /** Goes so many cards further. */
     step(offset: number) {
       const allCards = cards();
       const item = currentItem();
@@ -258,7 +258,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       return allCards[Math.max(0, Math.min(allCards.length - 1, index + offset))] ?? null;
     },
     parsedProgram: () => parsedProgram,
-    /** Where the reader is in the text that comes next. @param line from 0 */
+    /** Where the reader is in the text that comes next; lines count from 0. */
     setNextLine(line: number) {
       currentLine = line;
       isNextLineKnown = true;

@@ -1,4 +1,6 @@
-/** The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line. */
+/**
+ * The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line.
+ */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { requestTrace, TraceError } from "../requests/trace_source.ts";
@@ -25,7 +27,7 @@ interface CardPreviewEvents {
   onPreview: (opened: OpenTrace, step: number) => string[];
 }
 
-/** @param isLive the host has runs while typing: a preview counts as one */
+/** `isLive`: the host has runs while typing, and a preview counts as one. */
 export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProblem, onPreview }: CardPreviewEvents) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pendingRequest = new AbortController();
@@ -36,7 +38,7 @@ export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProb
     pendingRequest.abort();
   }
 
-  /** @param line from 1 @param text of the foot */
+  /** Lines count from 1. `text` is what the stage's foot says. */
   async function run(program: ProgramWithSettings, line: number, text: string) {
     pendingRequest = new AbortController();
     const { signal } = pendingRequest;

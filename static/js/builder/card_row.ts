@@ -19,7 +19,6 @@ const CARD_BUTTON_ICONS: [string, string][] = [
   ["delete", "M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.6 8.500h5.800l.6-8.500"],
 ];
 
-/** @param source its text */
 export function createCardRow(
   program: ParsedProgram,
   item: ProgramItem,
@@ -103,10 +102,8 @@ function accessibleCardLabel(item: ProgramItem, text: string, result: string, sa
 }
 
 /**
- * Writes on a card what the run says of it.
- * @param text of the card
- * @param fact null: the line was not reached
- * @param at isKnown: there is a run of this text, seen to its end; isNow: the step that is shown is at this card
+ * Writes on a card what the run says of it; `fact` is null where the line was not reached. `isKnown`: there is a run of
+ * this text, seen to its end. `isNow`: the step that is shown is at this card.
  */
 export function showCardResult(
   row: HTMLElement,

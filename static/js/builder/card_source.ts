@@ -15,7 +15,7 @@ export function createSourceHighlighter(program: ParsedProgram) {
   const nameRanges = nameOccurrences(program);
   const lineOffsets = offsetsOfLineStarts(program.lines);
 
-  /** @returns those on the card's own lines */
+  /** The names on the card's own lines. */
   function namesOf({ first, last }: ProgramItem): NameOccurrence[] {
     return rangesOverlapping(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
   }
@@ -57,7 +57,7 @@ export function createSourceHighlighter(program: ParsedProgram) {
   return { paint: sourceParts, namesOf };
 }
 
-/** Those of ranges in order that reach into another one. @param ranges that do not overlap */
+/** Those of ranges in order, which do not overlap, that reach into another one. */
 function rangesOverlapping<T extends { from: number; to: number }>(ranges: T[], from: number, to: number): T[] {
   let low = 0;
   let high = ranges.length;

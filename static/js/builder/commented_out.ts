@@ -34,7 +34,7 @@ const CONTINUATION_LINE_PATTERN = /^(\s+\S|(elif|else|except|finally)\b)/;
 /** Longer ones stay comments. */
 const MAX_COMMENTED_OUT_LINES = 60;
 
-/** Lines as comments. @param lines of one block @param indent of its first line */
+/** The lines of a block as comments. `indent` is that of its first line. */
 export function commentOutLines(lines: string[], indent: string) {
   return lines.map((line) => {
     if (line.startsWith(indent) && line !== indent) return indent + COMMENT_MARK + line.slice(indent.length);
@@ -50,11 +50,7 @@ export function uncommentLines(lines: string[], indent: string) {
   });
 }
 
-/**
- * Lines that hold no statement, by what they are.
- * @param lines of the program
- * @returns statement: text that is no Python
- */
+/** Lines that hold no statement, by what they are; `statement` is text that is no Python. */
 export function classifyLinesWithoutStatement(
   lines: string[],
   from: number,

@@ -11,7 +11,6 @@ import type { StatementDraft } from "./palette.ts";
 import type { StatementPosition } from "./positions.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** @param list of the cards @param currentState the page's state */
 export function createDraftPreview(
   stage: PreviewStage,
   list: HTMLElement,
@@ -41,7 +40,7 @@ export function createDraftPreview(
 
   return {
     clear: cardPreview.clear,
-    /** @param draft null: nothing is */
+    /** Null: no draft is shown. */
     show(position: StatementPosition, draft: StatementDraft | null) {
       const outcome = draft && edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
       if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();

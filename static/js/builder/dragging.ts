@@ -88,7 +88,9 @@ export function startCardDragging(list: HTMLElement, { refusal, drop }: Dragging
   });
 }
 
-/** The last row that begins above a height, found by halving: a long program has thousands. @param rows from the top */
+/**
+ * The last row that begins above a height, found by halving: a long program has thousands. The rows come from the top.
+ */
 export function rowAtHeight(rows: Element[], y: number) {
   let low = 0;
   for (let high = rows.length - 1; low < high; ) {

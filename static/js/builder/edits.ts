@@ -140,7 +140,7 @@ export function toggleComment(program: ParsedProgram, item: ProgramItem): EditOu
   return editOrSyntaxRefusal(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
 }
 
-/** Other text in the place of a card's own lines. @param text without the card's indentation */
+/** Other text, without indentation, in the place of a card's own lines. */
 export function rewriteCard(program: ParsedProgram, item: ProgramItem, text: string): EditOutcome {
   const lines = indentedLines(text, item.indent);
   const edits = [{ from: item.first, to: item.last + 1, lines }];
@@ -162,11 +162,7 @@ function indentedLines(text: string, indent: string): string[] {
   return lines.map((line, k) => (line && !(k && isInString(k)) ? indent + line : line));
 }
 
-/**
- * New statements at a place, with the imports that they need.
- * @param text without indentation
- * @param imports like `import copy`
- */
+/** New statements at a place, without indentation, with the imports that they need, like `import copy`. */
 export function insertStatements(
   program: ParsedProgram,
   position: StatementPosition,
@@ -188,7 +184,7 @@ export function insertStatements(
   return editOrSyntaxRefusal(program, edits, line);
 }
 
-/** Whether a program has an import, by itself or in a list of them. @param statement like `import copy` */
+/** Whether a program has an import like `import copy`, by itself or in a list of them. */
 function isImported({ root, lines }: ParsedProgram, statement: string) {
   return root.statements.some(({ first }) => {
     const [, modules = ""] = /^import\s+([^#;]+)/.exec(lines[first]) ?? [];
@@ -304,7 +300,7 @@ function isNodeInLoop(node: SyntaxNode, from: number) {
   return false;
 }
 
-/** @returns `def` within a function, `loop` within a loop of it */
+/** `def` within a function, `loop` within a loop of it. */
 function enclosingBlockKinds(body: StatementBody): Set<string> {
   const kinds = new Set<string>();
   for (let block = body.of; block; block = block.body?.of ?? null) {

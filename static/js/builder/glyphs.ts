@@ -79,7 +79,7 @@ const OPERATION_GROUP_PATTERNS: [RegExp, OperationGroup][] = [
   [/[-+*/@]|torch\.|\.\w+\(|\(/, "math"],
 ];
 
-/** @param text of a statement, without its indentation */
+/** Takes a statement without its indentation. */
 export function operationGroupOfStatement(text: string): OperationGroup {
   const code = text.replace(/#.*$/gm, "").trim();
   return OPERATION_GROUP_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "python";

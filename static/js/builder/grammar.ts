@@ -18,7 +18,8 @@ export function hasNoSyntaxErrors(tree: Tree) {
   let isErrorFree = true;
   tree.iterate({
     enter(cursor) {
-      if (cursor.type.isError && isSyntaxError(cursor.node)) isErrorFree = false; // a node is made only where it is asked for
+      // a node is made only where it is asked for
+      if (cursor.type.isError && isSyntaxError(cursor.node)) isErrorFree = false;
       return isErrorFree;
     },
   });

@@ -24,7 +24,10 @@ export function applyLineEdits(lines: string[], edits: LineEdit[]): string[] {
 
 const lineStartsCache = new WeakMap<string[], number[]>();
 
-/** Where each line begins in the text, and the end of all of them. @param lines that nobody changes */
+/**
+ * Where each line begins in the text, and the end of all of them. The result is cached for the array, which nobody may
+ * change.
+ */
 export function offsetsOfLineStarts(lines: string[]): number[] {
   const cachedStarts = lineStartsCache.get(lines);
   if (cachedStarts) return cachedStarts;
@@ -34,7 +37,7 @@ export function offsetsOfLineStarts(lines: string[]): number[] {
   return starts;
 }
 
-/** @param edits that do not overlap @returns in order */
+/** The changes in order; edits do not overlap. */
 export function textChanges(lines: string[], edits: LineEdit[]): TextChange[] {
   const starts = offsetsOfLineStarts(lines);
   const length = starts[lines.length] - 1;
@@ -61,9 +64,8 @@ function mergeEditsAtOnePlace(edits: LineEdit[]) {
 }
 
 /**
- * A block in another place's indentation; lines that a string goes over stay as they are.
- * @param oldIndent what its first line begins with
- * @param isInString whether the k-th line begins within a string
+ * A block in another place's indentation; lines that a string goes over stay as they are. `oldIndent` is what its first
+ * line begins with; `isInString` says whether the k-th line begins within a string.
  */
 export function reindentBlock(
   lines: string[],

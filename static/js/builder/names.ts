@@ -60,7 +60,7 @@ function namesInAssignmentTargets(node: SyntaxNode): SyntaxNode[] {
   return targetNodes;
 }
 
-/** @returns the targets between two words */
+/** The targets between two keywords. */
 function targetsBetweenKeywords(node: SyntaxNode, first: string, last: string): SyntaxNode[] {
   const targetNodes = [];
   for (let child = node.getChild(first)?.nextSibling; child && child.name !== last; child = child.nextSibling)

@@ -1,4 +1,6 @@
-/** The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's. */
+/**
+ * The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import { element } from "../browser/elements.ts";
@@ -30,7 +32,7 @@ function eventOnce(target: HTMLElement, type: string) {
   return new Promise<Event>((resolve) => target.addEventListener(type, resolve, { once: true }));
 }
 
-/** @returns start: once the row is in the list */
+/** `start` is called once the row is in the list. */
 export function openOperationPalette({
   line,
   alive: aliveNames,
@@ -58,7 +60,10 @@ export function openOperationPalette({
   /** what was typed while there was no field yet */
   let typedEarly = "";
 
-  /** Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to come. */
+  /**
+   * Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to
+   * come.
+   */
   async function loadPartial(path: string) {
     typedEarly = "";
     row.focus({ preventScroll: true });
@@ -89,7 +94,7 @@ export function openOperationPalette({
   const isAnswered = () =>
     !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
-  /** @param from what has the statement */
+  /** `from` is the element with the statement. */
   function showDraftOf(from: HTMLElement | null) {
     const { statement = "", imports = "" } = from?.dataset ?? {};
     const modules = [...(/\btorch\./.test(statement) ? ["torch"] : []), ...imports.split(",").filter(Boolean)];
@@ -157,8 +162,8 @@ export function openOperationPalette({
   });
   row.addEventListener("htmx:beforeSwap", (event) => {
     if (event.target === host) return;
-    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go away
-    // between press and click, for the click would be lost: it asks again.
+    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go
+    // away between press and click, for the click would be lost: it asks again.
     const isPressed = row.querySelector("[type=submit]:active") !== null;
     if (fieldTexts() === askedWith && !isPressed) return;
     (event as CustomEvent).detail.shouldSwap = false;
@@ -219,7 +224,7 @@ export function openOperationPalette({
     else return;
     event.preventDefault();
   });
-  /** A key that is pressed before its field is there. @returns whether it is kept for it */
+  /** A key that is pressed before its field is there. Returns whether it is kept for the field. */
   function typeEarly(key: string): boolean {
     if (key === "Enter") entersWaiting++;
     else if (key === "Backspace") typedEarly = typedEarly.slice(0, -1);
@@ -231,7 +236,7 @@ export function openOperationPalette({
 
   return {
     row,
-    /** @param operation whose form is opened at once */
+    /** The form of `operation` is opened at once. */
     async start(operation?: string) {
       if (operation) return openForm(operation);
       await loadPartial("palette");

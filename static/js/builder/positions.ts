@@ -61,7 +61,7 @@ function positionAfterBlock(program: ParsedProgram, item: ProgramItem): Statemen
   return positionInBody(bodyAfterItem(program, item), item.end + 1);
 }
 
-/** One place further up; null at the top. @param item a statement or head */
+/** One place further up for a statement or a head; null at the top. */
 export function positionUp(program: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const { body } = item;
   if (!body) return null;
@@ -81,7 +81,7 @@ export function positionUp(program: ParsedProgram, item: ProgramItem): Statement
   return positionAbove(program, body.of);
 }
 
-/** One place further down; null at the bottom. @param item a statement or head */
+/** One place further down for a statement or a head; null at the bottom. */
 export function positionDown(program: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const { body } = item;
   if (!body) return null;

@@ -1,4 +1,7 @@
-/** What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would not be reached. */
+/**
+ * What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would
+ * not be reached.
+ */
 
 import { bytesText } from "../trace/format.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
@@ -8,7 +11,7 @@ import type { LineEdit } from "./line_edits.ts";
 /** the program would stop there; it would not be reached */
 export type PreviewLineEffect = "raises" | "missed";
 
-/** What a step ends that had a name before, or that is of the graph. @returns nodes: as the graph calls them */
+/** What a step ends that had a name before, or that is of the graph; nodes by their labels in the graph. */
 export function memoryAndNodesGoneAt(
   opened: OpenTrace,
   i: number,
@@ -30,11 +33,8 @@ export function memoryAndNodesGoneAt(
 }
 
 /**
- * The lines that a program with edits would not reach, and the one that would raise, where its run of now does.
- * @param currentRun the program's run
- * @param previewRun the run with the edits
- * @param edits that only add lines
- * @returns by line of the program, from 0
+ * The lines of the program that would not be reached with some edits, and the one that would raise, where its run of
+ * now does. The edits only add lines; lines count from 0.
  */
 export function linesAffectedByEdits(
   currentRun: OpenTrace | null,

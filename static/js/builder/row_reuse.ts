@@ -1,4 +1,6 @@
-/** Rows of the list that another text has as well stay what they are, and where they are: a long program has thousands. */
+/**
+ * Rows of the list that another text has as well stay what they are, and where they are: a long program has thousands.
+ */
 
 import type { SourcePart } from "./card_source.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";
@@ -16,9 +18,8 @@ export function rowAppearanceKey(
 }
 
 /**
- * A row for each item: one of those before that looks like it, or a new one.
- * @param rowsBefore rows by their looks, in order; those that are kept are taken out
- * @param updateRow gives a row its new line
+ * A row for each item: one of those before that looks like it, or a new one. `rowsBefore` has rows by their looks, in
+ * order; those that are kept are taken out. `updateRow` gives a row its new line.
  */
 export function reuseRows<R>(
   items: ProgramItem[],

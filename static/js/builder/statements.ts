@@ -1,4 +1,6 @@
-/** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
+/**
+ * A program as the builder shows it: every line belongs to one item, so that the items put together are the text again.
+ */
 
 import { indentationOf, isSyntaxError, hasNoSyntaxErrors, parsePython } from "./grammar.ts";
 import { classifyLinesWithoutStatement } from "./commented_out.ts";
@@ -67,7 +69,7 @@ const CLAUSE_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
 /** The last one that was read: what is tried is mostly what comes next. */
 let lastParsedProgram: ParsedProgram | null = null;
 
-/** @returns that nobody changes */
+/** The result is cached: nobody may change it. */
 export function parseProgram(source: string): ParsedProgram {
   if (lastParsedProgram?.source === source) return lastParsedProgram;
   const lines = source.split("\n");
@@ -80,7 +82,7 @@ export function parseProgram(source: string): ParsedProgram {
   return lastParsedProgram;
 }
 
-/** The item that a line belongs to. @param line from 0 */
+/** The item that a line belongs to; lines count from 0. */
 export function itemAtLine({ items }: ParsedProgram, line: number): ProgramItem | undefined {
   return items.find(({ first, last }) => first <= line && line <= last);
 }
@@ -118,7 +120,7 @@ class StatementReader {
     return this.lineOfOffset(Math.max(node.from, end - 1));
   }
 
-  /** @param node whose children are statements */
+  /** Reads the statements that are children of a node. */
   readBody(node: SyntaxNode, body: StatementBody) {
     for (let child = node.firstChild; child; child = child.nextSibling) {
       if (child.name === ":" || child.name === "Comment") continue;
@@ -170,7 +172,7 @@ class StatementReader {
     this.readBlock(item, blockNode, body.of, body.depth + 1);
   }
 
-  /** What stands below a head or a clause. @param node its body */
+  /** What stands below a head or a clause: the statements of the node of its body. */
   readBlock(item: ProgramItem, node: SyntaxNode, compound: ProgramItem, depth: number) {
     const statements = childNodes(node).filter(({ name }) => name !== ":" && name !== "Comment");
     const colonLine = this.lineOfOffset(node.from);

@@ -1,4 +1,6 @@
-/** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
+/**
+ * Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels.
+ */
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
@@ -22,8 +24,8 @@ export interface CaptionSentence {
 }
 
 /**
- * The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last.
- * @returns -1 where there are no steps
+ * The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last;
+ * -1 where there are no steps.
  */
 export function openingStep(trace: Trace): number {
   const error = trace.outcome.error?.step;
@@ -67,7 +69,7 @@ export function captionSentences(opened: OpenTrace, i: number, say: Say): Captio
   return sentences.filter(isNew).slice(0, MAX_CAPTION_SENTENCES);
 }
 
-/** What was found to be the cause of an error. @param text with names in backticks */
+/** What was found to be the cause of an error; the text has names in backticks. */
 export function explanationSentence(text: string): CaptionSentence {
   const parts = markedParts(text);
   return { text: partsText(parts), parts, tone: "bad", key: "explained" };

@@ -177,7 +177,7 @@ function noteOfRemovedName(context: NoteContext, name: string): CaptionNote {
   return noteOfNameless(context, uid, "unbound", name);
 }
 
-/** @param prefix of the sentence's key: it ends in what became of the tensor */
+/** `prefix` begins the sentence's key; the key ends in what became of the tensor or array. */
 function noteOfNameless(context: NoteContext, uid: string, prefix: string, name: string): CaptionNote {
   const { entities, before, opened, index } = context;
   const thing = { key: findHandle(before, uid)?.kind === "array" ? "array" : "tensor", args: {} };

@@ -7,7 +7,9 @@ import { nameArgument } from "./note_texts.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
-/** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed. */
+/**
+ * What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed.
+ */
 export function modeAndFlagNotes({ step, entities, before, pathOf, named, node }: NoteContext): CaptionNote[] {
   const out: CaptionNote[] = [];
   const cleared: NoteArgument[] = [];

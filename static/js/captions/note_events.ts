@@ -12,8 +12,8 @@ import type { CaptionNote, NoteArguments, NoteContext } from "./note.ts";
 const TONE_BY_SEVERITY: Record<string, CaptionNote["tone"]> = { error: "bad", warning: "cut" };
 
 /**
- * The note of an event: the event's fields are the sentence's arguments.
- * @returns none where its row has no sentence, and for what nodes save, see `savedNotes`
+ * The notes of an event: the event's fields are the sentence's arguments. None where its row has no sentence; for what
+ * nodes save, see `savedNotes`.
  */
 export function eventNotes(context: NoteContext, event: Event): CaptionNote[] {
   const row = EVENTS[event.event];

@@ -38,8 +38,10 @@ function orderedLikeOperands(slotNames: string[]) {
   return [...slotNames].sort((a, b) => Number(b === "self") - Number(a === "self"));
 }
 
-/** What a slot keeps: a name of the program, a number of it, the node's own result or that of another, or memory of some
- * size without a name. */
+/**
+ * What a slot keeps: a name of the program, a number of it, the node's own result or that of another, or memory of some
+ * size without a name.
+ */
 export function keptThing(context: NoteContext, node: string, name: string, slot: Slot): NoteArgument {
   const { opened, index, pathOf, hasName, named } = context;
   if (slot.value !== undefined && slot.value !== null)

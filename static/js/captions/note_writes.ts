@@ -11,7 +11,7 @@ import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 /** Handles with more elements than this are not asked which of them they read. */
 const MAX_ELEMENTS_SEARCHED = 4096;
 
-/** The note of a write, with its readers. @param note of the event, with its key */
+/** The note of a write, with its readers. */
 export function noteOfWrite(note: CaptionNote, event: Written, context: NoteContext): CaptionNote {
   const { opened, index, step, pathOf, written } = context;
   const { targets } = mentionsAt(new RunFacts(opened), index);

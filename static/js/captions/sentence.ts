@@ -9,8 +9,10 @@ export interface SentencePart {
   text: string;
 }
 
-/** In a locale: `` ` `` around code, `⟦ ⟧` around what changed. In arguments they are characters like any other, so they
- * travel as private ones. */
+/**
+ * In a locale: `` ` `` around code, `⟦ ⟧` around what changed. In arguments they are characters like any other, so they
+ * travel as private ones.
+ */
 const ESCAPES: [string, string][] = [
   ["`", "\uE000"],
   ["⟦", "\uE001"],
@@ -21,12 +23,11 @@ const MAX_LISTED = 3;
 const HAN = /\p{Script=Han}/u;
 const LATIN = /[\p{Script=Latin}\p{N}\])_]/u;
 
-/** @returns the parts of a note's sentence */
 export function sentenceParts({ key, args }: Pick<CaptionNote, "key" | "args">, say: Say): SentencePart[] {
   return withSpacesAroundLatin(parseParts(markedSentence({ key, args }, say)));
 }
 
-/** @param marked a sentence with names in backticks */
+/** The parts of a sentence with names in backticks. */
 export function markedParts(marked: string): SentencePart[] {
   return parseParts(marked);
 }

@@ -1,4 +1,6 @@
-/** What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue. */
+/**
+ * What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import type { Command } from "../browser/commands.ts";
@@ -97,7 +99,7 @@ const KEY_SIGNS: Record<string, string> = {
   "-": "−",
 };
 
-/** @param key like `Mod+Shift+z`, of a command's keys @returns like `⌃⇧Z`; empty where there is none */
+/** A key like `Mod+Shift+z` as `⌃⇧Z`; empty where a command has none. */
 export function keyLabel(key: string | undefined): string {
   if (!key) return "";
   const parts = key === "+" ? ["+"] : key.split("+");

@@ -1,4 +1,7 @@
-/** An operation as a line of the text: its statement with likely operands, below the cursor, as one change of the editor's history. */
+/**
+ * An operation as a line of the text: its statement with likely operands, below the cursor, as one change of the
+ * editor's history.
+ */
 
 import { aliveNames, type AliveName } from "../builder/alive_names.ts";
 import { stepsByLine } from "../builder/card_facts.ts";
@@ -19,7 +22,8 @@ export interface EditorForInsertion {
 }
 
 /**
- * @returns why it was not inserted; null where it was Raises TypeError or Error where the server can not be reached.
+ * Returns why the operation was not inserted, null where it was. Raises TypeError or Error where the server can't be
+ * reached.
  */
 export async function insertOperation(
   operation: string,

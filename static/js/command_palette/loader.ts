@@ -5,7 +5,7 @@ import type { Action } from "../page_state/actions.ts";
 import type { ProgramForCommands } from "./open.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** @returns opens it */
+/** Returns the function that opens the palette. */
 export function prepareCommandPalette(
   registry: { available: () => Command[] },
   program: ProgramForCommands,

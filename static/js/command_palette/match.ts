@@ -44,7 +44,7 @@ export function queryMatchScore(query: string, text: string): number {
   return total / words.length - Math.min(lowerText.length, 80) / 20 + (isWhole ? WORD_START_SCORE : 0);
 }
 
-/** @param text both in small letters */
+/** Both texts are in small letters. */
 function wordMatchScore(word: string, text: string) {
   let firstInside = -1;
   for (let position = text.indexOf(word); position >= 0; position = text.indexOf(word, position + 1)) {

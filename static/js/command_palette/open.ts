@@ -37,7 +37,7 @@ interface CommandPaletteParts {
   state: () => PageState;
 }
 
-/** @returns opens it */
+/** Returns the function that opens the palette. */
 export async function startCommandPalette({ registry, program, state }: CommandPaletteParts): Promise<() => void> {
   const { lang: language } = document.documentElement;
   const { say, english } = await loadCommandLocale(language);

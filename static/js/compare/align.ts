@@ -20,7 +20,7 @@ export interface TimelineRow {
 /** Statements of a replaced stretch that are tried against each other; of longer ones the order decides. */
 const MAX_REPLACED_STATEMENTS = 40;
 
-/** The statements of two programs in one order. @returns indices of `statements` */
+/** The statements of two programs in one order, by their indices. */
 export function alignStatements(left: Program, right: Program): IndexPair[] {
   const texts = [statementTexts(left), statementTexts(right)];
   const pairs: IndexPair[] = [];
@@ -61,7 +61,7 @@ export function statementTexts({ source, statements = [] }: Program): string[] {
   });
 }
 
-/** Pairs of a replaced stretch: of statements that are most alike, in order. @param texts of both sides */
+/** Pairs of a replaced stretch: of statements that are most alike, in order. */
 function pairReplacedStatements([left, right]: [number[], number[]], [leftTexts, rightTexts]: string[][]): IndexPair[] {
   if (!left.length || !right.length || left.length > MAX_REPLACED_STATEMENTS || right.length > MAX_REPLACED_STATEMENTS)
     return [...left.map((l) => ({ left: l, right: null })), ...right.map((r) => ({ left: null, right: r }))];
@@ -106,9 +106,8 @@ function statementSimilarity(a: string[], b: string[]) {
 }
 
 /**
- * The steps of two runs on one timeline.
- * @param statements as `alignStatements` gives them
- * @returns in order; each side's index never goes back
+ * The steps of two runs on one timeline, in order; each side's index never goes back. `statements` are as
+ * `alignStatements` gives them.
  */
 export function alignSteps(
   left: Trace,

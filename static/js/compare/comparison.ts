@@ -80,7 +80,7 @@ const MAX_COMPARED_NAMES = 800_000;
 /** Names that take as long to compare as one that differs. */
 const DIFFERENCE_COST = 4;
 
-/** @returns by their first row @throws ComparisonTooLarge */
+/** The differences by their first row. Raises ComparisonTooLarge. */
 function differencesBetween(left: OpenTrace, right: OpenTrace, rows: TimelineRow[]): Difference[] {
   /** by name and property, those that are there now */
   const open = new Map<string, Difference>();
@@ -146,7 +146,7 @@ function propertyFactOf({ own: ownFacts, shared: sharedFacts }: Named, property:
 /** of the left side's facts, with which they were compared last */
 const lastComparedFacts = new WeakMap<TensorFacts, { other: TensorFacts; properties: TensorProperty[] }>();
 
-/** @returns in the order in which they are told */
+/** The properties in the order in which they are told. */
 function differingProperties(a: Named, b: Named): TensorProperty[] {
   const lastComparison = lastComparedFacts.get(a.own);
   const ownProperties =

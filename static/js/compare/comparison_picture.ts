@@ -1,4 +1,6 @@
-/** A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences. */
+/**
+ * A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences.
+ */
 
 import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
 import { locale } from "../words/locale.ts";
@@ -30,7 +32,7 @@ const MIN_COMPARISON_SIDE_WIDTH = 480;
 const MAX_LISTED_DIFFERENCES = 12;
 const DIFFERENCE_FRAME_MARGIN = 3;
 
-/** @returns the file's text */
+/** The picture as the text of a file. */
 export function comparisonPicture(
   comparison: Comparison,
   row: number,
@@ -150,7 +152,7 @@ function differenceFrameNodes({ x, y, width, height }: PictureBox, number: numbe
   ];
 }
 
-/** @param y of its centre */
+/** `y` is that of its centre. */
 function differenceNumberNodes(x: number, y: number, number: number) {
   return [
     h("circle", { class: "difference-disc", cx: x, cy: y, r: 8.5 }),
@@ -194,7 +196,6 @@ function originOfChildren(tag: string, attrs: Record<string, string>, parentOrig
   return { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
 }
 
-/** @param text with names in backticks */
 function withoutBackticks(text: string) {
   return text.replaceAll("`", "");
 }

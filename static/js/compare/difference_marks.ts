@@ -1,4 +1,7 @@
-/** Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of differences. */
+/**
+ * Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of
+ * differences.
+ */
 
 import { attributesThatDrawProperties } from "./drawn_as.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -15,7 +18,6 @@ export interface NumberedDifference {
 const DIFFERENCE_FRAME_MARGIN = 3;
 const MIN_NUMBER_SPACING = 18;
 
-/** @param host of a stage */
 export function createDifferenceFrames(host: HTMLElement): {
   show: (opened: OpenTrace, step: number, marked: NumberedDifference[]) => void;
   clear: () => void;

@@ -1,4 +1,6 @@
-/** The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame. */
+/**
+ * The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame.
+ */
 
 import { saveFile, startFileMenu } from "../browser/file_menu.ts";
 import { createOfflinePage, themeOfPage, svgToPng } from "../picture/files.ts";
@@ -25,7 +27,7 @@ interface ComparisonDownloadsParts {
   body: HTMLTemplateElement;
 }
 
-/** @param currentSubject null where nothing is compared */
+/** `currentSubject` returns null where nothing is compared. */
 export function startComparisonDownloads(
   { button, menu, body }: ComparisonDownloadsParts,
   currentSubject: () => ComparisonToDownload | null,

@@ -2,7 +2,7 @@
 
 import type { OpenTrace } from "../trace/state.ts";
 
-/** @param uid of a handle, null for a plain value, which the stage doesn't draw */
+/** The attributes that draw properties of a handle; null for a plain value, which the stage doesn't draw. */
 export function attributesThatDrawProperties(
   opened: OpenTrace,
   step: number,

@@ -11,7 +11,7 @@ export function isComparisonKind(kind: string): kind is ComparisonKind {
   return kind === "comparison" || kind === "comparison_picture" || kind === "comparison_file";
 }
 
-/** @param request step: the place, null for where the two part */
+/** `step` in the request is the place; null where the two part. */
 export function exportComparison(
   { left, right }: { left: ViewedRun; right: ViewedRun },
   kind: ComparisonKind,

@@ -6,7 +6,7 @@ const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 const TIMELINE_LANE_HEIGHT = 8;
 const TIMELINE_LANE_GAP = 5;
 
-/** @returns as wide as there are rows, to be stretched */
+/** The lanes are as wide as there are rows, to be stretched. */
 export function timelineLanesElement({ left, right, rows, differences, apart }: Comparison): SVGElement {
   const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * TIMELINE_LANE_HEIGHT + TIMELINE_LANE_GAP}`);

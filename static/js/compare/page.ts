@@ -11,7 +11,10 @@ import { createEditableSide, type InitialComparisonSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
 
-/** What is compared when the page is opened without programs: a copy that gradients pass through, and one that they don't. */
+/**
+ * What is compared when the page is opened without programs: a copy that gradients pass through, and one that they
+ * don't.
+ */
 const EXAMPLE_PROGRAM = `import torch
 a = torch.tensor([1., 2., 3.], requires_grad=True)
 b = a.clone()
@@ -67,7 +70,7 @@ function showWhetherOutdated() {
 }
 
 let runCount = 0;
-/** Run what is not run yet, and compare. @param row the place to show, null for where the two part */
+/** Runs what is not run yet, and compares. `row` is the place to show, null for where the two part. */
 async function runAndCompare(row: number | null) {
   const runId = ++runCount;
   document.body.classList.add("busy");
@@ -93,7 +96,9 @@ function scheduleAddressUpdate() {
   }, WRITE_ADDRESS_AFTER_MS);
 }
 
-/** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
+/**
+ * The fragment that brings this comparison back. A saved program that was not changed is named by the address already.
+ */
 function currentComparisonFragment() {
   const changedText = (name: "left" | "right") =>
     serverContent[name] && sides[name].isFirst() ? null : sides[name].text();

@@ -7,7 +7,7 @@ import type { Trace } from "../trace/wire.ts";
 /** Characters of all differences, and of all that is printed otherwise; of more, the first ones. */
 const MAX_CHARACTERS = 500_000;
 
-/** @returns the first ones, which have together so many characters as JSON */
+/** The first entries, as many as fit in the characters of a reply as JSON. */
 function withinCharacters<T, R>(entries: T[], replyOf: (entry: T) => R): R[] {
   const replies: R[] = [];
   let charactersLeft = MAX_CHARACTERS;

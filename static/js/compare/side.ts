@@ -31,7 +31,6 @@ interface EditableSideOptions {
   onLine: (line: number) => void;
 }
 
-/** @param root the side's part of the page */
 export function createEditableSide(
   root: HTMLElement,
   initial: InitialComparisonSide,
@@ -83,7 +82,7 @@ export function createEditableSide(
     isFirst: () => editor.text() === initial.source,
     isCurrent: () => opened !== null && editor.text() === ranText,
     focused: editor.focused,
-    /** Run the text, unless its run is there. @returns whether a trace of it is there */
+    /** Runs the text, unless its run is there. Returns whether a trace of it is there. */
     async run(): Promise<boolean> {
       if (opened && editor.text() === ranText) return true;
       traceFetch.abort();

@@ -16,19 +16,18 @@ export function elementOfSide(root: HTMLElement, name: string) {
   return root.querySelector(`[data-part=${name}]`) as HTMLElement;
 }
 
-/** @param root of the side */
 export function createSideView(root: HTMLElement, codePane: CodePane, say: Say) {
   const stage = createStage(elementOfSide(root, "stage"), document, { labels: stageLabels(say) });
   const marks = createDifferenceFrames(elementOfSide(root, "stage"));
   return {
     showChanged: codePane.showChanged,
-    /** @param text how the run ended @param isGood whether it finished */
+    /** `isGood`: the run finished. */
     showOutcome(text: string, isGood: boolean) {
       const outcome = elementOfSide(root, "outcome");
       outcome.textContent = text;
       outcome.classList.toggle("bad", !isGood);
     },
-    /** @param step -1: before the first @param isStepHere whether this side made a step at this place */
+    /** Step -1 is before the first. `isStepHere`: this side made a step at this place. */
     show(opened: OpenTrace, step: number, isStepHere: boolean, markedNames: NumberedDifference[]) {
       root.classList.toggle("waits", !isStepHere);
       root.classList.toggle("no-steps", !opened.count); // the stage of the program before it stays, out of sight

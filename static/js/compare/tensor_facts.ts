@@ -113,8 +113,10 @@ function containerTypeText({ type = "object", len }: Container) {
 /** Names that a fact about sharing tells; of more, an ellipsis. */
 const MAX_SHARING_NAMES = 20;
 
-/** With which other names something is shared. All facts of a group have one key: each with its own text of thousands of
- * names would take memory with the square of their number. */
+/**
+ * With which other names something is shared. All facts of a group have one key: each with its own text of thousands of
+ * names would take memory with the square of their number.
+ */
 export interface SharingFact extends TensorFact {
   /** all names that share it, this one too; none where nobody else does */
   group: NameGroup;
@@ -142,7 +144,7 @@ function factWithText(text: string): TensorFact {
   return { text, key: text };
 }
 
-/** The names of the same thing, by the thing. @param handles uids by name */
+/** The names of the same thing, by the thing. `handles` has uids by name. */
 function namesBySharedId(
   handles: Map<string, string>,
   idOf: (uid: string) => string | null | undefined,

@@ -1,4 +1,6 @@
-/** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
+/**
+ * Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place.
+ */
 
 import { nodesWithCode, element } from "../browser/elements.ts";
 import { ComparisonTooLarge, compareTraces, differencesAt, type Comparison } from "./comparison.ts";
@@ -19,7 +21,7 @@ import type { SideView } from "./side_view.ts";
 /** Differences that are numbered and listed at a place. */
 const MAX_LISTED_DIFFERENCES = 12;
 
-/** @param root with the parts of `_comparison.html` @param onMoved called with each place that is shown */
+/** `root` holds the parts of `_comparison.html`. `onMoved` is called with each place that is shown. */
 export function createComparisonView(
   root: HTMLElement,
   sides: { left: SideView; right: SideView },
@@ -112,10 +114,7 @@ export function createComparisonView(
     root.querySelector(`[data-go="${name}"]`)?.addEventListener("click", doAction);
 
   return {
-    /**
-     * Compare two runs, and show the place where they part.
-     * @param initialRow the place to show; null for where they part
-     */
+    /** Compares two runs, and shows `initialRow`, or where they part if that is null. */
     open(leftTrace: Trace, rightTrace: Trace, initialRow: number | null) {
       comparison = null;
       try {
@@ -165,7 +164,7 @@ export function createComparisonView(
     },
     /** by key */
     shortcuts: { d: () => goToDifference(1), D: () => goToDifference(-1) } as Record<string, () => void>,
-    /** A key pressed outside of any field. @returns whether it was handled */
+    /** Takes a key pressed outside of any field. Returns whether it was handled. */
     key(name: string): boolean {
       const moves = { ArrowRight: actions.next, ArrowLeft: actions.previous, Home: actions.first, End: actions.last };
       const move = moves[name as keyof typeof moves];

@@ -20,7 +20,6 @@ interface ComparisonViewerContent {
   row: number | null;
 }
 
-/** @param loadPaint the programs' colours */
 export function startComparisonViewer(
   { left, right, row }: ComparisonViewerContent,
   say: Locale["say"],

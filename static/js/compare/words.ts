@@ -1,4 +1,7 @@
-/** The differences of two runs in words: of a name, and of the whole. Predicates say what the right side is, and what the left. */
+/**
+ * The differences of two runs in words: of a name, and of the whole. Predicates say what the right side is, and what
+ * the left.
+ */
 
 import en from "../../locales/compare.en.json" with { type: "json" };
 import zh from "../../locales/compare.zh.json" with { type: "json" };
@@ -29,7 +32,6 @@ function differenceText({ property, left, right }: PropertyChange, say: Say) {
   return say(`compare.${property}`, quoted);
 }
 
-/** @param leftText names by comma */
 function sharingText(
   property: "memory" | "counter" | "base" | "memory_and_counter",
   leftText: string,
@@ -40,7 +42,6 @@ function sharingText(
   return say(`compare.${property}_${key}`, { left: quoteNamesInList(leftText), right: quoteNamesInList(rightText) });
 }
 
-/** @param list by comma */
 function quoteNamesInList(list: string) {
   return list
     .split(", ")
@@ -49,7 +50,7 @@ function quoteNamesInList(list: string) {
     .join(", ");
 }
 
-/** What is different about one name, as a clause. @param changes all of one name */
+/** What is different about one name, as a clause; all changes are of that name. */
 export function clauseAboutName(changes: PropertyChange[], say: Say) {
   const predicates = differenceTextsOfName(changes, say);
   const last = predicates.pop() ?? "";
@@ -70,7 +71,7 @@ function differenceTextsOfName(changes: PropertyChange[], say: Say) {
   });
 }
 
-/** @returns those of one name together, in order */
+/** The changes of one name together, in order. */
 export function changesByName<T extends PropertyChange>(changes: T[]): T[][] {
   const groups = new Map<string, T[]>();
   for (const change of changes) addToList(groups, change.name, change);
@@ -91,7 +92,7 @@ export function lineOfRow({ left, right, rows }: Comparison, row: number) {
   return traceStep?.line ?? 1;
 }
 
-/** The comparison in a few sentences. @param maxNames names */
+/** The comparison in a few sentences, of at most `maxNames` names. */
 export function comparisonSummary(comparison: Comparison, say: Say, maxNames: number = MAX_NAMES_IN_SUMMARY) {
   const { left, right, rows, differences, output, apart } = comparison;
   const outcomes = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));

@@ -1,9 +1,10 @@
-/** On a small screen the code is folded to three lines around the step's: a tap or the focus opens it, a run folds it. */
+/**
+ * On a small screen the code is folded to three lines around the step's: a tap or the focus opens it, a run folds it.
+ */
 
 /**
- * @param host of the code; it wears `folded`, which a narrow screen's styles heed
- * @param button that folds and opens it
- * @param onChange called after it has another height
+ * `host` of the code wears `folded`, which a narrow screen's styles heed. `onChange` is called after it has another
+ * height.
  */
 export function startCodeFold(
   host: HTMLElement,

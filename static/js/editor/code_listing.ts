@@ -25,7 +25,7 @@ interface CodeListingOptions {
 
 export type LoadPaint = () => Promise<(source: string) => PaintedText[][]>;
 
-/** @param list where the lines go, one `li` each */
+/** Each line becomes an `li` of the list. */
 export function createCodeListing(list: HTMLElement, { source, files = [], onLine, loadPaint }: CodeListingOptions) {
   const texts: HTMLElement[] = [];
   const rows = source

@@ -1,4 +1,6 @@
-/** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
+/**
+ * The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines.
+ */
 
 import {
   Compartment,
@@ -150,7 +152,6 @@ function findingChainDecorations(
   return Decoration.set(ranges, true);
 }
 
-/** @param className its class */
 function lineDecoration(state: EditorState, line: number | null, className: string) {
   if (line === null || line < 1 || line > state.doc.lines) return Decoration.none;
   return Decoration.set([Decoration.line({ class: className }).range(state.doc.line(line).from)]);
@@ -203,7 +204,7 @@ function paintedExtension(parts: PaintedPart[]): Extension {
   });
 }
 
-/** What the editor can do and show. @param tools what it has of its tools, to be exchanged */
+/** What the editor can do and show. `tools` can be exchanged. */
 function editorExtensions(
   { label, leaveHint, nonce, onRun, onLine, extensions = [], keepMarks = false }: EditorOptions,
   tools: Extension,
@@ -348,7 +349,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     canRedo: () => tools !== null && tools.redoDepth(view.state) > 0,
     /** The line of the cursor, from 1. */
     cursorLine: () => view.state.doc.lineAt(view.state.selection.main.head).number,
-    /** Puts the cursor at a line. @param line from 1 */
+    /** Puts the cursor at a line; lines count from 1. */
     openLine(line: number) {
       const { from, text } = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
       view.focus();
@@ -356,7 +357,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     },
     /** @see unfinishedLine */
     unfinishedLine: () => tools?.unfinishedLine(view.state) ?? null,
-    /** @param line the one that is being written @param words what is said of it */
+    /** Marks the line that is being written, and says `words` of it. */
     markUnfinished(line: number | null, words: string) {
       if (line === null && !view.state.field(unfinishedLineField).size) return; // every step asks for it
       view.dispatch({ effects: setUnfinishedLineEffect.of(line === null ? null : { line, words }) });

@@ -1,4 +1,7 @@
-/** What the editor has for who writes in it: the grammar with its colours, undoing, keys. The first picture does not wait for it. */
+/**
+ * What the editor has for who writes in it: the grammar with its colours, undoing, keys. The first picture does not
+ * wait for it.
+ */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";

@@ -10,7 +10,7 @@ export function doesProgramReadInput(text: string) {
   return READS_INPUT_PATTERN.test(text);
 }
 
-/** @param box the field with its label @returns open: leads the reader there */
+/** `open` leads the reader to the field, which stands with its label in `box`. */
 export function createInputBox(
   box: HTMLElement,
   field: HTMLTextAreaElement,

@@ -10,7 +10,7 @@ export interface PaintedText {
   style: string;
 }
 
-/** @returns the parts of each line */
+/** The parts of each line. */
 export function paintPython(source: string): PaintedText[][] {
   const lines: PaintedText[][] = [[]];
   highlightCode(

@@ -1,9 +1,11 @@
-/** The colours of the program that opens the page: the build has found them, so that its first reader needs no grammar. */
+/**
+ * The colours of the program that opens the page: the build has found them, so that its first reader needs no grammar.
+ */
 
 /** of a text: from, to, and the class of its colour */
 export type PaintedPart = [number, number, string];
 
-/** @returns null where the page came without the colours of this text */
+/** Null where the page came without the colours of this text. */
 export function paintedParts(source: string): PaintedPart[] | null {
   const painted = JSON.parse(document.getElementById("painted")?.textContent ?? "null");
   return painted?.source === source ? painted.parts : null;

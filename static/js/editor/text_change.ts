@@ -1,6 +1,6 @@
 /** What turns a text into another one. */
 
-/** @returns the shortest replacement of one part; null where the texts are the same */
+/** The shortest replacement of one part; null where the texts are the same. */
 export function changeBetween(before: string, after: string) {
   if (before === after) return null;
   const shorter = Math.min(before.length, after.length);

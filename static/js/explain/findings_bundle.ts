@@ -1,4 +1,6 @@
-/** The findings of a page of the server's: scripts and sentences of their own, fetched once there is a trace to explain. */
+/**
+ * The findings of a page of the server's: scripts and sentences of their own, fetched once there is a trace to explain.
+ */
 
 import { loadFindingsLocale } from "../words/page_locale.ts";
 import type { FindingsApi } from "./findings_card.ts";

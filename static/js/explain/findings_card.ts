@@ -1,5 +1,7 @@
-/** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. On a
- * small screen, where it stands over the picture, it is its headline and its fix until it is unfolded. */
+/**
+ * The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things.
+ * On a small screen, where it stands over the picture, it is its headline and its fix until it is unfolded.
+ */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element, whilePointedAt } from "../browser/elements.ts";
@@ -151,7 +153,7 @@ export function createFindingsCard(
     onTold?.();
   }
 
-  /** @param graveCount how many are no notes */
+  /** `graveCount` is the number of findings that are no notes. */
   function findingElement(finding: Finding, k: number, graveCount: number) {
     const isOpen = k === openIndex;
     const isShown = isOpen && (isUnfolded || !smallScreen.matches);
@@ -277,7 +279,6 @@ export function createFindingsCard(
       : say("finding_stopped_cause", { line: error.line, cause: cause.line });
   }
 
-  /** @param step that is shown */
   function show(step: number) {
     shownStep = step;
     for (const { element, link } of openLinkButtons) {
@@ -307,7 +308,7 @@ export function createFindingsCard(
       const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
       return texts[k]?.what ?? null;
     },
-    /** What the open finding speaks of at a step of its chain. @returns uids */
+    /** The uids of what the open finding speaks of at a step of its chain. */
     uidsAt(step: number): string[] {
       const finding = openIndex === null ? undefined : findings[openIndex];
       return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];

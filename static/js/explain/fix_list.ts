@@ -1,5 +1,7 @@
-/** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click on
- * the bar at the card's foot, which stays in sight while the card is scrolled. */
+/**
+ * The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a
+ * click on the bar at the card's foot, which stays in sight while the card is scrolled.
+ */
 
 import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lossCurvesElement } from "./loss_curves.ts";
@@ -23,7 +25,7 @@ interface FixPlaces {
 /** Milliseconds after which the fixes of a finding that is still open are tried. */
 const TRY_FIXES_AFTER_MS = 300;
 
-/** @param fixing null where there is no server */
+/** `fixing` is null where there is no server. */
 export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   /** what was tried for this run */
   const triedFixes = new Map<Finding, Fix[] | "failed">();

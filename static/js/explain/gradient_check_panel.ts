@@ -1,4 +1,6 @@
-/** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
+/**
+ * The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table.
+ */
 
 import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { shortNumberText } from "../trace/format.ts";
@@ -29,7 +31,9 @@ export interface GradientCheckSubject {
   asked: string;
   /** the key of the button's words, where they are others */
   button?: string;
-  /** where the check runs by itself: what it is about and what it may cost, and what is done where a gradient differs */
+  /**
+   * where the check runs by itself: what it is about and what it may cost, and what is done where a gradient differs
+   */
   byItself?: { check: WorthChecking; onDifference: () => void };
   say: Say;
   check: CheckGradients;
@@ -138,8 +142,8 @@ function checkReplyElements({ check, message }: CheckReply, context: GradientChe
 }
 
 /**
- * What a check that nobody asked for says. It differs only where nothing else explains it: no hook, no gradient of 0 as a mask
- * leaves, no other path in float64. Null where it says nothing.
+ * What a check that nobody asked for says. It differs only where nothing else explains it: no hook, no gradient of 0 as
+ * a mask leaves, no other path in float64. Null where it says nothing.
  */
 export function judgementOf(check: GradientCheck | null): "agrees" | "differs" | null {
   if (!check || check.problem || doesLossDiffer(check)) return null;

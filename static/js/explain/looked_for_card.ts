@@ -1,11 +1,14 @@
-/** What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was not. */
+/**
+ * What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was
+ * not.
+ */
 
 import { element, nodesWithCode } from "../browser/elements.ts";
 import { calmIcon } from "./finding_icons.ts";
 import type { LookedForText } from "../findings/text.ts";
 import type { Say } from "../words/sentences.ts";
 
-/** @param checks what can be done besides, like the check of the gradients */
+/** `checks` offer what else can be done, like the check of the gradients. */
 export function lookedForElement(
   { line, rows, not_looked: notLooked }: LookedForText,
   say: Say,

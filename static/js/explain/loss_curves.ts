@@ -1,4 +1,7 @@
-/** The loss of a training before and after a fix: two small curves of one scale beside each other, with their last values. */
+/**
+ * The loss of a training before and after a fix: two small curves of one scale beside each other, with their last
+ * values.
+ */
 
 import { element } from "../browser/elements.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";

@@ -36,7 +36,7 @@ interface QuestionCardOptions {
   loadCheckPanel?: LoadCheckPanel;
 }
 
-/** @param hosts where the answer and the button that asks are put */
+/** The answer is put into `card`, the button that asks into `stage`. */
 export function createQuestionCard(
   { card, stage }: { card: HTMLElement; stage: HTMLElement },
   say: Locale["say"],
@@ -212,7 +212,8 @@ export function createQuestionCard(
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
-      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+      // there the card stands below it
+      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" });
     });
     whilePointedAt(
       made,
@@ -223,7 +224,6 @@ export function createQuestionCard(
     return made;
   }
 
-  /** @param step that is shown */
   function showStep(step: number) {
     shownStep = step;
     for (const { element, step: linkStep } of answerLinks) {

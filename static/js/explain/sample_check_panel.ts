@@ -1,4 +1,6 @@
-/** The part of an answer that says whether the samples of the batch stay apart: a button with its cost, then a sentence. */
+/**
+ * The part of an answer that says whether the samples of the batch stay apart: a button with its cost, then a sentence.
+ */
 
 import { element, paragraphWithCode } from "../browser/elements.ts";
 import type { CheckGradients, CheckReply, SampleCheck } from "../requests/gradient_check.ts";

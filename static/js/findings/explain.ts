@@ -22,8 +22,10 @@ export function explain(opened: OpenTrace): Finding[] {
   return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }
 
-/** What the recording found when it began, or what code from outside handed over, was not made by that step: no finding has its cause there, no chain
- * begins there. */
+/**
+ * What the recording found when it began, or what code from outside handed over, was not made by that step: no finding
+ * has its cause there, no chain begins there.
+ */
 function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
   const isBeforeRecording = ({ step }: { step: number }) => showsWhatWasThere(steps[step]);
   return findings

@@ -1,4 +1,7 @@
-/** What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No words. */
+/**
+ * What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No
+ * words.
+ */
 
 import type { CodePlace } from "../trace/wire.ts";
 
@@ -123,7 +126,10 @@ export function fixHint(
   return { kind, line, step, facts };
 }
 
-/** A part of a sentence that is a key of the locales itself. @param otherwise the key where there is no such sentence */
+/**
+ * A part of a sentence that is a key of the locales itself. `otherwise` is the key to use where there is no such
+ * sentence.
+ */
 export function phrase(key: string, facts: Facts = {}, otherwise?: string): Phrase {
   return { phrase: key, facts, ...(otherwise ? { otherwise } : {}) };
 }

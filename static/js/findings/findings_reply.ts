@@ -1,4 +1,6 @@
-/** The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface. */
+/**
+ * The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface.
+ */
 
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";
@@ -53,7 +55,7 @@ export function lookedForReply(trace: Trace, language: string) {
   return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
-/** @returns the best first, as many as a reply holds */
+/** The best first, as many as a reply holds. */
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
   const { say } = findingLocale(language);
   const replies = [];

@@ -1,4 +1,7 @@
-/** What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not. No words. */
+/**
+ * What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not.
+ * No words.
+ */
 
 import { isNonfiniteCell } from "./facts/numbers.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
@@ -58,8 +61,9 @@ const NOT_LOOKED: { key: string; flag?: string }[] = [
 ];
 
 /**
- * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was caught, and
- * where the run was stopped before any backward: nobody can say of a loop without end that nothing is wrong.
+ * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was
+ * caught, and where the run was stopped before any backward: nobody can say of a loop without end that nothing is
+ * wrong.
  */
 export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
   const isWrong = findings.some(({ kind, severity }) => severity !== "note" || kind === "caught_error");
@@ -96,7 +100,9 @@ function lineOf(facts: RunFacts): KeyedSentence {
   return { key: "finding.looked_for.line_no_loop", facts: { steps } };
 }
 
-/** Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were. */
+/**
+ * Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were.
+ */
 function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
   const [{ step }] = facts.backwardCalls;
   const loop = enclosingHeadStep(facts, step);

@@ -1,4 +1,7 @@
-/** The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its sentences. */
+/**
+ * The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its
+ * sentences.
+ */
 
 import { diagnoseActivationTwice } from "./numbers/activation_twice.ts";
 import { diagnoseBroadcastLoss, diagnoseComparedTable } from "./samples/broadcast_loss.ts";

@@ -11,7 +11,7 @@ const MAX_NAME_CHARACTERS = 100;
 
 type LossValue = number | { $f: string };
 
-/** @returns the most telling first, each name once */
+/** The most telling first, each name once. */
 export function lossesOfRun(trace: Trace): { name: string; values: LossValue[] }[] {
   const named = findScalarSeries(trace).flatMap(({ name, points }) =>
     name && LOSS_NAME.test(name) && name.length <= MAX_NAME_CHARACTERS

@@ -10,7 +10,7 @@ import type { Say } from "../words/sentences.ts";
 const MAX_GRADIENTS = 2;
 const LOSS_NAME = /loss|err|cost/i;
 
-/** @returns names stand in backticks */
+/** Names stand in backticks. */
 export function runSummary(trace: Trace, say: Say): string {
   const { status, error } = trace.outcome;
   if (status === "raised" && error) return say("outcome_raised", { type: error.type, line: error.line ?? 0 });

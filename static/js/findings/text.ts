@@ -80,10 +80,7 @@ export function findingParagraph(finding: Finding, say: Say) {
   return [what, ...sentence, why, todo].filter(Boolean).join(say("finding.join"));
 }
 
-/**
- * The sentence of the first key that the language has.
- * @param withModuleName names with those that they have outside
- */
+/** The sentence of the first key that the language has. `withModuleName` adds to names those that they have outside. */
 function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleName = false) {
   const key = keys.find((candidate) => say(candidate) !== candidate);
   if (!key) return "";
@@ -93,7 +90,7 @@ function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleNa
   return say(key, args);
 }
 
-/** A fact as a sentence has it. @param line that is spoken of */
+/** A fact as a sentence about a line has it. */
 export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
   if (Array.isArray(fact)) {
     const texts = fact.slice(0, MAX_LISTED_FACTS).map((item) => factText(item, say, withModuleName, line));

@@ -1,4 +1,7 @@
-/** What torch itself has for a finding: a tool or a mode of its own, in a sentence, with the address of its documentation. */
+/**
+ * What torch itself has for a finding: a tool or a mode of its own, in a sentence, with the address of its
+ * documentation.
+ */
 
 const TORCH_DOCUMENTATION_URL = "https://docs.pytorch.org/docs/stable/";
 

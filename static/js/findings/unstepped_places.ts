@@ -35,7 +35,9 @@ function placeOfLink(facts: RunFacts, finding: Finding, link: ChainLink): Unstep
   return isWhereItRaised ? unsteppedPlace(facts.error?.place) : null;
 }
 
-/** The place of what concerns the entities of a link, else of all that happened at its step; null where that is several. */
+/**
+ * The place of what concerns the entities of a link, else of all that happened at its step; null where that is several.
+ */
 function commonPlace({ uids }: ChainLink, happened: PlacedFact[]): UnsteppedPlace | null {
   const concerned = happened.filter((fact) => fact.uids.some((uid) => uid && uids.includes(uid)));
   const [first, ...others] = (concerned.length ? concerned : happened).map(({ place }) => place);
@@ -57,7 +59,7 @@ function backwardsAt(facts: RunFacts, step: number): PlacedFact[] {
   return calls.map(({ roots, place }) => ({ uids: roots, place: unsteppedPlace(place) }));
 }
 
-/** @param isOfUse the line is the first that used what a line before it made */
+/** `isOfUse`: the line is the first that used what a line before it made. */
 function unsteppedPlace(place: CodePlace | null | undefined, isOfUse = false): UnsteppedPlace | null {
   return place ? { ...place, isOfUse } : null;
 }

@@ -1,5 +1,7 @@
-/** Which runs have their gradients compared with finite differences without being asked: those with a second derivative, or with
- * repeated indices, where that costs little. No words. */
+/**
+ * Which runs have their gradients compared with finite differences without being asked: those with a second derivative,
+ * or with repeated indices, where that costs little. No words.
+ */
 
 import { SHAPE_ONLY_OPERATIONS } from "./facts/dataflow.ts";
 import { numbersOfTensor } from "./facts/tensor_values.ts";
@@ -36,7 +38,7 @@ const USES_INDICES =
 /** Operations whose backward is not the derivative on purpose, or that write into what would be varied. */
 const NOT_THE_SLOPE_ON_PURPOSE = /^_?(fake_quantize|embedding_renorm)/;
 
-/** @returns null where nothing of the kind is in the run, where it would cost more, and where the calls can't be counted */
+/** Null where nothing of the kind is in the run, where it would cost more, and where the calls can't be counted. */
 export function worthChecking(facts: RunFacts): WorthChecking | null {
   if (facts.trace.outcome.status !== "finished") return null;
   const cost = costOfCheck(facts.trace.cost.cpu_ms);
@@ -72,8 +74,8 @@ function hasRepeatedIndices(facts: RunFacts, { inputs, step }: { inputs: string[
 }
 
 /**
- * Whether nothing before the call makes its gradient another than the slope on purpose, as far as the trace tells: no cut, no hook,
- * no Function of the program's own (which is checked by itself), no row of padding.
+ * Whether nothing before the call makes its gradient another than the slope on purpose, as far as the trace tells: no
+ * cut, no hook, no Function of the program's own (which is checked by itself), no row of padding.
  */
 function shouldGradientEqualSlope(facts: RunFacts, call: BackwardCall) {
   if (facts.eventsOfKind("path_cut").some(({ step }) => step <= call.step)) return false;

@@ -61,7 +61,7 @@ function symptomScore(message: string[], opening: string[], symptom: string) {
     : 0;
 }
 
-/** @param text a message or a whole traceback */
+/** `text` is a message or a whole traceback. */
 export function matchError(entries: ScenarioTexts[], index: ScenarioIndex, text: string): ErrorMatches {
   const last = textOfLastError(text).slice(0, 2000);
   const message = wordsOfMessage(last);

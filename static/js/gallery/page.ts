@@ -110,8 +110,8 @@ const RETRY_IMAGE_AFTER_MS = 2500;
 const MAX_IMAGE_TRIES = 3;
 
 /**
- * The stills of cards: loaded as they come into sight, in the page's theme, once more where one is not made yet.
- * @param images each with its address in `data-still`
+ * The stills of cards, each with its address in `data-still`: loaded as they come into sight, in the page's theme, once
+ * more where one is not made yet.
  */
 function startCardImageLoading(images: HTMLImageElement[]) {
   const observer = new IntersectionObserver(

@@ -1,4 +1,6 @@
-/** Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole. */
+/**
+ * Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole.
+ */
 
 /** a scenario's texts, in every language */
 export interface ScenarioTexts {
@@ -120,7 +122,7 @@ export function textOfLastError(query: string) {
   return query.slice(lastErrorIndex);
 }
 
-/** The known words that a word stands for, and what each is worth. @param count of the words that are asked for */
+/** The known words that one of the `count` words that are asked for stands for, and what each is worth. */
 function matchingKnownWords(
   { rarity }: ScenarioIndex,
   word: string,

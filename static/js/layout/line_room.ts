@@ -18,7 +18,7 @@ export class LineRoom {
     return this.right - this.x;
   }
 
-  /** @param gap after it */
+  /** `gap` is left free after it. */
   takeRectFromLeft(w: number, h: number, gap = 4): Rect {
     const rect = { x: this.x, y: this.cy - h / 2, w, h };
     this.x += w + gap;

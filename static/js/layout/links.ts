@@ -42,7 +42,7 @@ const LINK_PIN_CLEARANCE = 6;
 /** More links of what is new than these hide more than they tell. */
 const MAX_NEW_LINKS = 6;
 
-/** @param selected its uid @returns those with both ends drawn, each once */
+/** The links with both ends drawn, each once. `selected` is a uid. */
 export function linksBetweenPanes(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): PaneLink[] {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
@@ -61,14 +61,14 @@ class LinkCollector {
   graph: Map<string, Rect>;
   links = new Map<string, PaneLink>();
 
-  /** @param graph anchors */
+  /** Takes the anchors of both panes. */
   constructor(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
     this.facts = stepFacts;
     this.memory = memory;
     this.graph = graph;
   }
 
-  /** @param graphAnchors the first that is drawn counts */
+  /** Of the `graphAnchors` the first that is drawn counts. */
   addLink(
     kind: PaneLink["kind"],
     graphAnchors: string[],

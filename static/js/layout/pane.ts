@@ -17,9 +17,11 @@ export interface PaneRoom {
   h: number;
   /** how large the cells of rows are that have a place of their own for the whole run */
   cells?: RowCells;
-  /** of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the list
-   * of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top` units,
-   * stands what the step touched. Absent where everything has a place of its own. */
+  /**
+   * of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the
+   * list of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top`
+   * units, stands what the step touched. Absent where everything has a place of its own.
+   */
   overview?: {
     w: number;
     top: number;
@@ -42,7 +44,11 @@ export interface PaneOptions {
 export interface Pane {
   /** of all of it; more than the room where the pane has to be scrolled */
   height: number;
-  /** where each entity is drawn, by uid, and parts of them: `above t3` the way to it between two lines, `n5:self` a saved slot's chip, `pin n5:self` its pin, `grad t3` the place of t3's gradient, `dock n2` a leaf docked to the node that reads it */
+  /**
+   * where each entity is drawn, by uid, and parts of them: `above t3` the way to it between two lines, `n5:self` a
+   * saved slot's chip, `pin n5:self` its pin, `grad t3` the place of t3's gradient, `dock n2` a leaf docked to the node
+   * that reads it
+   */
   anchors: Map<string, Rect>;
   /** by uid, the key of the closed fold that it is in */
   folds: Map<string, string>;

@@ -62,8 +62,10 @@ export type StageOptions = {
   headline?: number;
 } & Partial<PaneOptions>;
 
-/** large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
- * the lines; flow: what there is room for is open */
+/**
+ * large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
+ * the lines; flow: what there is room for is open
+ */
 type StageDensity = "large" | "list" | "flow";
 
 export interface StagePlan {
@@ -82,8 +84,10 @@ export interface StagePlan {
   height: number;
   memory: MemoryPane | null;
   graph: GraphPane | null;
-  /** where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
-   * over the panes */
+  /**
+   * where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
+   * over the panes
+   */
   headline: { x: number; w: number } | null;
 }
 
@@ -128,7 +132,7 @@ export function buildStageModel(opened: OpenTrace): StageModel {
   };
 }
 
-/** Whether a stage of that width shows one pane at a time. @param w pixels */
+/** Whether a stage of so many pixels shows one pane at a time. */
 export function isNarrowStage(w: number) {
   return w > 0 && w < NARROW_STAGE_WIDTH;
 }
@@ -216,9 +220,8 @@ interface StageOverview {
 }
 
 /**
- * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map.
- * @param w, top: units; top: of the headline
- * @param isGraphInFocus whether there is something to show of the graph, beside the map
+ * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map. `w` is in
+ * units; `top` is that of the headline. `isGraphInFocus`: there is something to show of the graph, beside the map.
  */
 function overviewOf(
   model: StageModel,

@@ -47,7 +47,7 @@ const THUMBNAIL_SPARE_WIDTH = 12;
 /** Between two rows. */
 const THUMBNAIL_ROW_GAP = 3;
 
-/** @param opened of a program whose last statement is the operation's */
+/** The last statement of the opened program is the operation's. */
 export function layoutThumbnail(opened: OpenTrace): Thumbnail {
   const model = buildMemoryModel(opened);
   const { i, items } = lastStepTouchingRows(opened, model);
@@ -55,7 +55,6 @@ export function layoutThumbnail(opened: OpenTrace): Thumbnail {
   return layoutLastRowsThatFit(model, i, items, THUMBNAIL_SIZE.height, minSize);
 }
 
-/** @param i the step */
 export function layoutSnapshot(opened: OpenTrace, i: number): Thumbnail {
   const model = buildMemoryModel(opened);
   const items = memoryRowItems(model, i);

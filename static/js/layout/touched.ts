@@ -5,7 +5,10 @@ import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
 export interface TouchedEntities {
-  /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed */
+  /**
+   * living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it
+   * freed
+   */
   uids: Set<string>;
   /** those that were bound, as `frame/name` */
   names: Set<string>;
@@ -19,7 +22,7 @@ const DRAWN_UID_PREFIXES = new Set("tascno");
 /** What a step touched, by the state after it: both panes ask, and their marks. */
 const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: TouchedEntities }>();
 
-/** What a step touched. @param entities after it */
+/** What a step touched; `entities` is the state after it. */
 export function touchedByStep(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
   const last = touchedByState.get(entities);
   if (last && last.traceStep === traceStep) return last.result;
@@ -42,7 +45,6 @@ function findTouchedEntities(traceStep: Step | null | undefined, entities: Entit
   return touchedHere;
 }
 
-/** @param uid of the frame */
 function addTouchedNames(touchedHere: TouchedEntities, uid: string, fields: Delta, entities: Entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;

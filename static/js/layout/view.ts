@@ -1,4 +1,7 @@
-/** Which part of a tall picture is in sight: what lies beyond is not drawn, so that a step costs the same beside thousands. */
+/**
+ * Which part of a tall picture is in sight: what lies beyond is not drawn, so that a step costs the same beside
+ * thousands.
+ */
 
 /** heights of the plan; the whole of it where it is low */
 export interface HeightBand {

@@ -11,7 +11,6 @@ import {
   type QuestionProgress,
 } from "./progress.ts";
 
-/** @param host the page's main element */
 export function startCoursePage(host: HTMLElement) {
   const summary = host.querySelector("#course-sum");
   const clearButton = host.querySelector("#course-clear") as HTMLButtonElement | null;
@@ -70,7 +69,7 @@ export function startCoursePage(host: HTMLElement) {
   if (summary instanceof HTMLElement && isStorageBlocked()) summary.textContent = summary.dataset.notKept ?? "";
 }
 
-/** @param lessons that its score is of */
+/** `lessons` are those that its score is of. */
 function showProgressOfItem(item: HTMLElement, lessons: LessonProgress[], question: QuestionProgress | null) {
   const score = item.querySelector("[data-score]") as HTMLElement | null;
   const { right, of } = scoreOfLessons(lessons);

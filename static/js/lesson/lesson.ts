@@ -16,7 +16,7 @@ import type { Action } from "../page_state/actions.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** The step at which a reader has seen what a program is about. @param stop a line; null: the end */
+/** The step at which a reader has seen what a program is about: at a line, or at the end where `stop` is null. */
 export function stepAtStopLineOrEnd(steps: { line: number }[], stop: number | null) {
   const stopIndex = stop === null ? -1 : steps.findLastIndex(({ line }) => line === stop);
   return stopIndex < 0 ? steps.length - 1 : stopIndex;
@@ -43,10 +43,7 @@ interface LessonStore {
   subscribe: (listener: (state: PageState, before: PageState) => void) => void;
 }
 
-/**
- * @param say the page's sentences, and those of the course
- * @param program runs it; brings the keyboard to its editor
- */
+/** `say` has the page's sentences, and those of the course. `program.edit` brings the keyboard to its editor. */
 export function startLesson(
   host: HTMLElement,
   store: LessonStore,

@@ -123,7 +123,7 @@ export function withAnswerSeen(course: CourseProgress, lesson: string): CoursePr
     : withLessonProgress(course, lesson, { programs, question: { ...question, isSeen: true } });
 }
 
-/** @returns right predictions, of how many; questions answered */
+/** `right` is the number of right predictions, of so many; `answered` that of answered questions. */
 export function scoreOfLessons(lessons: LessonProgress[]): { right: number; of: number; answered: number } {
   const programs = lessons.flatMap((lesson) => Object.values(lesson.programs));
   return {
@@ -136,7 +136,7 @@ export function scoreOfLessons(lessons: LessonProgress[]): { right: number; of: 
 export const readCourseProgress = (): CourseProgress =>
   parseCourseProgress(unsavedCourse ?? readPreference(COURSE_STORAGE_KEY));
 
-/** @returns whether the browser has kept it */
+/** Returns whether the browser has kept it. */
 export function writeCourseProgress(course: CourseProgress): boolean {
   const text = Object.keys(course).length ? JSON.stringify({ version: STORED_COURSE_VERSION, lessons: course }) : null;
   writePreference(COURSE_STORAGE_KEY, text);

@@ -1,4 +1,7 @@
-/** The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run answers it. */
+/**
+ * The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run
+ * answers it.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { doesRequestRunProgram } from "../page_state/selectors.ts";
@@ -51,7 +54,7 @@ export function verdictSentence({ right, error }: QuestionVerdict) {
     : { key: "lesson_wrong" };
 }
 
-/** @param control what Enter clicks */
+/** Enter clicks the control. */
 function markAsEnterTarget(control: HTMLElement) {
   control.dataset.enter = "";
   control.append(" ", element("kbd", "", "⏎"));
@@ -104,8 +107,8 @@ interface JudgeEvents {
 }
 
 /**
- * Asks the server whether a run answers the question; of several runs at once only the last one's verdict is shown.
- * @param url where answers are judged
+ * Asks the server, at `url`, whether a run answers the question; of several runs at once only the last one's verdict is
+ * shown.
  */
 function createAnswerJudge(
   url: string,

@@ -5,9 +5,7 @@ import type { AnswerVerdict } from "./schedule.ts";
 
 /**
  * A program that raises waits until its reader rests, and so does one whose text would be tidied under his hands. A
- * picture gives way to no refusal and to no limit, unless it was stopped at one itself.
- * @param trace of the text
- * @param shown the picture's
+ * picture (`shown`) gives way to no refusal and to no limit, unless it was stopped at one itself.
  */
 export function verdictOnAnswer(trace: Trace, text: string, shown: Trace | null): AnswerVerdict {
   const { status } = trace.outcome;

@@ -1,4 +1,7 @@
-/** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
+/**
+ * Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it
+ * stands.
+ */
 
 import { commonLines } from "../trace/steps/step_after_edit.ts";
 import { programMessages } from "../program/messages.ts";
@@ -15,7 +18,9 @@ import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
+/**
+ * Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker.
+ */
 const MARK_OLDER_AFTER_MS = 450;
 
 interface LiveStore {
@@ -30,7 +35,7 @@ interface LivePicture {
   markOlder: (older: { uids: Set<string>; names: Set<string> } | null) => void;
 }
 
-/** @param foot of the stage, where the strip stands */
+/** The strip stands in the stage's foot. */
 export function createLive(
   foot: HTMLElement,
   store: LiveStore,

@@ -6,8 +6,7 @@ import type { Trace } from "../trace/wire.ts";
 
 /**
  * The first step that another text may do otherwise: of the first line that differs, or of the outermost block around
- * it.
- * @returns step: the number of steps where it is none
+ * it. `step` is the number of steps where there is none.
  */
 export function firstChangedStep({ program, steps }: Trace, text: string): { line: number; step: number } {
   const { head: sameLines } = commonLines(program.source, text);
@@ -22,10 +21,7 @@ export function firstChangedStep({ program, steps }: Trace, text: string): { lin
 }
 
 /**
- * What steps made or changed, of what is there after the last of them.
- * @param from the first of the steps
- * @param to the last
- * @returns names: as `frame/name`
+ * What the steps from `from` to `to` made or changed, of what is there after the last of them; names as `frame/name`.
  */
 export function changedBetweenSteps(
   { trace, state }: OpenTrace,

@@ -4,7 +4,10 @@ import type { RequestProblem } from "../requests/trace_source.ts";
 
 /** Milliseconds without a key after which a text is run. */
 export const DEBOUNCE_MS = 40;
-/** Milliseconds without a key after which what is wrong with a text is told, and what looks unfinished is tried all the same. */
+/**
+ * Milliseconds without a key after which what is wrong with a text is told, and what looks unfinished is tried all the
+ * same.
+ */
 export const READER_RESTS_AFTER_MS = 1300;
 /** The part of a run's time that costs the next one no delay, in milliseconds; a slow program is run less often. */
 const RUN_TIME_WITHOUT_DELAY_MS = 120;

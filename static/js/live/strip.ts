@@ -35,12 +35,12 @@ export function createLiveStatusStrip(host: HTMLElement, say: Locale["say"]) {
       box.hidden = true;
       shownKey = "";
     },
-    /** @param line the first that differs, null where the settings do */
+    /** `line` is the first that differs, null where the settings do. */
     typing(line: number | null, isUnfinished: boolean) {
       const text = line === null ? say("live_settings") : say("live_typing", { line });
       show("typing", text, isUnfinished ? say("live_unfinished") : "", false);
     },
-    /** The reader waits for a run. @param line the first that differs, null where the settings do */
+    /** The reader waits for a run. `line` is the first that differs, null where the settings do. */
     running(line: number | null) {
       const text = line === null ? say("live_running") : say("live_running_line", { line });
       show("typing", text, "", true);

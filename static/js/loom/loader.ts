@@ -3,11 +3,7 @@
 import { createLazyView } from "../browser/lazy_view.ts";
 import type { LoomView, createLoomView } from "./loom_view.ts";
 
-/**
- * @param loomArguments the loom's own
- * @param onLoadFailed called where the script can not be fetched
- * @returns prepare: resolves once the loom draws at once
- */
+/** `onLoadFailed` is called where the script can't be fetched; `prepare` resolves once the loom draws at once. */
 export function createLazyLoom(
   loomArguments: Parameters<typeof createLoomView>,
   onLoadFailed: () => void,

@@ -25,7 +25,7 @@ const PRINTED_PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 const MIN_LANDSCAPE_LOOM_WIDTH = 1350;
 const LOOM_WIDTH_ROUNDING = 8;
 
-/** @param options go: called with the step of a row that was chosen */
+/** `go` is called with the step of a row that was chosen. */
 export function createLoom(
   host: HTMLElement,
   document: Document,
@@ -229,7 +229,6 @@ function createSvgElement(document: Document, name: string) {
   return { svg, group };
 }
 
-/** @param scale its scale */
 function setSvgViewport({ svg }: ReturnType<typeof createSvgElement>, scale: number, y: number, w: number, h: number) {
   svg.setAttribute("width", String(w * scale));
   svg.setAttribute("height", String(h * scale));

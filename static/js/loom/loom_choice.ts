@@ -1,4 +1,7 @@
-/** Whether a run is drawn by its modules: where it calls some, and has more storages than there is room for beside each other. */
+/**
+ * Whether a run is drawn by its modules: where it calls some, and has more storages than there is room for beside each
+ * other.
+ */
 
 import { callsModules } from "../trace/net_runs.ts";
 import { hasRoomForStorages } from "../layout/loom/loom.ts";

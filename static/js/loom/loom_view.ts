@@ -1,4 +1,7 @@
-/** The loom: by storage where all of them have columns, by module where they are too many; the reader may choose the other. */
+/**
+ * The loom: by storage where all of them have columns, by module where they are too many; the reader may choose the
+ * other.
+ */
 
 import en from "../../locales/net.en.json" with { type: "json" };
 import zh from "../../locales/net.zh.json" with { type: "json" };

@@ -1,4 +1,6 @@
-/** The loom by module: a whole run with its modules beside each other, drawn at a step, opened and closed by its reader. */
+/**
+ * The loom by module: a whole run with its modules beside each other, drawn at a step, opened and closed by its reader.
+ */
 
 import css from "../../css/run/module_loom.css";
 import en from "../../locales/net.en.json" with { type: "json" };

@@ -64,7 +64,7 @@ export interface SectionRuns {
 /** Up to so many pieces of a column's run stand apart; more are one with a count. */
 const MAX_PIECES = 3;
 
-/** @param width that there is for columns @param least of a column @param most how many there may be */
+/** `width` is what there is for columns, `least` that of one column, `most` how many there may be. */
 export function columnsOfRun(
   facts: NetFacts,
   sections: Section[],

@@ -28,7 +28,7 @@ const SECTION_GAP = 6;
 /** A run that others interleave with has more than a row, for its calls. */
 const INTERLEAVED_ROWS = 3;
 
-/** @param i the step, whose round is drawn in full */
+/** The round of step `i` is drawn in full. */
 export function layoutRun(
   facts: NetFacts,
   { columns, groups, columnOf, sections }: Columns,

@@ -72,7 +72,10 @@ export function writtenIn(facts: NetFacts, parameters: string[], step: number): 
   return parameters.filter((uid) => counters.get(uid)?.some((counter) => set?.[counter]?.value !== undefined));
 }
 
-/** How far a step moved parameters together: the norm of the difference; null where the trace does not list all elements. */
+/**
+ * How far a step moved parameters together: the norm of the difference; null where the trace does not list all
+ * elements.
+ */
 export function movedBy(facts: NetFacts, parameters: string[], step: number): number | null {
   const moments = parameterMomentsOf(facts.opened);
   let sum = 0;

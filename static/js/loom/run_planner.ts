@@ -40,7 +40,7 @@ export class ModuleLoomPlanner {
     this.lines = facts.opened.trace.program.source.split("\n");
   }
 
-  /** @param i the step, whose round is drawn in full */
+  /** The round of step `i` is drawn in full. */
   layout(i: number, { width, height, choices }: RunRoom): RunLayout {
     const key = `${width} ${height} ${JSON.stringify([...choices])}`;
     if (key !== this.key || !this.columns) {

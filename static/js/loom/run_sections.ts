@@ -86,7 +86,10 @@ function lastVisitByBackward({ opened }: NetFacts) {
   return new Map([...opened.index.visitsByBackward].map(([uid, visits]) => [uid, visits.at(-1)?.step ?? -1]));
 }
 
-/** What a step did: a statement may run a net and the first node of its backward, a node may run a part of the net again. */
+/**
+ * What a step did: a statement may run a net and the first node of its backward, a node may run a part of the net
+ * again.
+ */
 function partsOfStep(facts: NetFacts, i: number, isInBackward: boolean): Pick<Phase, "kind" | "moments">[] {
   const { visit, log } = facts.opened.trace.steps[i];
   // what backward itself computes, for a graph of the gradients, is no forward

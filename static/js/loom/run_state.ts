@@ -29,7 +29,9 @@ export function countUntil(steps: number[], i: number): number {
   return from;
 }
 
-/** The norm of the gradient that came to the output of a run's only call; null where none came yet, or it is not known. */
+/**
+ * The norm of the gradient that came to the output of a run's only call; null where none came yet, or it is not known.
+ */
 export function arrivedGradientNorm(facts: NetFacts, { units, phase }: ModuleRun, i: number): number | null {
   const unit = units.at(-1);
   return unit && phase.kind === "backward" ? facts.arrivedNorm(unit, i) : null;

@@ -11,7 +11,7 @@ interface Point {
   y: number;
 }
 
-/** @param extent what they extend @param parentOrigin their origin */
+/** How far nodes reach: `extent` extended by them. `parentOrigin` is their origin. */
 export function pictureExtent(
   nodes: VNode[],
   extent: Point = { x: 0, y: 0 },

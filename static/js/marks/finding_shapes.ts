@@ -1,11 +1,16 @@
-/** The marks of a finding as shapes: of each role in its chain, 26 by 16, and of how grave it is, 16 by 16. No document. */
+/**
+ * The marks of a finding as shapes: of each role in its chain, 26 by 16, and of how grave it is, 16 by 16. No document.
+ */
 
 import type { LinkRole, Severity } from "../findings/finding.ts";
 
 /** each an element and its attributes */
 export type Shapes = readonly (readonly [string, Record<string, string | number>])[];
 
-/** Shapes as [element, attributes]; colours are the classes of `findings.css`. No text: it would be read as the program's. */
+/**
+ * Shapes as [element, attributes]; colours are the classes of `findings.css`. No text: it would be read as the
+ * program's.
+ */
 const PIN_SHAPES = [
   ["rect", { x: 4, y: 1, width: 18, height: 10, rx: 4, class: "f-pin" }],
   ["path", { d: "M4 14h18M4 14v-2M22 14v-2", class: "f-pin-line" }],

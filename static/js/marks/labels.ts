@@ -127,12 +127,12 @@ export const STAGE_LABELS = {
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
-/** What a handle is to autograd, in the reader's words. @param role of `handleCardText` */
+/** What a handle is to autograd, in the reader's words, by the role that `handleCardText` gives. */
 export function autogradRoleLabel(role: string, labels: StageLabels): string {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
 }
 
-/** What a row is called that has no name: what its memory is for. @returns empty where it has names */
+/** What a row without a name is called: what its memory is for; empty where it has names. */
 export function rowPurposeText({ purpose, label }: RowBlock, labels: StageLabels): string {
   if (!purpose) return label;
   const { words, name } = purpose;

@@ -16,7 +16,10 @@ interface Frame {
   /** memory, graph: what is added to a height of a pane for one of the stage */
   memory: number;
   graph: number;
-  /** where the list of names has what the step touched beside it: x: between both; y: above what was touched, of the stage */
+  /**
+   * where the list of names has what the step touched beside it: x: between both; y: above what was touched, of the
+   * stage
+   */
   aroundFocus: { x: number; y: number } | null;
 }
 
@@ -118,10 +121,7 @@ function roundedPath(points: { x: number; y: number }[]) {
   return parts.join("");
 }
 
-/**
- * A name at the edge behind which a link ends; a click brings the end into sight.
- * @param height of the end in its pane
- */
+/** A name at the edge behind which a link ends; a click brings the end, at `height` of its pane, into sight. */
 function offscreenEndLabelMark(
   key: string,
   visibleAt: { y: number; out: string | null },
@@ -152,10 +152,8 @@ function offscreenEndLabelMark(
 }
 
 /**
- * What of a step lies above or below what is in sight of a pane.
- * @param x its right end
- * @param y the edge
- * @param height to bring into sight
+ * What of a step lies above or below what is in sight of a pane. `x` is its right end, `y` the edge, `height` what is
+ * to be brought into sight.
  */
 export function offscreenContentMark(
   pane: "memory" | "graph",

@@ -1,5 +1,7 @@
-/** The descriptions of the step drawn last, for the next one: what is made from the same is the same object, and costs the
- * document nothing. */
+/**
+ * The descriptions of the step drawn last, for the next one: what is made from the same is the same object, and costs
+ * the document nothing.
+ */
 
 import type { VNode } from "../browser/svg.ts";
 
@@ -13,11 +15,9 @@ export interface MarkCache {
 }
 
 /**
- * The description of a row or an edge: the cached one, where all that it is made from is the same as then.
- * @param markCache null: none are cached
- * @param key of the row
- * @param inputsOf all that the description is made from but its place; null where it says what this step did
- * @param y of the row; null where heights are those of the pane
+ * The description of a row or an edge: the cached one, where all that it is made from is the same as then. No cache,
+ * null, keeps none. `inputsOf` gives all that the description is made from but its place, null where it says what this
+ * step did. `y` is that of the row, null where heights are those of the pane.
  */
 export function cachedMark<T extends VNode | null>(
   markCache: MarkCache | null,
@@ -58,7 +58,7 @@ function markAtHeight(mark: VNode, y: number): VNode {
   return mark.attrs.transform === transform ? mark : { ...mark, attrs: { ...mark.attrs, transform } };
 }
 
-/** Where a row stands. @param left of its pane's part */
+/** Where a row stands in its pane's part, which begins at `left`. */
 export function transformToHeight(y: number, left = 0) {
   return `translate(${left} ${y})`;
 }

@@ -20,8 +20,8 @@ const GUTTER_OFFSET = 5;
 const FOCUS_CLEARANCE = 2;
 
 /**
- * Where a link to the list of names passes, so that it crosses nothing of what the step touched; null where there is no list.
- * @param shift what is added to a height of the memory for one of the stage
+ * Where a link to the list of names passes, so that it crosses nothing of what the step touched; null where there is no
+ * list. `shift` turns a height of the memory into one of the stage.
  */
 function wayAroundFocus({ memory }: StagePlan, shift: number): { x: number; y: number } | null {
   const listEnd = memory?.staying?.to;
@@ -30,7 +30,7 @@ function wayAroundFocus({ memory }: StagePlan, shift: number): { x: number; y: n
   return tops.length ? { x: listEnd + GUTTER_OFFSET, y: Math.min(...tops) - FOCUS_CLEARANCE + shift } : null;
 }
 
-/** @param selected its uid */
+/** `selected` is a uid. */
 export function stageOverlayMarks(
   stepFacts: StepFacts,
   plan: StagePlan,

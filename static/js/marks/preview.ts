@@ -1,4 +1,6 @@
-/** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
+/**
+ * The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence.
+ */
 
 import { h } from "../browser/svg.ts";
 import { clipLines, wrapText, type PictureCaption, type Picture } from "./svg_document.ts";
@@ -14,7 +16,7 @@ const MAX_PREVIEW_SCALE = 1.7;
 const MIN_PREVIEW_SCALE = 0.62;
 const PREVIEW_TITLE_FONT_SIZE = 34;
 
-/** @param className the class of the picture's own root */
+/** `className` is the class of the picture's own root. */
 export function linkPreviewPicture(
   picture: Picture,
   className: string,

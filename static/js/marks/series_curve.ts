@@ -11,10 +11,9 @@ export const CURVE_MARGIN = 3;
 type CurvePoint = Pick<SeriesPoint, "x" | "value">;
 
 /**
- * The curve of a series as SVG: what has passed, what is to come, and the point that was reached.
- * @param reached index of the point that was reached, -1 for none
- * @param scaledBy all points that the height has room for, those of curves beside this one too
- * @returns numbers that are not finite are ticks at the top
+ * The curve of a series as SVG: what has passed, what is to come, and the point that was reached. `reached` is its
+ * index, -1 for none. The height has room for all points of `scaledBy`, those of curves beside this one too. Numbers
+ * that are not finite are ticks at the top.
  */
 export function seriesCurveMarks(points: CurvePoint[], reached: number, scaledBy = points): VNode[] {
   const finite = scaledBy.map(({ value }) => value).filter(Number.isFinite);

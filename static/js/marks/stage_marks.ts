@@ -15,9 +15,8 @@ export interface PaneMarks {
 }
 
 /**
- * @param windowStarts from where on big storages show their cells
- * @param bands what is drawn of each pane
- * @param markCache of the step of this run that was drawn before with these labels
+ * `windowStarts` says from where on big storages show their cells, `bands` what is drawn of each pane. `markCache` is
+ * that of the step of this run that was drawn before with these labels.
  */
 export function stageMarks(
   plan: StagePlan,

@@ -1,4 +1,7 @@
-/** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
+/**
+ * What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the
+ * step's events.
+ */
 
 import { findEntity, isHandle } from "../trace/entities.ts";
 import { cachedGraphModel } from "../layout/graph/graph_model.ts";

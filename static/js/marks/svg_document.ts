@@ -60,7 +60,7 @@ export function svgFileWithCaption(
   );
 }
 
-/** A picture as a file's text, with only the styles that it needs. @param className the class of its root */
+/** A picture as a file's text, with only the styles that it needs. `className` is the class of its root. */
 export function svgFileText(
   className: string,
   { width, height, nodes }: Picture,
@@ -149,7 +149,7 @@ function withoutTabindex(node: VNode): VNode {
   return { ...node, attrs, children: node.children.map(withoutTabindex) };
 }
 
-/** @param names the class names that they wear are added */
+/** Adds the class names that nodes wear to `names`. */
 function collectClassNames(nodes: VNode[], names: Set<string>) {
   for (const { attrs, children } of nodes) {
     for (const name of (attrs.class ?? "").split(" ")) names.add(name);

@@ -3,8 +3,7 @@
 const PAGE_ONLY_PROPERTIES = /^(animation|transition|pointer-events|cursor|outline|overflow)/;
 
 /**
- * @param tokens custom properties, with `light-dark()` where the themes differ
- * @param classNames the class names in the picture
+ * `tokens` are custom properties, with `light-dark()` where the themes differ; `classNames` are those in the picture.
  */
 export function pictureStylesheet(
   css: string,

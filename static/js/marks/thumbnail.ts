@@ -1,4 +1,7 @@
-/** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
+/**
+ * An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed
+ * ones.
+ */
 
 import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";
@@ -13,7 +16,6 @@ export function thumbnailPicture(opened: OpenTrace): Picture {
   return pictureOfRows(opened, layoutThumbnail(opened));
 }
 
-/** @param i the step */
 export function snapshotPicture(opened: OpenTrace, i: number): Picture {
   return pictureOfRows(opened, layoutSnapshot(opened, i));
 }

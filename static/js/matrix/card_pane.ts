@@ -24,7 +24,7 @@ function createMatrixDocumentLoader(): () => Promise<MatrixDocument> {
   };
 }
 
-/** @param onChoice called when another cell is chosen, by a key, a click or an address */
+/** `onChoice` is called when another cell is chosen, by a key, a click or an address. */
 export function startCellCardPane(
   table: HTMLTableElement,
   properties: { name: string; label: string }[],
@@ -87,7 +87,7 @@ export function startCellCardPane(
     onChoice();
   }
 
-  /** @param cellAddress as the address names a cell */
+  /** Takes a cell as the address names it. */
   function openCell(cellAddress: string) {
     const [row, property] = cellAddress.split(".");
     const rowElement = rows.find(({ id }) => id === row);

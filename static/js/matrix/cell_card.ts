@@ -43,7 +43,7 @@ function verdictIcon(verdict: string) {
   return element("i", `disc ${verdict}`);
 }
 
-/** @param program the address of the cell's program */
+/** `program` is the address of the cell's program. */
 export function cellCardNodes(
   matrixDocument: MatrixDocument,
   cellAddress: CellAddress,

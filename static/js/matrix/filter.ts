@@ -32,7 +32,7 @@ const VERDICT_BY_WORD: Record<string, CellVerdict> = {
   报错: "raises",
 };
 
-/** @param text as the reader wrote it */
+/** Reads the text that the reader wrote. */
 export function parseMatrixFilter(text: string, properties: FilterProperty[]): MatrixFilter {
   const filter: MatrixFilter = { words: [], verdicts: [] };
   for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {

@@ -51,7 +51,7 @@ export function createMatrixRows(table: HTMLTableElement) {
     count: rows.length,
     /** Those that are in sight, from the top. */
     shown: () => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden),
-    /** @returns the rows in sight */
+    /** Returns the number of rows in sight. */
     show(filter: MatrixFilter, sorting: MatrixSorting | null): number {
       for (const { element, facts } of rows) element.hidden = !doesRowMatchFilter(filter, facts);
       arrange(sorting);

@@ -27,7 +27,7 @@ function valuesOfSituationDimension(situations: string[], index: number) {
   return [...new Set(situations.map((name) => name.split(".")[index]))];
 }
 
-/** The dimensions that change a verdict. @param cells by the situation's name */
+/** The dimensions that change a verdict. `cells` are by the situation's name. */
 export function dimensionsThatChangeVerdict(cells: Record<string, MatrixCell>): SituationDimension[] {
   const situations = Object.keys(cells);
   return SITUATION_DIMENSIONS.filter((_, index) =>
@@ -44,8 +44,8 @@ function situationWithValue(situation: string, index: number, value: string) {
 }
 
 /**
- * A small table of the verdicts, no larger than it has to be.
- * @param current the situation that the page shows: what does not matter is as it is there
+ * A small table of the verdicts, no larger than it has to be. `current` is the situation that the page shows: what does
+ * not matter is as it is there.
  */
 export function verdictTable(cells: Record<string, MatrixCell>, current: string): VerdictTable {
   const situations = Object.keys(cells);

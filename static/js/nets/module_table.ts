@@ -1,4 +1,7 @@
-/** The modules that a run called, as a table: what went in and out, parameters, operations, and what each keeps for backward. */
+/**
+ * The modules that a run called, as a table: what went in and out, parameters, operations, and what each keeps for
+ * backward.
+ */
 
 import { findEntity, type EntityLookup } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
@@ -17,7 +20,10 @@ export interface ModuleRow {
   /** shapes of its first call; null where the trace does not tell */
   inputs: (number[] | null)[];
   outputs: (number[] | null)[];
-  /** numbers in parameters, those of inner modules too, each tensor once; null where the trace does not tell of the module */
+  /**
+   * numbers in parameters, those of inner modules too, each tensor once; null where the trace does not tell of the
+   * module
+   */
   parameters: number | null;
   /** of those, in parameters that are attributes of the module itself */
   own: number | null;
@@ -49,7 +55,7 @@ interface CalledModule {
 
 type ParameterSizes = Map<string, { size: number; trainable: boolean }>;
 
-/** @returns rows in the order of first calls, inner modules after the one that calls them */
+/** Rows in the order of first calls, inner modules after the one that calls them. */
 export function moduleTable(opened: OpenTrace): { rows: ModuleRow[]; totals: ModuleTotals } {
   const found = moduleCallsOf(opened);
   const modules = calledModules(opened, found);
@@ -151,8 +157,8 @@ function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null 
 }
 
 /**
- * The parameters of a module, each once; null where the trace does not tell of the module.
- * @param inner whether those of inner modules are wanted too
+ * The parameters of a module, each once; null where the trace does not tell of the module. `inner`: those of inner
+ * modules are wanted too.
  */
 function parametersOf(entities: EntityLookup, module: string | null, inner: boolean): ParameterSizes | null {
   const parameters: ParameterSizes = new Map();

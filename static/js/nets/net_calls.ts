@@ -1,4 +1,7 @@
-/** What ran in what: the calls of modules, of the program's own functions and its lines, each with the nodes that it made. */
+/**
+ * What ran in what: the calls of modules, of the program's own functions and its lines, each with the nodes that it
+ * made.
+ */
 
 import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";

@@ -1,4 +1,7 @@
-/** What stands in a row of a net: a word for each node that computes, a diamond for those that change a shape, a box for each call. */
+/**
+ * What stands in a row of a net: a word for each node that computes, a diamond for those that change a shape, a box for
+ * each call.
+ */
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
@@ -151,7 +154,7 @@ export function callBoxes(
   return marks;
 }
 
-/** @param fitting how many boxes there is room for */
+/** `fitting` is the number of boxes that there is room for. */
 function chosenCalls(count: number, shown: number, fitting: number, room: number): number[] {
   if (count <= fitting) return [...Array(count).keys()];
   const withGaps = Math.max(1, Math.min(7, Math.floor((room - 72) / (BOX_WIDTH + GAP))));

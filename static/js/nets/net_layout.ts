@@ -72,7 +72,6 @@ interface NetRoom {
   choices: OpenedRows;
 }
 
-/** @param i the step */
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
   let placed: RowPlace[] = [];
   let rails: Rail[] = [];

@@ -3,7 +3,7 @@
 import { createLazyView } from "../browser/lazy_view.ts";
 import type { NetView, createNet } from "./net_view.ts";
 
-/** @returns prepare: resolves once the net draws at once; nextRow: null until then */
+/** `prepare` resolves once the net draws at once; `nextRow` is null until then. */
 export function createLazyNet(
   netArguments: Parameters<typeof createNet>,
   onLoadFailed: () => void,

@@ -5,7 +5,7 @@ import { operationWord } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { Place } from "./net_places.ts";
 
-/** @param path the places around the step @returns its names, or where there are none the line that runs */
+/** The names of the places around step `i`, or, where there are none, the line that runs. */
 export function pathElements(facts: NetFacts, i: number, path: Place[]): (string | HTMLElement)[] {
   const { trace, index } = facts.opened;
   const node = trace.steps[i].visit?.node;

@@ -1,4 +1,7 @@
-/** The net of a run: its calls, one below the other as they ran, those of other rounds and other times at the same place. */
+/**
+ * The net of a run: its calls, one below the other as they ran, those of other rounds and other times at the same
+ * place.
+ */
 
 import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -314,7 +317,9 @@ class EarlierRuns {
     this.rounds = rounds;
   }
 
-  /** Which place a run has of those that its site may have: another one where it reads what the same module made before. */
+  /**
+   * Which place a run has of those that its site may have: another one where it reads what the same module made before.
+   */
   occurrence(site: string, unit: Unit): number {
     const count = this.counts.get(site) ?? 0;
     this.counts.set(site, count + 1);
@@ -331,7 +336,8 @@ class EarlierRuns {
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const other = known.maker.get(uid);
       if (other) {
-        for (const each of [other, ...(known.read.get(other) ?? [])]) read.add(each); // what it reads, it has looked for
+        // what it reads, it has looked for
+        for (const each of [other, ...(known.read.get(other) ?? [])]) read.add(each);
         continue;
       }
       if (seen.has(uid) || (this.opened.index.lifetimes.get(uid)?.birth ?? -1) < known.begins) continue;

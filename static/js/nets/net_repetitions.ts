@@ -1,4 +1,6 @@
-/** What a round runs again and again, as the time steps of a loop: in how many such repetitions each step of the run is. */
+/**
+ * What a round runs again and again, as the time steps of a loop: in how many such repetitions each step of the run is.
+ */
 
 import { loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";

@@ -1,4 +1,7 @@
-/** Which stretch of the run a step belongs to: a round of training has its own forward and backward through the same net. */
+/**
+ * Which stretch of the run a step belongs to: a round of training has its own forward and backward through the same
+ * net.
+ */
 
 import { findEntity } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
@@ -28,7 +31,10 @@ export function loopsAround(statements: Statement[], stmt: number | null): numbe
   return loops;
 }
 
-/** The loops that train, each with the frame that it runs in; the innermost around a backward that keeps no graph of itself. */
+/**
+ * The loops that train, each with the frame that it runs in; the innermost around a backward that keeps no graph of
+ * itself.
+ */
 export function roundsOf(opened: OpenTrace, { frames }: Pick<UnitsOfRun, "frames">): Rounds {
   const { steps, program } = opened.trace;
   const statements = program.statements ?? [];

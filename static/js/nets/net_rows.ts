@@ -1,12 +1,15 @@
-/** Which places of a net have a row at a step: what the step is in is open, then what there is room for; the rest is folded. */
+/**
+ * Which places of a net have a row at a step: what the step is in is open, then what there is room for; the rest is
+ * folded.
+ */
 
 import { changesShapeOnly } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { Place } from "./net_places.ts";
 
 /**
- * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes alone;
- * fold: neighbours that there is no room for; repeat: the same, of one class
+ * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes
+ * alone; fold: neighbours that there is no room for; repeat: the same, of one class
  */
 type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
 
@@ -47,7 +50,7 @@ interface RowRoom {
   isSparing?: boolean;
 }
 
-/** The rows of a net at a step. @param room in pixels */
+/** The rows of a net at a step. `room` is in pixels. */
 export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): Row[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
   const path = pathAt(facts, i);

@@ -1,5 +1,7 @@
-/** What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the parameters of
- * its module. */
+/**
+ * What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the
+ * parameters of its module.
+ */
 
 import { element } from "../browser/elements.ts";
 import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
@@ -27,7 +29,7 @@ interface ParameterFact {
   waits: boolean;
 }
 
-/** @param place that the step is about; null: none */
+/** The place that the step is about; null: none. */
 export function sideElements(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
   const { visit } = facts.opened.trace.steps[i];
   const node = visit?.node ?? null;

@@ -1,4 +1,7 @@
-/** What is known of a place of the net at a step: whether it ran, what came back through it, and what it keeps for backward. */
+/**
+ * What is known of a place of the net at a step: whether it ran, what came back through it, and what it keeps for
+ * backward.
+ */
 
 import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { nodesOf, type Net, type Place } from "./net_places.ts";
@@ -137,7 +140,10 @@ export class NetFacts {
     return units;
   }
 
-  /** The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of its loop. */
+  /**
+   * The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of
+   * its loop.
+   */
   stretchAt(place: Place, i: number): number {
     const units = this.units(place);
     const own = this.net.stretchOfStep[i];
@@ -193,7 +199,10 @@ export class NetFacts {
     return this.shapeOf(unit.outputs[0] ?? this.resultOfNode.get(this.outputNode(unit) ?? ""));
   }
 
-  /** The norm of the gradient that came to a unit's output last; null where none came until the step, or it is not known. */
+  /**
+   * The norm of the gradient that came to a unit's output last; null where none came until the step, or it is not
+   * known.
+   */
   arrivedNorm(unit: Unit, i: number): number | null {
     const output = this.outputNode(unit);
     const step = output ? this.lastVisit(output, i) : null;

@@ -1,11 +1,17 @@
-/** Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it does there. */
+/**
+ * Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it
+ * does there.
+ */
 
 import { pathAt, type Row } from "./net_rows.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { Place } from "./net_places.ts";
 
-/** A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that no row is about. */
+/**
+ * A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that
+ * no row is about.
+ */
 type Stop = string | number | null;
 
 export class NetStepping {
@@ -17,7 +23,7 @@ export class NetStepping {
   /** repetitions that the reader is within: of these each row is a stop */
   entered: ReadonlySet<string> = new Set();
 
-  /** @param rows those that are shown @param passed the keys of rows that are no stop of their own */
+  /** `rows` are those that are shown, `passed` the keys of rows that are no stop of their own. */
   constructor(facts: NetFacts, rows: Row[], passed: ReadonlySet<string>) {
     this.facts = facts;
     this.passed = passed;
@@ -29,7 +35,7 @@ export class NetStepping {
     for (const row of rows) for (const place of row.places) if (row.kind !== "head") add(place, row);
   }
 
-  /** @returns the step itself where there is no further one */
+  /** The step itself where there is no further one. */
   next(i: number, direction: 1 | -1): number {
     this.entered = this.repetitions.within(i);
     return direction > 0 ? this.forward(i) : this.back(i);

@@ -50,7 +50,7 @@ const SHAPE_ONLY = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** The word for a node's operation. @param name as torch calls the node */
+/** The word for the operation of a node, which has torch's name. */
 export function operationWord(name: string): string {
   const plain = operationNameOfNode(name).replace(/\d+$/, "");
   const word = WORDS[plain] ?? WORDS[operationNameOfNode(name)];

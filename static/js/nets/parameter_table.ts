@@ -1,4 +1,7 @@
-/** The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts to. */
+/**
+ * The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts
+ * to.
+ */
 
 import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/entities.ts";
 import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
@@ -70,7 +73,10 @@ export interface ParameterRow {
   /** recorded steps of an optimizer that holds it, and those of them after which its numbers were others */
   steps: number;
   updated: number;
-  /** the step of the trace that its norms are of: the last recorded one of an optimizer, of one that holds it if any does */
+  /**
+   * the step of the trace that its norms are of: the last recorded one of an optimizer, of one that holds it if any
+   * does
+   */
   step: number;
   fate: ParameterFate;
 }
@@ -90,7 +96,7 @@ export function isWholeRun({ trace }: OpenTrace): boolean {
   );
 }
 
-/** @returns the worst first; of one fate in the order in which modules have them */
+/** The worst first; of one fate in the order in which modules have them. */
 export function parameterTable(opened: OpenTrace): ParameterRow[] {
   return [...new ParameterTable(opened).rows().values()].sort((a, b) => rankOfFate(a.fate) - rankOfFate(b.fate));
 }
@@ -154,8 +160,8 @@ export class ParameterTable {
   }
 
   /**
-   * What optimizers hold, and the parameters that lived while something was done with parameters: not those that a module had
-   * for a moment while it was made.
+   * What optimizers hold, and the parameters that lived while something was done with parameters: not those that a
+   * module had for a moment while it was made.
    */
   parameters(): string[] {
     const { index } = this.opened;
@@ -249,14 +255,18 @@ export class ParameterTable {
     return Number.isFinite(value) ? value : null;
   }
 
-  /** Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its memory was written. */
+  /**
+   * Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its
+   * memory was written.
+   */
   changedAt(uid: string, step: number) {
     const { facts } = this;
     const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
     if (storages.some((change) => change.step === step && step > facts.birthStep(uid))) return true;
     const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
     if (!facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0)) return false;
-    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each)); // other tensors may have parts of its memory
+    // other tensors may have parts of its memory
+    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each));
     return !before || !after || before.some((element, k) => !Object.is(element, after[k]));
   }
 
@@ -370,7 +380,10 @@ function isModule(entity: Entity): entity is Module {
   return entity.kind === "object" && typeof entity.training === "boolean";
 }
 
-/** Of a sparse tensor in coordinates: values at the same indices are one element. Null where the trace does not list them. */
+/**
+ * Of a sparse tensor in coordinates: values at the same indices are one element. Null where the trace does not list
+ * them.
+ */
 function normOfSparse(entities: EntityLookup, parts: Record<string, string>): Cell | null {
   const [indices, values] = [parts.indices, parts.values].map((uid) => findEntity(entities, uid, "tensor"));
   if (!indices?.shape || !values?.shape) return null;

@@ -23,7 +23,7 @@ export class FileProblem extends Error {
   }
 }
 
-/** @throws FileProblem for what is neither, or too large */
+/** Raises FileProblem for what is neither, or too large. */
 export async function readChosenFile(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<ChosenFileContent> {
   const { name } = file;
   const isNotebook = /\.ipynb$/i.test(name);
@@ -36,7 +36,7 @@ export async function readChosenFile(file: Pick<File, "name" | "size" | "arrayBu
   return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: splitTraceTexts(text, name) };
 }
 
-/** The cells of a notebook with their text; its pictures would be most of what is sent. @throws FileProblem */
+/** The cells of a notebook with their text; its pictures would be most of what is sent. Raises FileProblem. */
 function notebookWithoutPictures(text: string, name: string) {
   const notebook = parseJsonOrUndefined(text) as { cells?: unknown } | undefined;
   if (!Array.isArray(notebook?.cells)) throw new FileProblem("file_no_json", { name });
@@ -45,13 +45,13 @@ function notebookWithoutPictures(text: string, name: string) {
   return source;
 }
 
-/** @throws FileProblem */
+/** Raises FileProblem for a file that is too large. */
 function checkFileSize({ name, size }: { name: string; size: number }, maxBytes: number) {
   if (size > maxBytes)
     throw new FileProblem("file_too_large", { name, size: sizeLabel(size), most: sizeLabel(maxBytes) });
 }
 
-/** @throws FileProblem */
+/** Raises FileProblem where the bytes are no UTF-8. */
 function decodeUtf8(bytes: ArrayBuffer, name: string) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -62,7 +62,7 @@ function decodeUtf8(bytes: ArrayBuffer, name: string) {
   throw new FileProblem("file_neither", { name });
 }
 
-/** The JSON of each trace in a text. @throws FileProblem */
+/** The JSON of each trace in a text. Raises FileProblem. */
 function splitTraceTexts(text: string, name: string): string[] {
   const wholeValue = parseJsonOrUndefined(text);
   const texts = wholeValue === undefined ? text.split("\n").filter((line) => line.trim()) : [text];
@@ -75,7 +75,7 @@ function splitTraceTexts(text: string, name: string): string[] {
   return texts;
 }
 
-/** @returns undefined where it is no JSON */
+/** Undefined where the text is no JSON. */
 function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -84,7 +84,7 @@ function parseJsonOrUndefined(text: string): unknown {
   }
 }
 
-/** @throws FileProblem */
+/** Raises FileProblem for what this page can't read. */
 function checkIsReadableTrace(value: (Partial<Trace> & { cells?: unknown }) | null, name: string) {
   if (Array.isArray(value?.cells) && "nbformat" in value) throw new FileProblem("file_notebook", { name });
   const schema = value?.schema ?? TRACE_SCHEMA;

@@ -1,6 +1,6 @@
 /** The ways in which a reader gives the page a file: a button, and dropping it anywhere on the page. */
 
-/** @param parts field: of the type file, hidden; button: opens it */
+/** `field` is of the type file, and hidden; `button` opens it. */
 export function startFileButtonAndDrop(
   { button, field }: { button: HTMLElement; field: HTMLInputElement },
   onFiles: (files: File[]) => unknown,

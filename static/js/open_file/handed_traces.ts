@@ -1,4 +1,6 @@
-/** Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer. */
+/**
+ * Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer.
+ */
 
 const DATABASE_NAME = "gradbox-opened";
 const OBJECT_STORE_NAME = "traces";
@@ -10,7 +12,7 @@ export interface HandedTraces {
   shown: number;
 }
 
-/** @returns rejects where the browser keeps nothing */
+/** Rejects where the browser keeps nothing. */
 export async function storeTracesForNextPage(traces: HandedTraces): Promise<void> {
   const database = await openDatabase();
   await resultOfDatabaseRequest(
@@ -19,7 +21,7 @@ export async function storeTracesForNextPage(traces: HandedTraces): Promise<void
   database.close();
 }
 
-/** What was handed over, which is forgotten with that. @returns null where there is nothing */
+/** What was handed over, which is forgotten with that; null where there is nothing. */
 export async function takeHandedTraces(): Promise<HandedTraces | null> {
   try {
     const database = await openDatabase();

@@ -17,7 +17,7 @@ const elementById = <T extends HTMLElement>(id: string): T => document.getElemen
 
 const problemElement = elementById("problem");
 
-/** @param name of the file */
+/** `name` is the file's. */
 function showProblem(error: unknown, name: string) {
   const { key, args } = error instanceof FileProblem ? error : { key: "file_unread", args: { name } };
   problemElement.textContent = say(key, args);

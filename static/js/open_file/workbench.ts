@@ -1,4 +1,7 @@
-/** A file of the reader's on the workbench: a program comes into the editor, a trace is shown by the page that opens files. */
+/**
+ * A file of the reader's on the workbench: a program comes into the editor, a trace is shown by the page that opens
+ * files.
+ */
 
 import { startFileButtonAndDrop } from "./file_opening.ts";
 import { ROOT } from "../requests/root.ts";

@@ -26,10 +26,7 @@ export async function fragmentOf(state: PageState): Promise<string> {
   );
 }
 
-/**
- * @param onLink called with each address that the reader goes to
- * @param keep called with the fragment of what is shown
- */
+/** `onLink` is called with each address that the reader goes to, `keep` with the fragment of what is shown. */
 export function createAddress(
   currentState: () => PageState,
   onLink: (address: Address) => void,
@@ -52,7 +49,8 @@ export function createAddress(
       const fragment = await fragmentOf(currentState());
       if (writeId === writeCount) keep(fragment);
       const query = currentState().predict ? location.search : url.queryWithoutPredict(location.search);
-      if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
+      // a write would end a way back that has begun
+      if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return;
       history.replaceState(null, "", location.pathname + query + fragment);
     }, WRITE_AFTER_MS);
   }

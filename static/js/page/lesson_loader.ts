@@ -6,7 +6,7 @@ import type { Locale } from "../words/sentences.ts";
 
 type StartLessonArguments = Parameters<typeof lessonModule.startLesson>;
 
-/** @param host null where the program belongs to none */
+/** `host` is null where the program belongs to no lesson. */
 export async function startLessonOf(
   host: HTMLElement | null,
   store: StartLessonArguments[1],

@@ -11,7 +11,7 @@ import type { PageState } from "../page_state/state.ts";
 
 const LIVE_KEY = "gradbox-live";
 
-/** Whether programs run while they are edited. @param mode the host's: on, offered or off */
+/** Whether programs run while they are edited. `mode` is the host's: on, offered or off. */
 export function readLivePreference(mode: string) {
   if (mode === "off") return false;
   const chosen = readPreference(LIVE_KEY);
@@ -24,7 +24,7 @@ interface LiveStore {
   subscribe: (listener: (state: PageState, before: PageState) => void) => void;
 }
 
-/** @param parts toggle: null where the host has no live runs */
+/** `toggle` is null where the host has no live runs. */
 export function startLive(
   { toggle, foot }: { toggle: HTMLInputElement | null; foot: HTMLElement },
   store: LiveStore,

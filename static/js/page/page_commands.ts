@@ -57,7 +57,7 @@ export function startCommands(host: PageHost, program: ProgramPane, picture: Pic
     });
 }
 
-/** @returns in the order of the palette */
+/** The commands in the order of the palette. */
 export function pageCommands(parts: PageParts): Command[] {
   return [...programCommands(parts), ...stepCommands(parts), ...pictureCommands(parts), ...otherCommands(parts)];
 }

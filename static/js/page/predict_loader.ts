@@ -11,9 +11,8 @@ import type { PageState } from "../page_state/state.ts";
 export type LoadPredict = () => Promise<typeof predictModule & { sentences: () => Promise<Say> }>;
 
 /**
- * Fetches what the server left out of a page that was opened in predict mode: the texts of elements, and of its data.
- * @param emptied elements without their texts
- * @param onFetched called with the page's data
+ * Fetches what the server left out of a page that was opened in predict mode: the texts of the `emptied` elements, and
+ * of the page's data, with which `onFetched` is called.
  */
 async function fetchHiddenTexts(emptied: Element[], onFetched: (first: Record<string, unknown>) => void) {
   try {
@@ -51,7 +50,7 @@ interface PredictOptions {
   fetched?: (first: Record<string, unknown>) => void;
 }
 
-/** @param element an element of the page, by its id */
+/** `element` gives an element of the page, by its id. */
 export function startPredict(
   element: <T extends HTMLElement>(id: string) => T,
   store: PredictStore,
@@ -103,7 +102,7 @@ export function startPredict(
     if (emptied.length) void fetchHiddenTexts(emptied, fetched);
   }
 
-  /** @param before null: the first time */
+  /** `before` is null the first time. */
   function render(state: PageState, before: PageState | null) {
     const isOn = state.predict !== null;
     if (!hasChangedField({ on: isOn }, before && { on: before.predict !== null }, "on")) return;

@@ -39,14 +39,14 @@ export interface Series {
 
 /**
  * The step of a note where a page may show it: of the saved run alone, and of no step that its reader has not seen.
- * @param state `opened` ends with what its reader has seen
+ * `opened` ends with what he has seen.
  */
 export function shownNoteStep(note: SeriesNote | null, { opened }: Pick<PageState, "opened">): number | null {
   if (!note?.text || note.step === null || !opened) return null;
   return note.step < opened.count ? note.step : null;
 }
 
-/** What the strip shows of a series. @param note null until it is there */
+/** What the strip shows of a series; the note is null until it is there. */
 export function seriesOrder(series: Series, note: SeriesNote | null, say: Locale["say"]): OrderedPages {
   const shownIndex = series.items.findIndex(({ place }) => place === series.place);
   const texts = note
@@ -66,7 +66,7 @@ interface SeriesStore {
   subscribe: (listener: (state: PageState, before: PageState) => void) => void;
 }
 
-/** @param how isSaved: what is shown is what was saved */
+/** `isSaved`: what is shown is what was saved. */
 export function startSeriesReader(
   series: Series,
   store: SeriesStore,
@@ -125,7 +125,7 @@ export function startSeriesReader(
   );
 }
 
-/** The note of a program, from a server. @param url of the series as JSON @param place from 1 */
+/** The note of the program at a place of a series, from 1; `url` gives the series as JSON. */
 export async function fetchSeriesNote(url: string, place: number): Promise<SeriesNote> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${response.status}`);

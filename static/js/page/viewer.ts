@@ -25,11 +25,12 @@ import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** @param step where the fragment doesn't say one */
+/** `step` counts where the fragment doesn't say one. */
 function addressOf(fragment: string, step: number | null): url.Address {
   const position = url.readPosition(fragment);
   const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
-  const predicts = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
+  // then the content's own step is of the future
+  const predicts = position.predict || url.asksToPredict(location.search);
   return { ...emptyAddress, ...position, step: position.step ?? (predicts ? null : step) };
 }
 
@@ -169,7 +170,7 @@ export function startViewer(
   );
 }
 
-/** Where a run was recorded that no server ran: by whom, with what, and which part of it. @returns empty for a server's run */
+/** Where a run was recorded that no server ran: by whom, with what, and which part of it; empty for a server's run. */
 function whereRecordedText({ runtime, steps }: Trace, say: Locale["say"]): string {
   if (!runtime.recorded) return "";
   const { torch, python, device, device_name: name } = runtime;

@@ -1,4 +1,7 @@
-/** The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its fragment. */
+/**
+ * The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its
+ * fragment.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import { compressTextForUrl, decompressTextFromUrl } from "./url.ts";
@@ -12,7 +15,7 @@ interface ComparisonAddress {
   broken: boolean;
 }
 
-/** @param fragment as `location.hash` gives it */
+/** Takes the fragment as `location.hash` gives it. */
 export async function readComparisonAddress(fragment: string): Promise<ComparisonAddress> {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const rowIndex = Number.parseInt(fields.get("i") ?? "", 10);
@@ -29,7 +32,7 @@ async function unpackProgram(packed: string | null) {
   return packed === null ? null : decompressTextFromUrl(packed);
 }
 
-/** @param left null where the page's own program is meant */
+/** `left` is null where the page's own program is meant. */
 export async function comparisonFragment(left: string | null, right: string | null, row: number | null) {
   const fields = [];
   if (left !== null) fields.push(`l=${await compressTextForUrl(left)}`);

@@ -1,4 +1,6 @@
-/** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
+/**
+ * The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document.
+ */
 
 import { focusOfRound, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
@@ -25,7 +27,7 @@ import type { Action } from "./actions.ts";
 import type { Address, View } from "./url.ts";
 import type { ServedPage, TraceRequest, PageState } from "./state.ts";
 
-/** @param view that its reader chose before. @returns nothing is shown yet: `pageOpened` comes next */
+/** `view` is what the reader chose before. Nothing is shown yet: `pageOpened` comes next. */
 export function initialState(page: ServedPage, view: View | null): PageState {
   const source = withUnixLineEnds(page.source);
   return {
@@ -55,7 +57,7 @@ export function initialState(page: ServedPage, view: View | null): PageState {
   };
 }
 
-/** @returns the same object where nothing changes */
+/** Returns the same object where nothing changes. */
 export function reduce(state: PageState, action: Action): PageState {
   const transition = TRANSITION_BY_ACTION[action.type] as (state: PageState, action: Action) => PageState;
   return transition(state, action);
@@ -231,9 +233,8 @@ function focusOfLinkedProgram(state: PageState, source: string) {
 }
 
 /**
- * Show a trace.
- * @param step null: the opening step
- * @param landing whether the step was chosen for its reader, who goes on to what is found in the run
+ * Shows a trace at a step, null: the opening one. `landing`: the step was chosen for its reader, who goes on to what is
+ * found in the run.
  */
 function showTrace(state: PageState, trace: Trace, step: number | null, landing = false): PageState {
   const opened = openTrace(trace);
@@ -255,8 +256,10 @@ function showTrace(state: PageState, trace: Trace, step: number | null, landing 
   return predictMode.hideFutureSteps(shownState, opened, step);
 }
 
-/** Where a program ended because there is no GPU, it is run on the CPU at once; null: it did not, or its reader has said that
- * he wants it as it is. */
+/**
+ * Where a program ended because there is no GPU, it is run on the CPU at once; null: it did not, or its reader has said
+ * that he wants it as it is.
+ */
 function runOnCpuInstead(state: PageState, request: TraceRequest, trace: Trace): PageState | null {
   const repair = trace.outcome.error?.repairs?.find(({ key }) => key === "cuda");
   const { reason, text, source } = request;
@@ -293,8 +296,8 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
 }
 
 /**
- * Where the answer to a request is opened; null: the opening step.
- * @param iteration the first step of the iteration that was asked for, or -1
+ * Where the answer to a request is opened; null: the opening step. `iteration` is the first step of the iteration that
+ * was asked for, or -1.
  */
 function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trace: Trace, iteration: number | null) {
   if (state.predict) return state.requestedStep;

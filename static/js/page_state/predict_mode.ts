@@ -1,4 +1,7 @@
-/** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
+/**
+ * Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's
+ * state only.
+ */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { truncateTrace, lastStepToShow } from "../trace/steps/future.ts";
@@ -17,7 +20,7 @@ const emptyPredictState = (wasLive: boolean): PredictState => ({
   wasLive,
 });
 
-/** @param step that is shown then */
+/** Switches predict mode on or off; `step` is shown then. */
 export function switchPredictMode(state: PageState, on: boolean, step: number | null): PageState {
   const { predict, opened } = state;
   if (on === (predict !== null)) return state;
@@ -29,7 +32,7 @@ export function switchPredictMode(state: PageState, on: boolean, step: number | 
   return opened ? hideFutureSteps(next, opened, step) : next;
 }
 
-/** Show a run up to a step. @param step null: the first */
+/** Shows a run up to a step; null: the first. */
 export function hideFutureSteps(state: PageState, whole: OpenTrace, step: number | null): PageState {
   const { predict } = state;
   if (!predict) return { ...state, opened: whole };

@@ -45,9 +45,8 @@ const NO_YES_CHOICES: AnswerChoice[] = [
 export const yesNoAnswer = (isYes: boolean) => ({ choices: NO_YES_CHOICES, right: Number(isYes), number: null });
 
 /**
- * The right answer among the beliefs that people hold instead, in an order that does not tell which it is.
- * @param wrongAnswers the most common first
- * @returns null where there is nothing to choose
+ * The right answer among the beliefs that people hold instead, the most common first, in an order that does not tell
+ * which it is. Null where there is nothing to choose.
  */
 export function choiceAnswer(
   right: string,
@@ -58,7 +57,7 @@ export function choiceAnswer(
   return { choices: texts.map((text) => ({ text })), right: texts.indexOf(right), number: null };
 }
 
-/** A question whose answer is typed. @param text of it */
+/** A question whose answer is typed; `text` is how it is written. */
 export const typedAnswer = (number: number, text: string) => ({ choices: [{ text }], right: 0, number });
 
 /** None first, then by number, then by text. */

@@ -24,7 +24,10 @@ export function programTextForAddress(state: PageState): string {
   return (doesTraceMatchText(state) && state.opened?.trace.program.pasted) || state.text;
 }
 
-/** A program within the article of the one that is shown: what was pasted, or that with the reader's edits; null where there is none. */
+/**
+ * A program within the article of the one that is shown: what was pasted, or that with the reader's edits; null where
+ * there is none.
+ */
 export function articleOfProgram({ opened }: PageState, program: string): string | null {
   if (opened?.trace.program.source === program) return opened.trace.program.pasted ?? null;
   return opened && articleAfterEdit(opened.trace.program, program);
@@ -52,8 +55,10 @@ export function isPageProgram(state: PageState) {
   return [programTextForAddress(state), state.text].includes(state.page.source);
 }
 
-/** Whether the text has just been changed in the editor, by hand. A button that changes the program asks for its run, and
- * its text comes together with that. */
+/**
+ * Whether the text has just been changed in the editor, by hand. A button that changes the program asks for its run,
+ * and its text comes together with that.
+ */
 export function wasEditedByHand(state: PageState, before: PageState | null) {
   return before !== null && state.text !== before.text && state.opened === before.opened;
 }

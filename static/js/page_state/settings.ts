@@ -22,8 +22,7 @@ const MAX_SEED = 2 ** 32 - 1;
 const MAX_INPUT_CHARACTERS = 10_000;
 
 /**
- * Settings that can be run: what is missing or out of range is replaced by its default.
- * @param devices those that the server offers
+ * Settings that can be run: what is missing, out of range or not among the server's devices is replaced by its default.
  */
 export function normalizeSettings({ seed, device, input }: UncheckedSettings, devices: string[]): Settings {
   const number = Math.trunc(Number(seed ?? 0));
@@ -65,7 +64,7 @@ interface SettingsFields {
   input: HTMLTextAreaElement;
 }
 
-/** @param onChange called with what the reader chose */
+/** Calls `onChange` with what the reader chose. */
 export function createSettingsFields({ seed, device, input }: SettingsFields, onChange: (settings: Settings) => void) {
   const devices = device ? [...device.options].map(({ value }) => value) : [];
   const readFields = () => normalizeSettings({ seed: seed.value, device: device?.value, input: input.value }, devices);

@@ -44,11 +44,17 @@ export interface TraceRequest {
   text: string;
   /** what is run */
   source: string;
-  /** the program that it has to be, where it was put together from an article and the reader's edits; null where it is as it is */
+  /**
+   * the program that it has to be, where it was put together from an article and the reader's edits; null where it is
+   * as it is
+   */
   program: string | null;
   settings: Settings;
   focus: Focus | null;
-  /** the element that is to be shown, or the line. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing. */
+  /**
+   * the element that is to be shown, or the line. A "lookup" asks for a result that the server has from before, "page"
+   * for the page's own trace: they run nothing.
+   */
   at: number;
 }
 

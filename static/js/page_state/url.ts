@@ -33,7 +33,7 @@ const PREDICT_PARAMETER = "predict";
 /** Bytes of a program that an address may unpack to. */
 const MAX_UNPACKED_BYTES = 1 << 20;
 
-/** @param fragment as `location.hash` gives it */
+/** Takes the fragment as `location.hash` gives it. */
 export async function readAddress(fragment: string): Promise<Address> {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
@@ -102,7 +102,7 @@ export function predictFragment(predicts: boolean) {
   return predicts ? `&${PREDICT_PARAMETER}=1` : "";
 }
 
-/** Whether an address asks for predict mode in its query. @param query as `location.search` gives it */
+/** Whether an address asks for predict mode in its query, as `location.search` gives it. */
 export function asksToPredict(query: string) {
   return new URLSearchParams(query).get(PREDICT_PARAMETER) === "1";
 }
@@ -122,7 +122,7 @@ export function focusFragment(focus: object | null) {
 /** While one steps through a run, its text stays. */
 let lastCompressed: { text: string; packed: Promise<string> } | null = null;
 
-/** @returns deflated, in the alphabet of addresses */
+/** The text deflated, in the alphabet of addresses. */
 export function compressTextForUrl(text: string): Promise<string> {
   if (lastCompressed?.text !== text) lastCompressed = { text, packed: compress(text) };
   return lastCompressed.packed;
@@ -135,7 +135,7 @@ async function compress(text: string): Promise<string> {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** @returns rejects where it is damaged or unpacks to too much */
+/** Rejects where the text is damaged or unpacks to too much. */
 export async function decompressTextFromUrl(packed: string): Promise<string> {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));

@@ -42,8 +42,8 @@ function findOutputNodes(opened: OpenTrace, { outputs, ends }: ModuleCall): Outp
 }
 
 /**
- * The norm of the gradient that a backward brought to a call's outputs until a step.
- * @returns null where it brought none, NaN where the trace does not tell how large it was
+ * The norm of the gradient that a backward brought to a call's outputs until a step; null where it brought none, NaN
+ * where the trace does not tell how large it was.
  */
 export function gradientOfCall(opened: OpenTrace, call: ModuleCall, backward: string, until: number): number | null {
   const visits = opened.index.visitsByBackward.get(backward) ?? [];

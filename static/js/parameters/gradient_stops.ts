@@ -1,4 +1,7 @@
-/** Where the last backward until a step stops: the modules of its round in the order of their calls, each with its gradient. */
+/**
+ * Where the last backward until a step stops: the modules of its round in the order of their calls, each with its
+ * gradient.
+ */
 
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
@@ -35,7 +38,7 @@ export interface GradientStops {
 
 const MAX_ROWS = 8;
 
-/** @returns null where no backward began, or where its gradient comes to every module that wants one */
+/** Null where no backward began, or where its gradient comes to every module that wants one. */
 export function gradientStopsAt(opened: OpenTrace, step: number): GradientStops | null {
   const facts = new RunFacts(opened);
   const backward = facts.backwardCalls.findLast((call) => call.step <= step && call.api === "backward");

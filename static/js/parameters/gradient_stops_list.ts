@@ -7,7 +7,7 @@ import type { ParameterMoment } from "./parameter_moments.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 
-/** @param go called with the step of a row that was chosen */
+/** `go` is called with the step of a row that was chosen. */
 export function createGradientStops(say: Say, go: (step: number) => void) {
   const section = element("section", "gradient-stops");
   section.setAttribute("aria-label", say("stops"));

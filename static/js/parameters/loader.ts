@@ -3,7 +3,7 @@
 import { createLazyView } from "../browser/lazy_view.ts";
 import type { ParametersView, createParametersView } from "./parameters_view.ts";
 
-/** @returns prepare: resolves once it draws at once */
+/** `prepare` resolves once the view draws at once. */
 export function createLazyParameters(
   viewArguments: Parameters<typeof createParametersView>,
   onLoadFailed: () => void,

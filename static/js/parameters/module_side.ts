@@ -1,4 +1,7 @@
-/** The table by module: what each puts out, its parameters and operations, and what it keeps for backward, the largest first. */
+/**
+ * The table by module: what each puts out, its parameters and operations, and what it keeps for backward, the largest
+ * first.
+ */
 
 import { bytesText } from "../trace/format.ts";
 import { h, patchHost, SVG_NAMESPACE } from "../browser/svg.ts";

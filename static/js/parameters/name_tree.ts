@@ -26,8 +26,8 @@ function joined(outer: string, part: string) {
 }
 
 /**
- * @returns the outermost nodes, in the order of the first of each; a part that holds only one other is one with it, and a part
- * of a single thing is that thing
+ * The outermost nodes, in the order of the first thing of each. A part that holds only one other is one with it, and a
+ * part of a single thing is that thing.
  */
 export function nameTree<T>(things: Named<T>[]): NameNode<T>[] {
   const root: NameNode<T> = { path: "", label: "", depth: -1, item: null, children: [] };
@@ -68,8 +68,8 @@ export function itemsIn<T>(node: NameNode<T>): T[] {
 }
 
 /**
- * The paths of the nodes that are open at first: level by level from outside, while no more rows than there is room for.
- * A node that stands alone is open in any case, as long as what it holds fits.
+ * The paths of the nodes that are open at first: level by level from outside, while no more rows than there is room
+ * for. A node that stands alone is open in any case, as long as what it holds fits.
  */
 export function openAtFirst<T>(nodes: NameNode<T>[], maxRows: number): Set<string> {
   const open = new Set<string>();

@@ -1,4 +1,7 @@
-/** At which steps what is told of a parameter may become another: so that of a thousand only those are looked at again that changed. */
+/**
+ * At which steps what is told of a parameter may become another: so that of a thousand only those are looked at again
+ * that changed.
+ */
 
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizersOf } from "../findings/facts/optimizers.ts";
@@ -31,8 +34,8 @@ function writesOf(facts: RunFacts, storage: string) {
 }
 
 /**
- * The steps at which a parameter's fields, its numbers or its gradient may have changed.
- * @param isScaled whether losses are multiplied, so that it matters what became of a gradient that stays as it is
+ * The steps at which a parameter's fields, its numbers or its gradient may have changed. `isScaled`: losses are
+ * multiplied, so that it matters what became of a gradient that stays as it is.
  */
 export function stepsThatChangeParameter(facts: RunFacts, uid: string, isScaled: boolean): number[] {
   const grads = new Set(

@@ -1,4 +1,6 @@
-/** The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round. */
+/**
+ * The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round.
+ */
 
 import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
@@ -20,7 +22,9 @@ import {
 } from "../nets/parameter_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
-/** What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell. */
+/**
+ * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
+ */
 export type Learns = ParameterFate | "not_made" | "not_yet";
 
 interface ParameterRound {
@@ -253,7 +257,10 @@ class ParameterMoments {
 
   wholeJoints = new Map<number, boolean>();
 
-  /** Whether what is told of several parameters together has all of them in it: one optimizer steps them, and all can be read. */
+  /**
+   * Whether what is told of several parameters together has all of them in it: one optimizer steps them, and all can be
+   * read.
+   */
   isJointWhole(uid: string): boolean {
     const place = this.norms.joint.get(uid)?.place;
     if (place === undefined) return false;

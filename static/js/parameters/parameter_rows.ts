@@ -1,4 +1,7 @@
-/** The rows of the table of parameters: one for each, or for each part of the net where they are many, in a reader's order. */
+/**
+ * The rows of the table of parameters: one for each, or for each part of the net where they are many, in a reader's
+ * order.
+ */
 
 import type { JointNorm } from "./round_norms.ts";
 import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
@@ -19,7 +22,10 @@ export interface ParameterSummary {
   weight: number;
   /** in the last round that ended; null before */
   moved: number | null;
-  /** where that is not known: how far it was moved at most, by what is known of it together with others; and with how many */
+  /**
+   * where that is not known: how far it was moved at most, by what is known of it together with others; and with how
+   * many
+   */
   movedAtMost: { norm: number; size: number } | null;
   rounds: ParameterRound[];
   updated: number;
@@ -34,7 +40,7 @@ interface ParameterRound {
   moved: number | null;
 }
 
-/** @param holderText says who holds a parameter */
+/** `holderText` says who holds a parameter. */
 export function summaryOf(
   moments: ParameterMoment[],
   holderText: (moment: ParameterMoment) => string,

@@ -100,8 +100,9 @@ const WIDE_RANGE = 1e4;
 const VANISHED = 1e6;
 
 /**
- * The largest and the smallest gradient that are there, where they are far apart; null where they are not. Where gradients all but
- * vanish: of those, the smallest of a parameter of which no step changed a number, while one changed that with the largest.
+ * The largest and the smallest gradient that are there, where they are far apart; null where they are not. Where
+ * gradients all but vanish: of those, the smallest of a parameter of which no step changed a number, while one changed
+ * that with the largest.
  */
 export function gradientRange(moments: ParameterMoment[], say: Say): string | null {
   const known = moments

@@ -1,4 +1,7 @@
-/** The view of parameters: what each was given and what came of it, beside what each module keeps, at the step of the page. */
+/**
+ * The view of parameters: what each was given and what came of it, beside what each module keeps, at the step of the
+ * page.
+ */
 
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -59,10 +62,7 @@ interface RunParameters {
   roundCount: number;
 }
 
-/**
- * @param host is filled
- * @param options choose: called with the parameter that is chosen; go: with a step that explains
- */
+/** Fills `host`. `choose` is called with the parameter that is chosen, `go` with a step that explains. */
 export function createParametersView(
   host: HTMLElement,
   { language, choose, go }: { language: string; choose: (uid: string) => void; go: (step: number) => void },
@@ -256,7 +256,10 @@ export function createParametersView(
     return { nodes, openedAtFirst: openAtFirst(nodes, MAX_ROWS_AT_FIRST), root, names, pathsOf, roundCount };
   }
 
-  /** The parameters at another step; the summaries of those that are others there are made again when they are asked for. */
+  /**
+   * The parameters at another step; the summaries of those that are others there are made again when they are asked
+   * for.
+   */
   function moveToStep(opened: OpenTrace, step: number, shownTable: RunParameters) {
     const found = parameterMomentsOf(opened).at(step);
     for (const [k, moment] of found.entries()) {
@@ -345,7 +348,7 @@ export function createParametersView(
 /** Powers of ten below the largest gradient at which a bar has no length any more. */
 const DECADES = 6;
 
-/** @returns from 0 to 1 */
+/** From 0 to 1. */
 function shareOfLargest(norm: number | null, largest: number) {
   if (norm === null || Number.isNaN(norm) || norm <= 0 || largest <= 0) return 0;
   return Math.max(0, Math.min(1, 1 + Math.log10(norm / largest) / DECADES));

@@ -32,9 +32,8 @@ export class RoundNorms {
   }
 
   /**
-   * @param step at which an optimizer's step had run
-   * @param steps all at which one had that holds the parameter
-   * @returns undefined where it was not computed, or where the round has several of these steps
+   * `step` is one at which an optimizer's step had run, `steps` are all at which one had that holds the parameter.
+   * Undefined where the norm was not computed, or where the round has several of these steps.
    */
   at(uid: string, kind: NormKind, step: number, steps: number[]): Cell | undefined {
     const place = this.places.get(uid);
@@ -48,7 +47,10 @@ export class RoundNorms {
     return this.rounds.get(recorded.n)?.[kind]?.[place] ?? undefined;
   }
 
-  /** How far a step moved the parameters that are told together with one; null where it is told alone, or that was not computed. */
+  /**
+   * How far a step moved the parameters that are told together with one; null where it is told alone, or that was not
+   * computed.
+   */
   jointAt(uid: string, step: number, steps: number[]): JointNorm | null {
     const joint = this.joint.get(uid);
     const norm = joint && this.ofPlace(joint.place, "moved", step, steps);

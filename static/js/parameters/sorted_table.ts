@@ -89,7 +89,7 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     return inOrder.nodes;
   }
 
-  /** @param opened the parts that are open unless the reader said otherwise */
+  /** `opened` are the parts that are open unless the reader said otherwise. */
   function show(nodes: NameNode<T>[], opened: Set<string>, labels: Record<string, string> = {}) {
     for (const { id, cell, press } of headings) {
       if (labels[id]) press.textContent = labels[id];

@@ -1,11 +1,16 @@
-/** A norm over the rounds, small: a bar for each of few, a line for many; what is to come has its place and is empty. */
+/**
+ * A norm over the rounds, small: a bar for each of few, a line for many; what is to come has its place and is empty.
+ */
 
 import { h, type VNode } from "../browser/svg.ts";
 
 export const SPARK_WIDTH = 84;
 const MAX_BARS = 8;
 
-/** @param values of the rounds so far, NaN where it is not known, null where there was none @param count of all rounds */
+/**
+ * `values` are those of the rounds so far, NaN where one is not known, null where there was none; `count` is the number
+ * of all rounds.
+ */
 export function sparklineMarks(values: (number | null)[], count: number, height: number): VNode[] {
   const known = values.filter((value): value is number => value !== null && Number.isFinite(value));
   const largest = Math.max(...known, 0) || 1;

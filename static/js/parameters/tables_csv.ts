@@ -24,7 +24,7 @@ const PARAMETER_HEADINGS = [
   "step",
 ];
 
-/** @param step of the trace, from 0 */
+/** `step` counts from 0. */
 export function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
   const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, scale, weight }) => [
     row.name,

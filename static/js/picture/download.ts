@@ -10,7 +10,7 @@ interface DownloadsParts {
   body: HTMLTemplateElement;
 }
 
-/** @param currentSubject returns what can be downloaded now, null where nothing is drawn */
+/** `currentSubject` returns what can be downloaded now, null where nothing is drawn. */
 export function startDownloadMenu(
   { button, menu, body }: DownloadsParts,
   currentSubject: () => DownloadSubject | null,

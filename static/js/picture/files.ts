@@ -11,9 +11,8 @@ const MAX_PNG_SIDE = 16000;
 const MAX_PNG_AREA = 120e6;
 
 /**
- * @param file "step.svg", "step.png", "loom.svg", "loom.png" or "run.html"
- * @param root whose theme and language the file has
- * @param body the offline page's
+ * `file` is "step.svg", "step.png", "loom.svg", "loom.png" or "run.html". The file has the theme and the language of
+ * `root`; `body` is that of the offline page.
  */
 export async function createDownloadFile(
   file: string,
@@ -43,7 +42,7 @@ export function themeOfPage(root: HTMLElement): "light" | "dark" {
   return isDark ? "dark" : "light";
 }
 
-/** @returns a PNG, twice as large where a canvas can be */
+/** A PNG, twice as large where a canvas can be. */
 export async function svgToPng(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -78,7 +77,7 @@ export async function createOfflinePage({ title, body, data }: OfflinePageConten
   return new Blob([text], { type: "text/html" });
 }
 
-/** @returns a built file of this server's */
+/** A built file of this server's. */
 async function fetchBuiltFile(name: string): Promise<string> {
   const response = await fetch(`${ROOT}/static/dist/${name}`);
   if (!response.ok) throw new Error(`${name}: ${response.status}`);

@@ -32,7 +32,7 @@ interface PictureOptions {
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
 const MAX_LOOM_HEIGHT = 16000;
 
-/** @param step null: the one to begin with */
+/** A null step is the one to begin with. */
 export function stageSvg(trace: Trace, step: number | null, options: Partial<PictureOptions> = {}): string {
   const { opened, i } = openTraceAtStep(trace, step);
   return stageSvgAsShown(new Set(), opened, i, { theme: "light", language: "en", ...options });
@@ -88,7 +88,7 @@ export function galleryCardSvg(
   return svgFileText("stage-svg", snapshotPicture(opened, i), title, "", styles);
 }
 
-/** A step, with the folds as the reader has them. @param toggled those opened or closed */
+/** A step, with the folds as the reader has them: `toggled` are those that he opened or closed. */
 export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: Opened, i: number, options: PictureOptions) {
   const { say } = locale(options.language);
   const picture = stageOrListingPicture(opened, i, say, { h: options.tallest, toggled });

@@ -118,7 +118,7 @@ function gradIsNoneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], 
   return answer ? [{ kind: "grad", what, uid, index: null, weight, reason: "predict_why_grad", ...answer }] : [];
 }
 
-/** @param cells that are right @param wrongTexts more beliefs */
+/** `cells` are right; `wrongTexts` are more beliefs. */
 function gradientValueQuestion(
   { name, uid, handle }: Named,
   cells: Cell[],

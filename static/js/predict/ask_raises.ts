@@ -38,7 +38,8 @@ function mightBackwardRaise({ before }: AskableStatement) {
 
 /** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once. */
 function isRiskyInPlaceWrite({ opened, at, step, before, namedBefore, mentioned }: AskableStatement) {
-  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false; // an optimizer's own business
+  // an optimizer's own business
+  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false;
   return opened.trace.steps[step].log.some((entry) => {
     if (entry.kind !== "event" || entry.event !== "written") return false;
     const writer = findEntity(before, entry.by, "tensor");

@@ -1,4 +1,6 @@
-/** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
+/**
+ * What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view.
+ */
 
 import { findEntity, isSameValue } from "../trace/entities.ts";
 import { cellAsNumber } from "../findings/facts/numbers.ts";

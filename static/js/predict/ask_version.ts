@@ -1,4 +1,7 @@
-/** Which version has a tensor afterwards? Of names that share the counter of what is written, and of those that only share its memory. */
+/**
+ * Which version has a tensor afterwards? Of names that share the counter of what is written, and of those that only
+ * share its memory.
+ */
 
 import { findEntity } from "../trace/entities.ts";
 import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";

@@ -47,7 +47,7 @@ export function createPredictCard(
     status.textContent = text.replaceAll("`", "");
   }
 
-  /** @param code of the line that it is about */
+  /** `code` is the line that it is about. */
   function headerElements(kicker: string, sentence: string, code = ""): HTMLElement[] {
     const head = element("div", "predict-head");
     const mark = element("span", "predict-mark", "?");
@@ -227,7 +227,7 @@ export function createPredictCard(
   }
 
   return {
-    /** @param before what was reached in this program before */
+    /** `best` and `wasDone` say what was reached in this program before. */
     show(predict: PredictState, { best, wasDone }: { best: number; wasDone: boolean }) {
       const phase = cardPhase(predict);
       const hadFocus = article.contains(document.activeElement);
@@ -250,7 +250,7 @@ export function createPredictCard(
       if (why && text) announce(`${status.textContent} ${text}`);
     },
     focusFirst,
-    /** A key that no field has taken. @returns whether it was one of the card's */
+    /** Takes a key that no field has taken. Returns whether it was one of the card's. */
     key(key: string): boolean {
       const { phase } = article.dataset;
       const form = article.querySelector("form");

@@ -1,4 +1,7 @@
-/** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
+/**
+ * Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the
+ * browser.
+ */
 
 import { hasChangedField } from "../browser/store.ts";
 import { createPredictCard, cardPhase } from "./card.ts";
@@ -23,9 +26,8 @@ interface PredictStore {
 }
 
 /**
- * @param host of the card
- * @param say the page's sentences, and those of predict mode
- * @param next the link to the program after this one, in an order
+ * `host` is the card's. `say` has the page's sentences, and those of predict mode. `next` gives the link to the program
+ * after this one, in an order.
  */
 export function startPredictMode(
   host: HTMLElement,
@@ -86,7 +88,7 @@ export function startPredictMode(
     if (currentState().predict?.answers === predict.answers && currentState().predict?.isTold) card.showReason(text);
   }
 
-  /** @param before null: the first time */
+  /** `before` is null the first time. */
   function render(state: PageState, before: PageState | null) {
     const { predict } = state;
     const predictBefore = before?.predict ?? null;

@@ -28,7 +28,7 @@ function programHash(text: string): string {
   return `${hashA.toString(36)}${(hashB >>> 0).toString(36)}`;
 }
 
-/** @returns the program that was answered last comes last */
+/** The program that was answered last comes last. */
 function readAllPredictProgress(): Record<string, PredictProgress> {
   try {
     const allProgress = JSON.parse(readPreference(PREDICT_STORAGE_KEY) ?? "{}");
@@ -38,7 +38,7 @@ function readAllPredictProgress(): Record<string, PredictProgress> {
   }
 }
 
-/** @returns null where nothing was answered */
+/** Null where nothing was answered. */
 export function readPredictProgress(source: string): PredictProgress | null {
   const saved = readAllPredictProgress()[programHash(source)];
   const isWhole =

@@ -18,14 +18,14 @@ const MIN_QUESTION_WEIGHT = 40;
 /** So often a statement of a loop is asked about. */
 const MAX_QUESTIONS_OF_STATEMENT = 2;
 
-/** @returns in the order of the run, one at most for a statement each time that it runs */
+/** The questions in the order of the run, one at most for a statement each time that it runs. */
 export function questionsOf(opened: OpenTrace): PredictQuestion[] {
   return [...questionsByStatement(opened)].flatMap((question) => question ?? []);
 }
 
 /**
- * The questions, statement by statement: whoever draws a page meanwhile can stop in between.
- * @returns null for a statement that is not worth one
+ * The questions, statement by statement, null for one that is not worth a question: whoever draws a page meanwhile can
+ * stop in between.
  */
 export function* questionsByStatement(opened: OpenTrace): Generator<PredictQuestion | null> {
   /** how often a kind was asked, and a statement */
@@ -41,7 +41,7 @@ export function* questionsByStatement(opened: OpenTrace): Generator<PredictQuest
   }
 }
 
-/** @param countOf how often something was asked */
+/** `countOf` says how often something was asked. */
 function bestQuestion(unit: AskableStatement, countOf: (key: string) => number): PredictQuestion | null {
   const { at, step, line, stmt } = unit;
   let best: { question: PredictQuestion; worth: number } | null = null;

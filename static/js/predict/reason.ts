@@ -15,7 +15,7 @@ const NOTES_BY_QUESTION_KIND: Partial<Record<PredictQuestion["kind"], RegExp>> =
   bytes: /^freed/,
 };
 
-/** @param say the page's sentences, and those of predict mode @returns names stand in backticks */
+/** The sentence has names in backticks. `say` has the page's sentences, and those of predict mode. */
 export async function answerReason(
   question: PredictQuestion,
   whole: OpenTrace,

@@ -1,4 +1,6 @@
-/** An article's text that its reader edits as a program: its outputs stay beside the statements that stay as they were. */
+/**
+ * An article's text that its reader edits as a program: its outputs stay beside the statements that stay as they were.
+ */
 
 import { commonLines } from "../trace/steps/step_after_edit.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -9,9 +11,8 @@ const PROMPT = /^\s*(?:>>>|\.\.\.+:?|In \[\d*\]:|\d+[.:|)]?)?\s?$/;
 const MIN_SHARE_OF_SAME_LINES = 0.5;
 
 /**
- * The article with its program edited. Only its server can say whether it has this program: prompts are told by guesses.
- * @param text the program after the edit
- * @returns null: there was no article, or none that can be edited
+ * The article with its program edited to `text`; null where there was none, or none that can be edited. Only its server
+ * can say whether it has this program: prompts are told by guesses.
  */
 export function articleAfterEdit({ source, pasted, lines: origins }: Trace["program"], text: string): string | null {
   if (!pasted || !origins?.length) return null;
@@ -45,7 +46,7 @@ function promptBefore(line: string, written: string | undefined): string | null 
   return PROMPT.test(prompt) ? prompt : null;
 }
 
-/** @param prompt of the line before it */
+/** `prompt` is that of the line before. */
 function promptOfNewLine(prompt: string, line: string) {
   const isContinued = /^\s|^$/.test(line);
   if (/In \[|\.\.\.:/.test(prompt)) return isContinued ? "   ...: " : "In [1]: ";

@@ -1,4 +1,7 @@
-/** A plain sentence beside exceptions of torch that no finding explains, chosen by the type and the stable part of the message. */
+/**
+ * A plain sentence beside exceptions of torch that no finding explains, chosen by the type and the stable part of the
+ * message.
+ */
 
 interface ErrorGloss {
   /** of a sentence in the locales, without `gloss_` */
@@ -32,7 +35,7 @@ const ERROR_GLOSSES: [key: string, type: string, pattern: RegExp][] = [
   ["dimension", "IndexError", /^Dimension out of range \(expected to be in range of \[(?<low>-?\d+), (?<high>-?\d+)\]/],
 ];
 
-/** @returns null for an exception that is not known */
+/** Null for an exception that is not known. */
 export function errorGloss({ type, message }: { type: string; message: string }): ErrorGloss | null {
   for (const [key, errorType, pattern] of ERROR_GLOSSES) {
     const match = errorType.split("|").some((one) => isExceptionSubclass(type, one)) && pattern.exec(message);

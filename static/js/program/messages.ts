@@ -9,7 +9,7 @@ import type { LineMessage } from "./message.ts";
 const LINE_NOTICE_KINDS = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
 const MAX_MESSAGES = 12;
 
-/** @param onRepair called with the repair that the reader chose */
+/** `onRepair` is called with the repair that the reader chose. */
 export function programMessages(
   trace: Trace,
   say: Say,
@@ -57,7 +57,8 @@ export function errorGlossText(error: { type: string; message: string }, say: Sa
 
 /** The sentences about the program's text as a whole. */
 export function wholeProgramNoticesText(trace: Trace, say: Say): string {
-  const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
+  // these stand beside what torch printed
+  const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"];
   const notices = (trace.program.notices ?? []).filter(
     (n) => !LINE_NOTICE_KINDS.has(n.kind) && !comparedKinds.includes(n.kind),
   );

@@ -49,9 +49,8 @@ export function splitOffError(expected: string): {
 }
 
 /**
- * A text in which only what counts is left.
- * @param ignoreBlanks no blank counts outside of quotes: somebody typed it by hand
- * @param ignoreAddresses the statement shows where things lie: long numbers are other ones in each run
+ * A text in which only what counts is left. `ignoreBlanks`: no blank counts outside of quotes, as somebody typed it by
+ * hand. `ignoreAddresses`: the statement shows where things lie, by long numbers that are other ones in each run.
  */
 export function normalizeOutput(text: string, ignoreBlanks: boolean, ignoreAddresses: boolean) {
   let out = trimBlankLinesAndEnds(text)

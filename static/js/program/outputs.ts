@@ -44,7 +44,7 @@ interface ObservedOutput {
 
 const SHOWS_ADDRESSES = /\bid\(|data_ptr\(/;
 
-/** @returns in order of lines; empty where the program was not run */
+/** The rows in the order of lines; empty where the program was not run. */
 export function compareOutputs(trace: Trace): OutputRow[] {
   const { notices, source } = trace.program;
   const claims = (notices ?? []).filter(
@@ -151,7 +151,7 @@ function observedOutput(
   };
 }
 
-/** @returns null where the two can't be held together */
+/** Null where the two can't be held together. */
 function compareOutput(
   expected: string,
   observed: ObservedOutput,
@@ -171,7 +171,8 @@ function compareOutput(
   const isSame = (left: string, right: string) =>
     normalizeOutput(left, comment, addresses) === normalizeOutput(right, comment, addresses);
   if (!observed.error) {
-    if (comment && !expectedParts.error && isNumberText(expectedParts.whole) && !isNumberText(got)) return null; // short for a tensor
+    // short for a tensor
+    if (comment && !expectedParts.error && isNumberText(expectedParts.whole) && !isNumberText(got)) return null;
     return { ...row, verdict: isSame(expectedParts.whole, got) ? "same" : "different" };
   }
   if (!expectedParts.error || expectedParts.error.type !== observed.error.type || !isSame(expectedParts.text, got))

@@ -1,4 +1,7 @@
-/** A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and output. */
+/**
+ * A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and
+ * output.
+ */
 
 import { wholeProgramNoticesText, programMessages } from "./messages.ts";
 import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";

@@ -30,9 +30,8 @@ export function textAfterFix({ source }: { source: string }, edits: LineEdit[]) 
 }
 
 /**
- * The text to run after a fix of a program whose text was edited since; null where a line of the fix is another one
- * there.
- * @param text the editor's
+ * The text to run after a fix of a program whose text in the editor was edited since; null where a line of the fix is
+ * another one there.
  */
 export function editedTextAfterFix(program: { source: string }, text: string, edits: LineEdit[]) {
   if (text === program.source) return textAfterFix(program, edits);

@@ -28,7 +28,7 @@ export interface Fix {
 
 export type TryFixes = (finding: { kind: string; line: number }, signal: AbortSignal) => Promise<Fix[]>;
 
-/** The fixes of one finding that work. @param program as it was run @returns rejects where the server has no answer */
+/** The fixes of one finding, of the program as it was run, that work. Rejects where the server has no answer. */
 export async function tryFixes(
   program: { source: string; seed: number; device?: string; input?: string; language: string },
   { kind, line }: { kind: string; line: number },

@@ -71,7 +71,7 @@ interface CheckChoice {
 /** backward: which call, from 0; null for the last */
 export type CheckGradients = (backward: number | null, choice?: CheckChoice) => Promise<CheckReply>;
 
-/** @param program as it was run @returns rejects where the server has no answer */
+/** Checks the program as it was run. Rejects where the server has no answer. */
 export async function checkGradients(
   { source, seed, input }: { source: string; seed: number; input?: string },
   backward: number | null,

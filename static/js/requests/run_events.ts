@@ -1,4 +1,6 @@
-/** Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended. */
+/**
+ * Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended.
+ */
 
 import { ROOT } from "./root.ts";
 
@@ -15,9 +17,8 @@ interface RunHandlers {
 }
 
 /**
- * @param id the run's
- * @returns stop: ends the run, and `done` follows with the trace as far as it got; abandon: ends the run and calls no
- * handler any more
+ * `stop` ends the run, and `done` follows with the trace as far as it got; `abandon` ends the run and calls no handler
+ * any more.
  */
 export function followRun(id: string, handlers: RunHandlers): { stop: () => void; abandon: () => void } {
   const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;

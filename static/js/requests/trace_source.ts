@@ -10,7 +10,7 @@ export class TraceError extends Error {
   status: number;
   problem: { code: string; message: string; retry_after?: number };
 
-  /** @param status of the response, 0 where none came */
+  /** `status` is that of the response, 0 where none came. */
   constructor(status: number, problem: { code: string; message: string; retry_after?: number }) {
     super(problem.message);
     this.status = status;
@@ -18,10 +18,7 @@ export class TraceError extends Error {
   }
 }
 
-/**
- * @returns the trace
- * @throws TraceError after a second attempt where no answer came or the server failed; and what the signal says
- */
+/** Raises TraceError after a second attempt where no answer came or the server failed; and what the signal says. */
 export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
   try {
     return await fetchJson(url, signal);
@@ -33,11 +30,8 @@ export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trac
 }
 
 /**
- * Run a program, and wait for its trace.
- * @param request as `POST /api/runs` takes it
- * @param how live: nobody pressed a button for it
- * @returns the trace
- * @throws TraceError and what the signal says
+ * Runs a program, and waits for its trace; `request` is what `POST /api/runs` takes. `live`: nobody pressed a button
+ * for it. Raises TraceError and what the signal says.
  */
 export function requestTrace(
   request: object,
@@ -56,9 +50,8 @@ export function requestTrace(
 type StartedRun = { trace: Trace } | { runId: string };
 
 /**
- * Run a program; the server answers with its trace if that takes no longer than a second.
- * @param request as `POST /api/runs` takes it
- * @throws TraceError and what the signal says
+ * Runs a program; the server answers with its trace if that takes no longer than a second. `request` is what `POST
+ * /api/runs` takes. Raises TraceError and what the signal says.
  */
 export async function startRun(request: object, signal: AbortSignal): Promise<StartedRun> {
   const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
@@ -104,7 +97,7 @@ function parseJsonResponse<T>(text: string): T {
   }
 }
 
-/** The error of a response; a proxy's page says nothing but its status. @param text of the body */
+/** The error that a response's body says; a proxy's page says nothing but its status. */
 export function problemInResponseText(
   status: number,
   text: string,
@@ -116,7 +109,9 @@ export function problemInResponseText(
   }
 }
 
-/** The sentence for a request that failed, as its key and facts. @param status of the response, 0 where none came */
+/**
+ * The sentence for a request that failed, as its key and facts. `status` is that of the response, 0 where none came.
+ */
 export function problemOfResponse(
   status: number,
   problem: { code: string; message: string; retry_after?: number },

@@ -64,13 +64,13 @@ interface StoredSeries {
   items: { program: string; title: string; note: string; step: number | null; available: boolean }[];
 }
 
-/** A saved series as a draft. @returns without the programs that the host removed */
+/** A saved series as a draft, without the programs that the host removed. */
 export function draftOfSavedSeries({ title, description, items }: StoredSeries): SeriesDraft {
   const available = items.filter((item) => item.available);
   return { title, description, items: available.map((item) => parseDraftItem({ ...item, seen: item.step })) };
 }
 
-/** The items with one moved. @returns the same where it can't be */
+/** The items with one moved; the same ones where it can't be. */
 export function itemsWithOneMoved(items: SeriesDraftItem[], from: number, to: number): SeriesDraftItem[] {
   if (to < 0 || to >= items.length || from === to) return items;
   const others = items.filter((_, k) => k !== from);

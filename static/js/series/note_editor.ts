@@ -5,7 +5,7 @@ import { noteNodes } from "../browser/note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { SeriesDraftItem } from "./draft.ts";
 
-/** @param elementById an element of the page, by its id @param onChange of the item that is shown */
+/** `elementById` gives an element of the page. `onChange` is called with a change of the item that is shown. */
 export function createNoteEditor(
   elementById: <T extends HTMLElement>(id: string) => T,
   say: Locale["say"],

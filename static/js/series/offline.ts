@@ -1,4 +1,7 @@
-/** A series in its offline file: every trace lies in the document, compressed; the place in the address says which is shown. */
+/**
+ * A series in its offline file: every trace lies in the document, compressed; the place in the address says which is
+ * shown.
+ */
 
 interface OfflineItem {
   place: number;

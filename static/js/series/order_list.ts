@@ -53,7 +53,7 @@ export function createOrderList(
     return node;
   }
 
-  /** @returns the item that an event is about */
+  /** The item that an event is about. */
   function itemOf({ target }: Event): number | null {
     const item = target instanceof Element ? (target.closest("[data-k]") as HTMLElement | null) : null;
     return item ? Number(item.dataset.k) : null;

@@ -37,7 +37,7 @@ const noteEditor = createNoteEditor(elementById, say, (change) => {
   noteEditor.show(seriesDraft.items[chosenIndex]);
 });
 
-/** @param text "" for none */
+/** An empty text clears it. */
 function showProblem(text: string) {
   elementById("problem").textContent = text;
   elementById("problem").hidden = !text;

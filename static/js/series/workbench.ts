@@ -21,7 +21,7 @@ interface SeriesPartsOptions {
   failed: () => void;
 }
 
-/** @param element an element of the page, by its id */
+/** `element` gives an element of the page, by its id. */
 export function startSeriesParts(
   element: <T extends HTMLElement>(id: string) => T,
   { saved, series }: SeriesPartsPage,
@@ -35,7 +35,7 @@ export function startSeriesParts(
   startSeriesTools(element("series-frame"), series, { copied, failed });
 }
 
-/** The button on a saved program's page that puts it into the series in the making. @param step that is shown */
+/** The button on a saved program's page that puts it into the series in the making, at the step that is shown. */
 function startAddToSeriesButton(button: HTMLElement, { id, title }: { id: string; title: string }, step: () => number) {
   button.addEventListener("click", () => {
     const draft = readSeriesDraft();
@@ -48,10 +48,10 @@ function startAddToSeriesButton(button: HTMLElement, { id, title }: { id: string
 /** It fits the column of an article. */
 const EMBED_FRAME_SIZE = { width: 700, height: 560 };
 
-/** @param url of the series, absolute */
+/** `url` is the absolute one of the series. */
 export const embedFrameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
 
-/** The button that copies the code of a frame for another site's page. @param series url: of its page */
+/** The button that copies the code of a frame for another site's page; `url` is that of the series' page. */
 function startSeriesTools(
   button: HTMLElement,
   { url, title }: { url: string; title: string },

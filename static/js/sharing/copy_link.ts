@@ -6,7 +6,7 @@ import type { RequestProblem } from "../requests/trace_source.ts";
 
 const DONE_SHOWN_MS = 1500;
 
-/** @param makeFragment of the page as it is now */
+/** `makeFragment` makes that of the page as it is now. */
 export function startCopyLink(
   button: HTMLElement,
   makeFragment: () => Promise<string>,

@@ -3,7 +3,7 @@
 import { ROOT } from "../requests/root.ts";
 import type { Locale } from "../words/sentences.ts";
 
-/** @param id the scenario's */
+/** `id` is the scenario's. */
 export function startRerun(
   { button, status }: { button: HTMLButtonElement; status: HTMLElement },
   say: Locale["say"],

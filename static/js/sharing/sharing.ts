@@ -1,4 +1,7 @@
-/** What another site's page takes of a saved program: the code of a frame, the address of a step's picture. Both are copied. */
+/**
+ * What another site's page takes of a saved program: the code of a frame, the address of a step's picture. Both are
+ * copied.
+ */
 
 /** It fits the column of an article, and is as wide as a narrower one. */
 const EMBED_SIZE = { width: 700, height: 480 };
@@ -13,8 +16,7 @@ interface Shareable {
 }
 
 /**
- * @param menu its buttons carry `data-share`
- * @param currentSubject null where what the page shows is not what was saved
+ * The menu's buttons carry `data-share`. `currentSubject` returns null where what the page shows is not what was saved.
  */
 export function startSharing(
   menu: HTMLElement,
@@ -46,7 +48,7 @@ function frameCode({ url, title, fragment }: Shareable) {
   return iframeCode(url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment, title, EMBED_SIZE);
 }
 
-/** @param source the frame's address @param size in pixels */
+/** `source` is the frame's address; sizes are in pixels. */
 export function iframeCode(source: string, title: string, { width, height }: { width: number; height: number }) {
   const escapedTitle = title.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
   return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${width}" height="${height}" title="${escapedTitle}" loading="lazy" style="border:0;max-width:100%"></iframe>`;

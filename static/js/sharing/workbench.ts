@@ -29,7 +29,7 @@ interface CopyCallbacks {
   failed: () => void;
 }
 
-/** @param toggledFolds the stage's folds that the reader opened or closed */
+/** `toggledFolds` are the stage's folds that the reader opened or closed. */
 export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySet<string>, onCopy: CopyCallbacks) {
   const { element, state, dispatch, say } = host;
   const showProblem = (problem: RequestProblem) => dispatch({ type: "problemFound", problem });
@@ -84,7 +84,10 @@ async function initialFields(host: PageHost) {
   return { title, description, note };
 }
 
-/** The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it does. */
+/**
+ * The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it
+ * does.
+ */
 async function proposedTitle({ element, state }: PageHost) {
   const current = state();
   const { name, title } = programName(element, current, { source: current.text });

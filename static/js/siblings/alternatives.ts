@@ -1,4 +1,7 @@
-/** What may stand in the place of a statement: its operation is found in the catalogue, its operands go into the siblings' templates. */
+/**
+ * What may stand in the place of a statement: its operation is found in the catalogue, its operands go into the
+ * siblings' templates.
+ */
 
 interface Operand {
   name: string;
@@ -54,7 +57,7 @@ const NON_TENSOR_KINDS = ["module", "module with grads", "optimizer", "state", "
 
 const isTensorOperand = ({ kind }: Operand) => !(kind in LITERAL_PATTERNS) && !NON_TENSOR_KINDS.includes(kind);
 
-/** @param line of a program @param isTensorName whether the name is bound to a tensor there */
+/** `isTensorName` says whether a name is bound to a tensor at the line. */
 export function alternativesToStatement(
   line: string,
   catalogue: Operation[],
@@ -157,7 +160,7 @@ function repeatedHoleCount(template: string) {
 
 const templatePatternCache = new Map<string, RegExp>();
 
-/** @returns with a group for each hole */
+/** A pattern with a group for each hole. */
 function patternOfTemplate({ template, operands }: Operation): RegExp {
   const cached = templatePatternCache.get(template);
   if (cached) return cached;
@@ -213,8 +216,8 @@ function alternativeLabel(code: string, resultName: string | undefined) {
 }
 
 /**
- * The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then.
- * @param line from 1
+ * The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then;
+ * lines count from 1.
  */
 export function editsReplacingLine(
   source: string,

@@ -36,8 +36,8 @@ function createIsTensorName(entities: Entities): (name: string) => boolean {
 }
 
 /**
- * @param foot of the stage, where it is said what a sibling would do; null where the host has no previews
- * @param wanted before it there are no chips
+ * The stage's foot says what a sibling would do; null where the host has no previews. Before `wanted` there are no
+ * chips.
  */
 export function createSiblingChips(
   row: HTMLElement,

@@ -25,12 +25,7 @@ const MAX_PREVIEW_SENTENCES = 5;
 /** Differences that are of numbers, not of how they are kept. */
 const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
-/**
- * Run the program with a change.
- * @param opened the run that is shown
- * @param settings of it
- * @returns rejects where there is no answer
- */
+/** Runs the program with a change and the settings of the run that is shown. Rejects where there is no answer. */
 export async function previewChange(
   opened: OpenTrace,
   settings: object,

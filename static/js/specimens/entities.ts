@@ -4,7 +4,7 @@ export const entityRef = (uid: string) => ({ ref: uid });
 
 export const counter = (value = 0) => ({ kind: "counter", value });
 
-/** @param size of an element, in bytes */
+/** `size` is that of an element, in bytes. */
 export const storage = (cells: any[], dtype = "float32", size = 4) => ({
   kind: "storage",
   device: "cpu",

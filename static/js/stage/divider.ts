@@ -8,7 +8,7 @@ const KEY_STEP = 0.02;
 const MIN_SHARE = 0.2;
 const MAX_SHARE = 0.8;
 
-/** @param onMoved called with the memory's part of the width, null for the usual one */
+/** `onMoved` is called with the memory's part of the width, null for the usual one. */
 export function createDivider(document: Document, labels: StageLabels, onMoved: (share: number | null) => void) {
   const element = document.createElement("div");
   element.className = "stage-divider";
@@ -26,7 +26,7 @@ export function createDivider(document: Document, labels: StageLabels, onMoved: 
     onMoved(share);
   }
 
-  /** The part of the width that is left of a point. @param x of the window */
+  /** The part of the width that is left of a point of the window. */
   function shareAt(x: number) {
     const box = (element.parentElement as HTMLElement).getBoundingClientRect();
     return (x - box.left) / Math.max(1, box.width);
@@ -56,7 +56,7 @@ export function createDivider(document: Document, labels: StageLabels, onMoved: 
     element,
     /** The memory's part of the width that the reader chose before, if one. */
     share,
-    /** @param x pixels from the stage's left @param width of the stage */
+    /** `x` is in pixels from the stage's left. */
     place(x: number, width: number, hidden: boolean) {
       element.hidden = hidden;
       element.style.left = `${Math.round(x)}px`;

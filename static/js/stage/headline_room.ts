@@ -5,7 +5,7 @@ import { PANE_HEADING_HEIGHT, type StagePlan } from "../layout/stage_plan.ts";
 /** Beside names of so many times their size it would be read after them. */
 const MIN_LARGE_SCALE = 1.3;
 
-/** @param headline in the flow above the stage, unless its parent has the class `headline-over` */
+/** `headline` is in the flow above the stage, unless its parent has the class `headline-over`. */
 export function createHeadlineRoom(headline: HTMLElement) {
   let height: number | null = null;
   let isOver = false;
@@ -22,7 +22,7 @@ export function createHeadlineRoom(headline: HTMLElement) {
     height: measuredHeight,
     /** What it takes of the height beside the stage's own. */
     heightOutside: () => (isOver ? 0 : measuredHeight()),
-    /** @param scale of the picture: where that is large the headline is, too, in the same room */
+    /** `scale` is the picture's: where that is large the headline is, too, in the same room. */
     place(room: StagePlan["headline"], scale: number) {
       isOver = room !== null;
       headline.classList.toggle("large", !isOver && scale >= MIN_LARGE_SCALE);

@@ -26,9 +26,9 @@ export const HIGHLIGHTABLE = [
 const MAX_DELAYED_CELLS = 40;
 
 /**
- * A selection is called after what it is of, like `handle:t3`, and holds at every step where that is drawn.
- * @param relatives the keys of everything that a target belongs to, at the step that is drawn
- * @param onChoose called with what the reader chooses; without it that is selected
+ * A selection is called after what it is of, like `handle:t3`, and holds at every step where that is drawn. `relatives`
+ * gives the keys of everything that a target belongs to, at the step that is drawn. `onChoose` is called with what the
+ * reader chooses; without it that is selected.
  */
 export function createHighlight(
   root: Element,
@@ -43,7 +43,7 @@ export function createHighlight(
   /** what is highlighted, and the pictures around it */
   let litElements: Element[] = [];
 
-  /** @returns what is drawn of them */
+  /** What is drawn of them. */
   function elementsOf(keys: string[]): Element[] {
     const byKey = (drawnByKey ??= elementsByKey(root));
     return keys.flatMap((key) => byKey.get(key) ?? []);

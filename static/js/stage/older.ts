@@ -1,4 +1,6 @@
-/** Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities. */
+/**
+ * Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities.
+ */
 
 import { targetsWithin, type Target } from "../browser/targets.ts";
 
@@ -13,7 +15,7 @@ const MASKED_CLASS = "older-masked";
 /** Pictures in which something is marked, or was when it left. */
 const markedRoots = new WeakSet<Element>();
 
-/** @param older null: nothing is */
+/** Null: nothing is older. */
 export function markOlder(root: Element, older: Older | null) {
   if (!older && !markedRoots.has(root)) return;
   // a step that is drawn over a marked one writes classes anew, and leaves the masks

@@ -1,7 +1,9 @@
-/** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here.
+/**
+ * What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here.
  *
- * A key names what an element stands for, or refers to: `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `slot:n2:self`. It is
- * compared with others and never taken apart. */
+ * A key names what an element stands for, or refers to: `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `slot:n2:self`. It
+ * is compared with others and never taken apart.
+ */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -22,10 +24,7 @@ const OWN_KEYS: Record<string, readonly string[]> = {
   o: ["object", "ref"],
 };
 
-/**
- * The keys of what stands for entities and a saved slot themselves, without what is related to them.
- * @param slot `node:slot`
- */
+/** The keys of what stands for entities and a saved slot (`node:slot`) themselves, without what is related to them. */
 export function ownKeys(uids: string[], slot?: string): string[] {
   const keys = uids.flatMap((uid) => (OWN_KEYS[uid[0]] ?? []).map((name) => `${name}:${uid}`));
   return slot ? [...keys, `pin:${slot}`, `slot:${slot}`] : keys;
@@ -79,12 +78,7 @@ function cellKey(storage: string, index: number, dtype: string) {
   return `${storage}:${index} ${dtype}`;
 }
 
-/**
- * The keys of everything that a drawn thing belongs to, in the order in which it is to light up.
- * @param i the step
- * @param target what is pointed at
- * @returns each once
- */
+/** The keys of everything that the thing pointed at belongs to, each once, in the order in which it is to light up. */
 export function relatedKeys(opened: OpenTrace, i: number, target: Target): string[] {
   const related = new RelatedKeys(opened, i);
   related.target(target);

@@ -1,7 +1,7 @@
 /** Keeps the row under the pointer where it is while one steps by keys, and tells real moves of the pointer from a
  * picture that changed beneath it. */
 
-/** @param root of the panes */
+/** `root` holds the panes. */
 export function createRowAnchor(root: HTMLElement) {
   /** where the pointer last was over the picture */
   let pointer: { x: number; y: number } | null = null;
@@ -30,8 +30,8 @@ export function createRowAnchor(root: HTMLElement) {
       return pointer === null || hasPointerMoved || event.clientX !== pointer.x || event.clientY !== pointer.y;
     },
     /**
-     * Remember the row under the pointer before a step is drawn.
-     * @returns to call afterwards: puts the row back under the pointer; false where there is none
+     * Remembers the row under the pointer before a step is drawn. Call the result afterwards: it puts the row back
+     * under the pointer, and returns false where there is none.
      */
     hold(sameRun: boolean): () => boolean {
       hasPointerMoved = false;
@@ -55,7 +55,7 @@ function targetTop(row: Element) {
   return row.getBoundingClientRect().top;
 }
 
-/** Scroll a pane by so much, with room added above or below where it is at its end. @param distance pixels */
+/** Scrolls a pane by so many pixels, with room added above or below where it is at its end. */
 function scrollPane(pane: HTMLElement, distance: number) {
   if (Math.abs(distance) < 0.5) return;
   const paddingTop = Number.parseFloat(pane.style.paddingTop) || 0;

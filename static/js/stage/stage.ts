@@ -1,4 +1,6 @@
-/** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
+/**
+ * The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together.
+ */
 
 import { findEntity } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.ts";
@@ -176,7 +178,8 @@ export function createStage(
     shown = { ...shown, plan, facts };
     tabs.show(narrow, shownSide ?? "memory", facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
-    if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
+    // what is written anew is laid out anew
+    if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null);
     drawnScale = scale;
     markOlder(row, olderMarks);
     highlight.drawn();
@@ -240,8 +243,8 @@ export function createStage(
   }
 
   /**
-   * Show a big storage's cells from a point of a stretch of it on; those that the trace does not have are asked for.
-   * @param share where the point is, from 0 to 1
+   * Shows a big storage's cells from a point of a stretch of it on; those that the trace does not have are asked for.
+   * `share` is where the point is, from 0 to 1.
    */
   function openStretch({ storage: uid, from: first, span, dtype }: Stretch, share: number) {
     const from = first + Math.floor(share * span);
@@ -271,7 +274,7 @@ export function createStage(
     scaleTo((shown?.plan?.k ?? 1) * Math.exp(-event.deltaY / 300));
   }
 
-  /** @param scale null: the one that fits */
+  /** Null: the scale that fits. */
   function scaleTo(scale: number | null) {
     chosenScale = scale === null ? null : Math.max(SMALLEST_SCALE, Math.min(LARGEST_SCALE, scale));
     draw();
@@ -299,7 +302,8 @@ export function createStage(
 
   return {
     show(opened, i) {
-      const sameRun = shown?.opened.trace.program === opened.trace.program; // of a run that hides its future, more is shown
+      // of a run that hides its future, more is shown
+      const sameRun = shown?.opened.trace.program === opened.trace.program;
       if (!sameRun) {
         windowStarts.clear();
         toggled = new Set();
@@ -364,8 +368,8 @@ function shareOfWidth(element: Element | undefined, event: Event) {
 }
 
 /**
- * Tabs over both panes with their divider, and what lies over them.
- * @param on side: a pane was chosen; share: the memory's part of the width was
+ * Tabs over both panes with their divider, and what lies over them. `on.side`: a pane was chosen; `on.share`: the
+ * memory's part of the width was.
  */
 function createStageElements(
   host: HTMLElement,

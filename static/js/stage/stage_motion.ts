@@ -1,5 +1,7 @@
-/** When a stage's drawing is seen on its way to the next one: one step further or back, slowly enough to be followed, for a
- * reader who wants motion. What plays it is loaded at the reader's first sign. */
+/**
+ * When a stage's drawing is seen on its way to the next one: one step further or back, slowly enough to be followed,
+ * for a reader who wants motion. What plays it is loaded at the reader's first sign.
+ */
 
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
@@ -18,7 +20,7 @@ interface DrawnPane {
   scrolled: number;
 }
 
-/** @param overlay what lies over both panes */
+/** `overlay` lies over both panes. */
 export function createStageMotion(document: Document, panes: Record<PaneSide, DrawnPane>, overlay: Element) {
   const isReduced = matchMedia("(prefers-reduced-motion: reduce)");
   let player: typeof import("./motion/play.ts") | null = null;
@@ -41,7 +43,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
     return { memory: paneOf("memory", 0), graph: paneOf("graph", plan.widths.memory) };
   }
 
-  /** @param change null: only the layout is another */
+  /** `change` is null where only the layout is another. */
   function playMotions(before: StageDrawing | null, plan: StagePlan | null | undefined, change: StepChange | null) {
     const after = before && drawing(plan);
     if (!after) return;
@@ -57,7 +59,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
       endMotion?.();
       endMotion = null;
     },
-    /** @param stepBefore the step that was drawn, null where it was another run's */
+    /** `stepBefore` is the step that was drawn, null where it was another run's. */
     playStep(before: StageDrawing | null, plan: StagePlan | null, stepBefore: number | null) {
       const isSlowStepping = performance.now() - lastStepTime > SLOW_STEP_MS;
       lastStepTime = performance.now();

@@ -1,4 +1,6 @@
-/** A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched. */
+/**
+ * A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched.
+ */
 
 import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
@@ -12,7 +14,8 @@ export function createStagePane(document: Document, side: PaneSide) {
   const root = document.createElement("section");
   root.className = `stage-pane ${side}-pane`;
   const heading = svgElement(document, "pane-heading");
-  heading.setAttribute("preserveAspectRatio", "none"); // its border takes a pixel of its height, and nothing of its width
+  // its border takes a pixel of its height, and nothing of its width
+  heading.setAttribute("preserveAspectRatio", "none");
   const scroller = document.createElement("div");
   scroller.className = "pane-scroll";
   const body = svgElement(document, "pane-body");
@@ -59,7 +62,7 @@ export function createStagePane(document: Document, side: PaneSide) {
         ? 0
         : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / currentScale;
     },
-    /** @param width in units @param height of what is in sight, in units */
+    /** `width` is in units, and so is `height`, that of what is in sight. */
     resize(newPane: Pane | null, width: number, height: number, scale: number) {
       pane = newPane;
       visibleHeight = height;

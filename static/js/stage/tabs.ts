@@ -33,7 +33,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
       element.hidden = false;
       return element.offsetHeight;
     },
-    /** @param side the one that is shown */
+    /** `side` is the one that is shown. */
     show(narrow: boolean, side: PaneSide, stepFacts: StepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;
@@ -49,7 +49,10 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
   };
 }
 
-/** Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a `.grad`. */
+/**
+ * Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a
+ * `.grad`.
+ */
 function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
   if (side === "graph") return Boolean(step?.visit) || freshNodes(fresh, entities).length > 0;
   if (step?.visit) return Boolean(step.visit.accumulates);

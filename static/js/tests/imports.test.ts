@@ -1,6 +1,6 @@
 /**
- * What the page's modules import of each other: no circle of files or of folders, types included, and nothing is exported that
- * nobody imports. No folder holds more files than a reader can survey.
+ * What the page's modules import of each other: no circle of files or of folders, types included, and nothing is
+ * exported that nobody imports. No folder holds more files than a reader can survey.
  */
 
 import assert from "node:assert/strict";
@@ -49,8 +49,8 @@ function exportsOf(text: string): string[] {
 }
 
 /**
- * What the parts of a folder import of each other: a part is a folder in it, with all that is below, or a file that stands in it.
- * `folder` ends with a slash; it is empty for all modules.
+ * What the parts of a folder import of each other: a part is a folder in it, with all that is below, or a file that
+ * stands in it. `folder` ends with a slash; it is empty for all modules.
  */
 function importsOfParts(graph: Map<string, string[]>, folder: string): Map<string, string[]> {
   const partOf = (file: string) => folder + file.slice(folder.length).split("/")[0];

@@ -1,6 +1,6 @@
 /** Numbers for tests that try many cases: the same each time. */
 
-/** @returns the next one, from 0 to less than 1 */
+/** Returns the function that gives the next number, from 0 to less than 1. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

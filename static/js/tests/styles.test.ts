@@ -1,4 +1,7 @@
-/** Styles of one page stay in that page: all pages but the matrix get one file, in which a common word means what came last. */
+/**
+ * Styles of one page stay in that page: all pages but the matrix get one file, in which a common word means what came
+ * last.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -48,7 +51,8 @@ test("a rule with :has() names what it styles: the browser would look at every e
 
 test("a rule ends in an id, a class, an attribute or an element: one for anything is asked of all that a step draws", () => {
   const anything = files.flatMap(({ name, css }) => {
-    const always = css.replace(/\/\*.*?\*\//gs, "").replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, ""); // other windows draw less
+    // other windows draw less
+    const always = css.replace(/\/\*.*?\*\//gs, "").replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
     return selectorsOf(always)
       .filter(endsInAnything)
       .map((selector) => `${name}: ${selector}`);

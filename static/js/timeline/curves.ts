@@ -1,4 +1,6 @@
-/** Small curves of the scalars that a loop binds or prints; each is also a slider over the steps that made its values. */
+/**
+ * Small curves of the scalars that a loop binds or prints; each is also a slider over the steps that made its values.
+ */
 
 import { findScalarSeries, type SeriesPoint, type ScalarSeries } from "../trace/scalar_series.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
@@ -13,7 +15,7 @@ export function pointIndexAt(points: SeriesPoint[], step: number) {
   return points.findLastIndex((point) => point.step <= step);
 }
 
-/** The point nearest to a share of the width. @param share from 0 to 1 */
+/** The point nearest to a share of the width, from 0 to 1. */
 export function nearestPointIndex(points: SeriesPoint[], share: number) {
   const x = points[0].x + share * (points[points.length - 1].x - points[0].x);
   return points.reduce((best, point, k) => (Math.abs(point.x - x) < Math.abs(points[best].x - x) ? k : best), 0);
@@ -23,7 +25,7 @@ function pointValueLabel({ value, text }: SeriesPoint) {
   return text.length > CURVE_VALUE_DIGITS && Number.isFinite(value) ? value.toPrecision(CURVE_VALUE_DIGITS - 2) : text;
 }
 
-/** @param go called with the step of a point that the reader chose */
+/** `go` is called with the step of a point that the reader chose. */
 export function createSeriesCurves(host: HTMLElement, say: Locale["say"], go: (step: number) => void) {
   let curves: { show: (step: number) => void }[] = [];
   return {

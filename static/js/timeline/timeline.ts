@@ -36,10 +36,8 @@ export function timelineMarkOf(traceStep: Step): string | null {
 
 /**
  * The step of the gravest mark near a point of the timeline, of those the nearest; where there is none, the point's own
- * step.
- * @param share where the point is, from 0 to 1
- * @param maxDistance how far a mark may be from it
- * @returns -1 where there are no steps
+ * step; -1 where there are no steps. `share` is where the point is, from 0 to 1, and `maxDistance` how far a mark may
+ * be from it.
  */
 export function nearestMarkedStep(steps: Step[], share: number, maxDistance: number): number {
   const last = steps.length - 1;
@@ -249,7 +247,7 @@ export function createTimeline(
       label.textContent = describe(i);
       slider.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
     },
-    /** A key pressed outside of any field. @returns whether the timeline handled it */
+    /** Takes a key pressed outside of any field. Returns whether the timeline handled it. */
     key(key: string, shift = false): boolean {
       if (key === " ") toggle();
       else {
@@ -271,7 +269,7 @@ export function createTimeline(
   };
 }
 
-/** @param count of steps @param width in pixels @param onChosen called with the step of a mark */
+/** `count` is the number of steps, `width` is in pixels. `onChosen` is called with the step of a mark. */
 function findingChainElements(chainMarks: ChainMark[], count: number, width: number, onChosen: (step: number) => void) {
   const shareOf = ({ step }: { step: number }) => (count > 1 ? step / (count - 1) : 0);
   const cause = chainMarks.find(({ isCause }) => isCause) ?? chainMarks[0];

@@ -9,9 +9,8 @@ const HOLD_MS = 450;
 const MAX_FINGER_MOVE = 10;
 
 /**
- * @param hosts of the stage and other pictures
- * @param shown the run and the step that is drawn; null where there is none
- * @returns hide: the picture is another one now
+ * `hosts` are those of the stage and other pictures. `shown` gives the run and the step that is drawn, null where there
+ * is none. `hide` is called when the picture is another one.
  */
 export function startTooltips(hosts: HTMLElement[], shown: () => { opened: OpenTrace; step: number } | null) {
   let tooltip: ReturnType<typeof createTooltip> | null = null;

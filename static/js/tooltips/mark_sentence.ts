@@ -21,7 +21,7 @@ export interface MarkSentence {
 const MAX_NAMES = 3;
 const MAX_ELEMENTS = 4096;
 
-/** @returns null where its title has to do */
+/** Null where its title has to do. */
 export function markSentence(opened: OpenTrace, step: number, target: Target, say: Say): MarkSentence | null {
   return new MarkDescriber(opened, step, say).sentence(target);
 }
@@ -226,7 +226,10 @@ class MarkDescriber {
     return { name: this.nodeName(uid), text: parts.join(" ") };
   }
 
-  /** What a node's looks say: that the step made it or runs it, that backward has run it, that it keeps what was overwritten. */
+  /**
+   * What a node's looks say: that the step made it or runs it, that backward has run it, that it keeps what was
+   * overwritten.
+   */
   private nodeStateTexts(uid: string) {
     const node = findEntity(this.entities, uid, "node");
     const { trace, index } = this.opened;

@@ -1,4 +1,6 @@
-/** The tooltip of the stage: one element for all marks, which takes no click and is described to readers of the focus. */
+/**
+ * The tooltip of the stage: one element for all marks, which takes no click and is described to readers of the focus.
+ */
 
 import { closestTarget, MARK_KINDS } from "../browser/targets.ts";
 import { markSentence, type MarkSentence } from "./mark_sentence.ts";

@@ -48,7 +48,7 @@ class TraceIndexBuilder {
     }
   }
 
-  /** @param isGone by the end of the step */
+  /** `isGone`: it is, by the end of the step. */
   addLifetime(uid: string, fields: Delta, i: number, isGone: boolean) {
     const { lifetimes: lives, lastStep: end } = this.index;
     let life = lives.get(uid);
@@ -84,7 +84,8 @@ class TraceIndexBuilder {
     if (storage !== undefined) index.onStorage.setTarget(uid, (handle.storage = storage), i);
     if (counter !== undefined) index.onCounter.setTarget(uid, (handle.counter = counter), i);
     if (grad_fn !== undefined) index.byNode.setTarget(uid, (handle.grad_fn = grad_fn), i);
-    if (grad !== undefined) index.byGrad.setTarget(uid, (handle.grad = grad as string | null), i); // a mode's is a boolean
+    // a mode's is a boolean
+    if (grad !== undefined) index.byGrad.setTarget(uid, (handle.grad = grad as string | null), i);
     const isNew = !this.handles.has(uid);
     if (isNew) this.handles.set(uid, handle);
     if (isNew || storage !== undefined || counter !== undefined) this.startPlacement(uid, handle, i);
@@ -237,7 +238,6 @@ class TraceIndexBuilder {
     this.storageSizes.set(storageUid, size);
   }
 
-  /** @param uid of what is gone */
   subtractAliveBytes(uid: string) {
     if (uid[0] !== "s") return;
     this.aliveBytes -= this.storageSizes.get(uid) ?? 0;

@@ -4,8 +4,8 @@ import { isSameValue, type Cell, type Entity } from "./entities.ts";
 import type { OpenTrace } from "./state.ts";
 
 /**
- * The last step up to `from` that changed an element of a storage, its allocation included; -1 where none did.
- * @param dtype under which the element is counted
+ * The last step up to `from` that changed an element of a storage, its allocation included; -1 where none did. The
+ * element is counted under `dtype`.
  */
 export function lastWriteStep(opened: OpenTrace, storageUid: string, index: number, dtype: string, from: number) {
   const writes = opened.index.writeStepsByStorage.get(storageUid) ?? [];

@@ -37,8 +37,8 @@ const ENTITY_KINDS = new Set([
 ]);
 
 /**
- * One entity's fields after a `set`; null for an entity of an unknown kind.
- * @param reuseOld whether the names of a frame may be changed in place
+ * One entity's fields after a `set`; null for an entity of an unknown kind. `reuseOld`: the names of a frame may be
+ * changed in place.
  */
 export function mergeEntityFields(old: Entity | undefined, fields: Delta, reuseOld = false): Entity | null {
   const kind = fields.kind ?? old?.kind;

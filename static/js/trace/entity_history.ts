@@ -1,4 +1,7 @@
-/** What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole state. */
+/**
+ * What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole
+ * state.
+ */
 
 import { mergeEntityFields, type Entity, type EntityLookup } from "./entities.ts";
 import type { OpenTrace } from "./state.ts";

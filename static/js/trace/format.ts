@@ -26,7 +26,7 @@ export function fullNumberText(value: Value | undefined): string {
   return "?";
 }
 
-/** @param parts the real and the imaginary one */
+/** From the texts of the real and the imaginary part. */
 function complexNumberText([re, im]: string[]) {
   return `${re}${im.startsWith(MINUS_SIGN) ? "" : "+"}${im}j`;
 }
@@ -99,7 +99,7 @@ function quotedString(text: string) {
   return `'${text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/'/g, "\\'")}'`;
 }
 
-/** The short name of a node or operation. @param name as torch calls a node */
+/** The short name of a node or operation, from torch's. */
 export function operationNameOfNode(name: string) {
   return name.slice(name.lastIndexOf(":") + 1).replace(/Backward\d*$/, "");
 }

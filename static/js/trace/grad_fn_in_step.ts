@@ -1,15 +1,20 @@
-/** The node that a tensor had amid a step: the trace has the one at its end, and a write in place after that gave it another. */
+/**
+ * The node that a tensor had amid a step: the trace has the one at its end, and a write in place after that gave it
+ * another.
+ */
 
 import { addToList } from "./multimap.ts";
 import type { Step } from "./wire.ts";
 
-/** Asks for the node after an entry of the log, by its place there. @param last the tensor's node at the end of the step */
+/**
+ * Asks for the node after an entry of the log, by its place there. `last` is the tensor's node at the end of the step.
+ */
 type GradFnAt = (tensor: string, place: number, last: string | null | undefined) => string | null;
 
 /** `aten::relu_`, `aten::add_.Tensor`: others that return what they were given write nothing. */
 const IN_PLACE = /[a-z\d]_(\.|$)/;
 
-/** @param edgesOf the first edge of a node that a write in place made leads to the node before it */
+/** The first edge of a node that a write in place made leads to the node before it; `edgesOf` gives a node's edges. */
 export function gradFnInStep(
   step: Step,
   edgesOf: (node: string) => ([string, number] | null)[] | null | undefined,

@@ -53,7 +53,10 @@ export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
   return calls;
 }
 
-/** A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own names. */
+/**
+ * A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own
+ * names.
+ */
 export function modulePathAt(opened: OpenTrace, module: string, i: number): string | null {
   const entities = entityHistoryOf(opened).stateAfter(i);
   const names: string[] = [];
@@ -199,9 +202,8 @@ class CallReader {
   }
 
   /**
-   * Nodes behind results that nobody has claimed yet: what made the results made them.
-   * @param pending the nodes of the results
-   * @param since the first step in which it can have made them
+   * Nodes behind results that nobody has claimed yet: what made the results made them. `pending` are the nodes of the
+   * results; `since` is the first step in which it can have made them.
    */
   claimNodes(pending: string[], call: number | null, since: number, entityOf: FindFields) {
     const nodes: string[] = [];

@@ -31,7 +31,7 @@ export function canNameOthers(entity: Entity) {
   );
 }
 
-/** Whether a step leaves all names as they were, told without looking at each. @param names before it */
+/** Whether a step leaves all names, which are those before it, as they were, told without looking at each. */
 export function areNamesUnchanged(
   names: Names,
   traceStep: Step,
@@ -53,8 +53,8 @@ export function referencedUid(value: Value | undefined): string | null {
 }
 
 /**
- * The parts of an object that the program reaches, with the suffix that reaches each.
- * @param paths by uid, what is reached already
+ * The parts of an object that the program reaches, with the suffix that reaches each. `paths` has, by uid, what is
+ * reached already.
  */
 function reachablePartsWithSuffixes(object: Container, paths: Map<string, string>): [string, Value][] {
   const out: [string, Value][] = [];
@@ -76,7 +76,7 @@ export function keyValuePairs(object: Container): [Value, Value][] | null {
   return isPaired ? (items as [Value, Value][]) : null;
 }
 
-/** The things that are keys of a dict. @returns uids */
+/** The uids of the things that are keys of a dict. */
 function dictKeyUids({ items }: Container): string[] {
   return (items ?? []).flatMap((item) => (Array.isArray(item) && item.length === 2 && referencedUid(item[0])) || []);
 }
@@ -95,7 +95,7 @@ interface NamesAndPathsEntities {
 }
 
 /**
- * @param sources what of it can name anything: frames, and tensors that carry others; it is gone through more than once
+ * `sources` are what can name anything: frames, and tensors that carry others. They are gone through more than once.
  */
 export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: Iterable<[string, Entity]>): Names {
   const tags = new Map<string, NameTag[]>();

@@ -5,7 +5,7 @@ import type { ProgramFile } from "./wire.ts";
 /** of the program that is shown; empty for a single text */
 let programFiles: ProgramFile[] = [];
 
-/** Lines are called by these files from here on. @param program that is shown */
+/** Lines are called by the files of this program from here on. */
 export function setProgramFiles(program: { files?: ProgramFile[] }) {
   programFiles = program.files ?? [];
 }
@@ -23,14 +23,14 @@ export function shortLineName(line: number): string {
 }
 
 /**
- * The class of an element that shows `shortLineName` in a column: a file's name needs a row to itself.
- * @param className of a number
+ * The class of an element that shows `shortLineName` in a column: a file's name needs a row to itself. `className` is
+ * that of a number.
  */
 export function lineNameClass(className: string, line: number) {
   return fileAndLineOf(line) ? `${className} in-file` : className;
 }
 
-/** A line under a picture's label: `line 12`, or `model.py:12`. @param prefix "line" in the reader's language */
+/** A line under a picture's label: `line 12`, or `model.py:12`. `prefix` is "line" in the reader's language. */
 export function lineLabel(prefix: string, line: number | null | undefined) {
   if (line == null) return `${prefix} ?`;
   return fileAndLineOf(line) ? shortLineName(line) : `${prefix} ${line}`;

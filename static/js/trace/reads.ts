@@ -85,8 +85,8 @@ export function cellReads(handle: MemoryReading, maxElements: number = MAX_ELEME
 }
 
 /**
- * The elements of a handle that are drawn one by one over the listed cells of its storage.
- * @returns the dtype under which the storage lists the cells; no reads where some are not listed
+ * The elements of a handle that are drawn one by one over the listed cells of its storage, with the dtype under which
+ * the storage lists them; no reads where some are not listed.
  */
 export function readsDrawnSingly(handle: MemoryReading, storage: Storage): { dtype: string; reads: CellRead[] } {
   const dtypeName = unqualifiedDtype(handle.dtype);

@@ -11,8 +11,8 @@ function breakingStepOfSlot({ stale, changed }: SavedSlot): number | null {
 }
 
 /**
- * Where a click on a pin leads: to the step that broke it; from there, or where nothing did, to the one that saved it.
- * @returns -1 for a slot that kept nothing
+ * Where a click on a pin leads: to the step that broke it; from there, or where nothing did, to the one that saved it;
+ * -1 for a slot that kept nothing.
  */
 export function stepOfPinClick(index: TraceIndex, nodeUid: string, slot: string, step: number): number {
   const slotLife = index.slots.get(`${nodeUid}:${slot}`);
@@ -23,8 +23,7 @@ export function stepOfPinClick(index: TraceIndex, nodeUid: string, slot: string,
 
 /**
  * The step that made backward fail: the write that broke a slot of the node that failed, else the backward that let go
- * of what the node had saved.
- * @returns null where the trace doesn't say
+ * of what the node had saved; null where the trace doesn't say.
  */
 export function stepThatMadeBackwardFail({ trace, index }: OpenTrace): number | null {
   const step = trace.outcome.error?.step;
@@ -39,7 +38,9 @@ export function stepThatMadeBackwardFail({ trace, index }: OpenTrace): number | 
   return cause < Infinity ? cause : null;
 }
 
-/** Whether a backward of these steps reaches a node and fails in it. A saved value of another version harms nobody else. */
+/**
+ * Whether a backward of these steps reaches a node and fails in it. A saved value of another version harms nobody else.
+ */
 export function doesBackwardFailIn(steps: Step[], node: string): boolean {
   return steps.some(({ visit }) => visit?.failed && visit.node === node);
 }

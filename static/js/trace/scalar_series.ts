@@ -1,4 +1,6 @@
-/** The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps. */
+/**
+ * The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps.
+ */
 
 import { findEntity } from "./entities.ts";
 import { unqualifiedDtype } from "./reads.ts";
@@ -101,7 +103,7 @@ function scalarFromValue(
   return element && { ...element, source: "tensor" };
 }
 
-/** @returns null for what is no real number */
+/** Null for what is no real number. */
 function scalarFromNumber(value: Value | undefined): { value: number; text: string } | null {
   if (typeof value === "number") return { value, text: String(value) };
   if (!value || typeof value !== "object" || !("$f" in value)) return null;

@@ -37,8 +37,8 @@ const KEYFRAME_INTERVAL = 32;
 const MAX_CACHED_STATES = 8;
 
 /**
- * Open a trace. `at(-1)` is the state before the first step, where nothing exists.
- * @returns its `index` is built when it is first asked for
+ * Opens a trace. `at(-1)` is the state before the first step, where nothing exists. `index` is built when it is first
+ * asked for.
  */
 export function openTrace(trace: Trace): OpenTrace {
   const steps = trace.steps ?? [];
@@ -81,7 +81,8 @@ export function openTrace(trace: Trace): OpenTrace {
     },
     at(i) {
       i = Math.max(-1, Math.min(i, steps.length - 1));
-      if (lastSnapshot?.index !== i) lastSnapshot = createSnapshot(state(i - 1), state(i), i < 0 ? null : steps[i], i); // both panes ask for it
+      // both panes ask for it
+      if (lastSnapshot?.index !== i) lastSnapshot = createSnapshot(state(i - 1), state(i), i < 0 ? null : steps[i], i);
       return lastSnapshot;
     },
     names(i) {
@@ -112,8 +113,8 @@ export function* iterateStates(trace: { steps?: Step[] }): Generator<Entities> {
 }
 
 /**
- * @param ownFrames names of frames that nobody else has seen: they are changed in place, or a run of n steps that binds
- * n names would copy n² of them
+ * `ownFrames` are names of frames that nobody else has seen: they are changed in place, or a run of n steps that binds
+ * n names would copy n² of them.
  */
 function applyDelta(entities: Entities, traceStep: Step, ownFrames?: WeakSet<object>) {
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
@@ -171,8 +172,7 @@ function addChangeToSnapshot(
 }
 
 /**
- * Cells that hold another value than before, with that value; a dtype seen first now is not a write.
- * @returns by `dtype:index`
+ * Cells that hold another value than before, with that value, by `dtype:index`; a dtype seen first now is not a write.
  */
 export function changedCells(old: Storage, now: Storage): Map<string, Cell> {
   const oldValues = new Map<string, Cell>();

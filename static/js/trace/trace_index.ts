@@ -16,7 +16,10 @@ export interface Lifetime {
   kind: string;
   /** its rank by first appearance */
   order: number;
-  /** birth, death: the first and last step after which the entity is there; death is birth - 1 for what one step both made and freed */
+  /**
+   * birth, death: the first and last step after which the entity is there; death is birth - 1 for what one step both
+   * made and freed
+   */
   birth: number;
   death: number;
 }
@@ -80,7 +83,10 @@ export function pinKey(nodeUid: string, slot: string, saved: { storage?: string 
   return `${nodeUid}:${slot}|${saved.storage ?? ""}`;
 }
 
-/** The index of one trace, see `buildTraceIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
+/**
+ * The index of one trace, see `buildTraceIndex`. Its methods take a step and answer for the state after it; uids come
+ * in order of appearance.
+ */
 export class TraceIndex {
   lastStep: number;
   lifetimes = new Map<string, Lifetime>();
@@ -125,7 +131,7 @@ export class TraceIndex {
   intoNode = new TimedRelation();
   slotsIn = new TimedRelation();
 
-  /** @param count of steps */
+  /** `count` is the number of steps. */
   constructor(count: number) {
     this.lastStep = Math.max(0, count - 1);
   }
@@ -199,13 +205,15 @@ interface Stretch {
   to: number;
 }
 
-/** A relation that changes from step to step: which things are at which other thing, for stretches of steps. Each is at no
- * more than one other at a time. */
+/**
+ * A relation that changes from step to step: which things are at which other thing, for stretches of steps. Each is at
+ * no more than one other at a time.
+ */
 class TimedRelation {
   stretches = new Map<string, Stretch[]>();
   current = new Map<string, { target: string; stretch: Stretch }>();
 
-  /** @param target null where it is at none any more */
+  /** `target` is null where it is at none any more. */
   setTarget(uid: string, target: string | null | undefined, step: number) {
     const open = this.current.get(uid);
     if (open?.target === target) return;

@@ -4,7 +4,7 @@ import { createLazyView } from "../browser/lazy_view.ts";
 import type { createTrainingAxis, TrainingAxis } from "./training_axis.ts";
 import type { Trace } from "../trace/wire.ts";
 
-/** @param onLoadFailed called where the script can't be fetched */
+/** `onLoadFailed` is called where the script can't be fetched. */
 export function createLazyTrainingAxis(axisArguments: Parameters<typeof createTrainingAxis>, onLoadFailed: () => void) {
   const [host] = axisArguments;
   let causes: number[] = [];
@@ -15,12 +15,12 @@ export function createLazyTrainingAxis(axisArguments: Parameters<typeof createTr
   }, onLoadFailed);
 
   return {
-    /** @param steps those at which findings have their cause */
+    /** `steps` are those at which findings have their cause. */
     markFindings(steps: number[]) {
       causes = steps;
       current()?.markFindings(causes);
     },
-    /** @param trace null, or one without rounds: nothing is shown */
+    /** A trace that is null or without rounds shows nothing. */
     show(trace: Trace | null, step: number) {
       host.hidden = !hasTrainingAxis(trace);
       if (trace && !host.hidden) show(trace, step);

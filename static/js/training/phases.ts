@@ -11,7 +11,9 @@ export interface PhaseStretch {
   to: number;
 }
 
-/** The steps of the round that a reader is in, in stretches of one phase each; a round ends where the next one begins. */
+/**
+ * The steps of the round that a reader is in, in stretches of one phase each; a round ends where the next one begins.
+ */
 export function roundPhases(trace: Trace, rounds: RoundSteps[], n: number): PhaseStretch[] {
   const k = rounds.findIndex((round) => round.n === n);
   if (k < 0) return [];

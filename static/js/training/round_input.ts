@@ -3,7 +3,7 @@
 import { iterationOfRound, roundOfIteration } from "../trace/steps/training_rounds.ts";
 import type { Trace } from "../trace/wire.ts";
 
-/** @returns the round; null where the text names none */
+/** The round; null where the text names none. */
 export function roundFromText(trace: Trace, text: string): number | null {
   const trimmed = text.trim();
   if (!/^\d+(?:\s*[\s·.,:/-]\s*\d+)*$/.test(trimmed)) return null;

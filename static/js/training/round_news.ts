@@ -10,7 +10,7 @@ export interface RoundNews {
   why: "broken" | "finding" | "rate";
 }
 
-/** In the order of the rounds. @param findingSteps the steps at which findings have their cause */
+/** In the order of the rounds. `findingSteps` are those at which findings have their cause. */
 export function roundNews(trace: Trace, findingSteps: number[]): RoundNews[] {
   const { rounds } = trace;
   if (!rounds) return [];

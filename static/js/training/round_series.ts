@@ -25,7 +25,7 @@ const MAX_SERIES = 8;
 const SAME_SHARE = 1e-5;
 const MAX_NAME = 32;
 
-/** @returns null for what is no real number */
+/** Null for what is no real number. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === "number") return value;
   if (!value || typeof value !== "object" || !("$f" in value)) return null;
@@ -41,7 +41,7 @@ function lossName(trace: Trace, stmt: number | null, root: number): string | nul
   return root ? `loss ${root}` : null;
 }
 
-/** The series of a training, its losses first. @param lossWord what a loss without a name is called */
+/** The series of a training, its losses first. A loss without a name is called `lossWord`. */
 export function roundSeries(trace: Trace, lossWord: string): RoundSeries[] {
   const losses = (trace.rounds?.losses ?? []).map(({ stmt, root, every, values }) =>
     seriesOf(

@@ -1,5 +1,7 @@
-/** The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the number of
- * any round. */
+/**
+ * The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the
+ * number of any round.
+ */
 
 import {
   focusOfRound,
@@ -223,7 +225,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   });
 
   return {
-    /** @param causes the steps at which findings have their cause */
+    /** `causes` are the steps at which findings have their cause. */
     markFindings(causes: number[]) {
       findingSteps = causes;
       if (!trace) return;

@@ -1,4 +1,7 @@
-/** A film of a run: the steps from the cause of its finding to where it shows, each as the stage draws it, and the verdict at the end. */
+/**
+ * A film of a run: the steps from the cause of its finding to where it shows, each as the stage draws it, and the
+ * verdict at the end.
+ */
 
 import tokens from "../../css/base/tokens.css";
 import filmStyles from "../../css/findings/film.css";

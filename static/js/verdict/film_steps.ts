@@ -20,7 +20,7 @@ export interface FilmStep {
 const FEWEST = 6;
 const MOST = 9;
 
-/** @param verdict null for a run without a finding: the film then ends where its reader lands */
+/** Without a verdict, for a run without a finding, the film ends where its reader lands. */
 export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[] {
   const { steps, program } = opened.trace;
   if (!steps.length) return [];
@@ -61,7 +61,7 @@ function toldSteps(verdict: Verdict | null) {
   return told;
 }
 
-/** @param told in order @returns them and others: between the first and the last, then before and after */
+/** The steps that are told, in order, and others: between the first and the last, then before and after. */
 function fill(told: number[], { trace: { steps } }: OpenTrace): number[] {
   const depths = callDepthByStep(steps);
   const chosen = new Set(told);

@@ -31,7 +31,7 @@ export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say)
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** A run without a finding: the step at which its reader lands. @param sayCaption of captions */
+/** A run without a finding: the step at which its reader lands. `sayCaption` has the sentences of captions. */
 export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLinks, say: Say, sayCaption: Say): string {
   const i = Math.max(0, landingStep(opened.trace));
   const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
@@ -46,7 +46,7 @@ export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLin
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** The same as HTML, for editors that take it. @param image the picture as an address, "" for none */
+/** The same as HTML, for editors that take it. `image` is the picture as an address, "" for none. */
 export function verdictHtml(verdict: Verdict, links: VerdictLinks, image: string, say: Say): string {
   const parts = [
     `<p><b>${htmlWithCode(verdict.headline)}</b></p>`,
@@ -58,7 +58,9 @@ export function verdictHtml(verdict: Verdict, links: VerdictLinks, image: string
   return parts.filter(Boolean).join("\n");
 }
 
-/** Both statements with their numbers; what each has to do with it is a comment, beside it or, where it is long, above. */
+/**
+ * Both statements with their numbers; what each has to do with it is a comment, beside it or, where it is long, above.
+ */
 function codeLines({ lines }: Verdict): string[] {
   const numberWidth = Math.max(...lines.map(({ line }) => shortLineName(line).length));
   const codeWidth = Math.min(MAX_COMMENT_COLUMN, Math.max(...lines.map(({ code }) => code.length)));

@@ -1,4 +1,7 @@
-/** Prose with names in it, as SVG: how wide it is, where its lines break, and how it is written. Names stand in backticks. */
+/**
+ * Prose with names in it, as SVG: how wide it is, where its lines break, and how it is written. Names stand in
+ * backticks.
+ */
 
 import { CHARACTER_WIDTH_EM } from "../layout/text/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";

@@ -1,4 +1,7 @@
-/** What the page itself shares of a finding: the proposed title, the film, the picture with its text. Fetched when one is asked for. */
+/**
+ * What the page itself shares of a finding: the proposed title, the film, the picture with its text. Fetched when one
+ * is asked for.
+ */
 
 import { explain } from "../findings/explain.ts";
 import { locale } from "../words/locale.ts";
@@ -40,7 +43,7 @@ export function runFilm(run: SharedRun): Blob {
   return new Blob([filmSvg(subject, run)], { type: "image/svg+xml" });
 }
 
-/** The picture of the finding with its text: an answer for a forum. @param address of the permalink, "" for none */
+/** The picture of the finding with its text: an answer for a forum. `address` is that of the permalink, "" for none. */
 export async function pictureWithText(run: SharedRun, address: string) {
   const { opened, title, sayFinding, language } = run;
   const { say } = locale(language);
@@ -56,7 +59,7 @@ export async function pictureWithText(run: SharedRun, address: string) {
   return { png: await svgToPng(svg), text, html };
 }
 
-/** @returns whether all of it was copied; where only the text was, the picture is to be saved beside it */
+/** Returns whether all of it was copied; where only the text was, the picture is to be saved beside it. */
 export async function copyPictureWithText({ png, text, html }: { png: Blob; text: string; html: string }) {
   const typed = (content: string, type: string) => new Blob([content], { type });
   try {

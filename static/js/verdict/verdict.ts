@@ -1,4 +1,7 @@
-/** A finding as it leaves the page: its headline, the line that is the cause and the one where it shows, the rows they are about. */
+/**
+ * A finding as it leaves the page: its headline, the line that is the cause and the one where it shows, the rows they
+ * are about.
+ */
 
 import { explain } from "../findings/explain.ts";
 import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
@@ -51,7 +54,9 @@ export interface Verdict {
   chainTexts: string[];
 }
 
-/** The best finding of a run, in the words of `say`, which knows the sentences of findings; null where there is none. */
+/**
+ * The best finding of a run, in the words of `say`, which knows the sentences of findings; null where there is none.
+ */
 export function verdictOf(opened: OpenTrace, say: Say): Verdict | null {
   if (!opened.count) return null;
   const finding = explain(opened)[0];
@@ -116,7 +121,10 @@ interface Place {
   isEffect: boolean;
 }
 
-/** The line of the cause and that of the effect; where both are one, with the last line before it that has to do with it. */
+/**
+ * The line of the cause and that of the effect; where both are one, with the last line before it that has to do with
+ * it.
+ */
 function placesOf(facts: RunFacts, finding: Finding): Place[] {
   const { chain, cause } = finding;
   const causeIndex = indexOfCauseLink(finding);

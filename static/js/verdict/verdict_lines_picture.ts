@@ -32,7 +32,7 @@ const FEWER_LINES: MaxLines[] = [
 /** Of its usual size, one after the other until all fits. */
 const SHRINKING = [1, 0.9, 0.8, 0.7, 0.62, 0.55];
 
-/** @param codeSize of the code where there is room */
+/** `codeSize` is that of the code where there is room. */
 export function verdictLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): Block {
   let block: Block = { height: 0, nodes: [] };
   for (const share of SHRINKING) {

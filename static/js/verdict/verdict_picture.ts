@@ -1,4 +1,7 @@
-/** A verdict as a picture of a given size: headline, the two lines, the rows; for a card, a frame in a page, a film's end. */
+/**
+ * A verdict as a picture of a given size: headline, the two lines, the rows; for a card, a frame in a page, a film's
+ * end.
+ */
 
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_SEVERITY } from "../marks/finding_shapes.ts";
@@ -52,7 +55,7 @@ function measuresFor({ width, height }: VerdictSize): Measures {
   };
 }
 
-/** @param title of the program, "" for none; it stands in the foot */
+/** The title is the program's, "" for none; it stands in the foot. */
 export function verdictPicture(verdict: Verdict, size: VerdictSize, title: string, say: Say): Picture {
   const { width, height } = size;
   const m = measuresFor(size);

@@ -1,4 +1,7 @@
-/** The rows that a finding is about: tensors by their names with the numbers they hold, what a line wrote over, gradients. */
+/**
+ * The rows that a finding is about: tensors by their names with the numbers they hold, what a line wrote over,
+ * gradients.
+ */
 
 import { cellReads, unqualifiedDtype } from "../trace/reads.ts";
 import { resolvePath } from "../findings/facts/resolve.ts";
@@ -57,7 +60,7 @@ const MAX_ROWS = 4;
 const MAX_NAMES = 3;
 const GRADIENT_ROLES = new Set(["none", "gradient", "nonfinite", "used"]);
 
-/** @param cause its links at the first of the two lines @param effect those at the second */
+/** `cause` has the finding's links at the first of the two lines, `effect` those at the second. */
 export function evidenceOf(
   facts: RunFacts,
   finding: Finding,
@@ -159,8 +162,8 @@ class RowList {
   }
 
   /**
-   * The `.grad` of a tensor, or that it is None after a backward.
-   * @param options onlyWritten: where the step wrote over it; orNone: also of a result, which has none of its own
+   * The `.grad` of a tensor, or that it is None after a backward. `onlyWritten`: where the step wrote over it;
+   * `orNone`: also of a result, which has none of its own.
    */
   addGradientOf(uid: string, step: number, options: { onlyWritten?: boolean; orNone?: boolean }) {
     const facts = this._facts;

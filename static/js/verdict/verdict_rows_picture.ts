@@ -73,7 +73,7 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
   return { height: y - box.y - (rows.length ? SIZES.gap * scale : 0), nodes };
 }
 
-/** A tensor: its names above its cells. @param showsHistory whether the node that made it is told beside them */
+/** A tensor: its names above its cells. `showsHistory`: the node that made it is told beside them. */
 function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): Block {
   const heading = headingMarks(row, box, scale);
   const top = box.y + heading.height;

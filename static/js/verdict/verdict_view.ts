@@ -21,11 +21,7 @@ interface VerdictViewOptions {
 
 const SMALLEST_HEIGHT = 150;
 
-/**
- * Lay a run's finding over a part of the page.
- * @param host what it covers
- * @returns what takes it away; null where the run has no finding
- */
+/** Lays a run's finding over a part of the page. Returns what takes it away; null where the run has no finding. */
 export function showVerdict(host: HTMLElement, { opened, title, say, go }: VerdictViewOptions): (() => void) | null {
   const finding = opened.count ? explain(opened)[0] : undefined;
   if (!finding) return null;

@@ -1,4 +1,6 @@
-/** The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own. */
+/**
+ * The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own.
+ */
 
 import { loadSentencesOfLanguage, type Locale } from "./sentences.ts";
 
@@ -38,28 +40,25 @@ const PASTE_SENTENCES: Record<string, SentencesImport> = {
   zh: () => import("../../locales/paste.zh.json", { with: { type: "json" } }),
 };
 
-/** @returns English where the language is not known */
+/** English where the language is not known. */
 export const loadLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(PAGE_SENTENCES, language);
 
-/** @returns of the findings */
 export const loadFindingsLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(FINDING_SENTENCES, language);
 
-/** @returns of what the stage's foot says while typing */
+/** The sentences of what the stage's foot says while typing. */
 export const loadLiveLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(LIVE_SENTENCES, language);
 
-/** @returns of predict mode */
 export const loadPredictLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(PREDICT_SENTENCES, language);
 
-/** @returns of the course */
 export const loadCourseLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(COURSE_SENTENCES, language);
 
-/** @returns of the page on which a series is made */
+/** The sentences of the page on which a series is made. */
 export const loadSeriesLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(SERIES_SENTENCES, language);
 
-/** @returns of the first answer to a text that is no program */
+/** The sentences of the first answer to a text that is no program. */
 export const loadPasteLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(PASTE_SENTENCES, language);

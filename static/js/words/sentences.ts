@@ -11,9 +11,8 @@ export interface Locale {
 }
 
 /**
- * A function that gives a language's sentences.
- * @param sentences by language, then key
- * @returns English where the language is not known, or lacks a sentence
+ * A function that gives a language's sentences; English where the language is not known, or lacks a sentence.
+ * `sentences` are by language, then key.
  */
 export function createLocale(sentences: Record<string, Record<string, string>>): (language: string) => Locale {
   return (language) => {
@@ -25,11 +24,7 @@ export function createLocale(sentences: Record<string, Record<string, string>>):
   };
 }
 
-/**
- * The sentences of one language, where each has a file of its own.
- * @param files by language
- * @returns English where the language is not known
- */
+/** The sentences of one language, where each has a file of its own; English where the language is not known. */
 export async function loadSentencesOfLanguage(
   files: Record<string, () => Promise<{ default: Record<string, string> }>>,
   language: string,

@@ -18,7 +18,7 @@ export interface FailedCall {
 
 const MAX_OPERANDS = 4;
 
-/** @returns without operands where no tensor is known to take part */
+/** The call has no operands where no tensor is known to take part. */
 export function failedCallOf(facts: RunFacts): FailedCall {
   const op = facts.failedOperation ?? forwardOfFailedVisit(facts);
   if (op) {

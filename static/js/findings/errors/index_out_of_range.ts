@@ -1,4 +1,7 @@
-/** An index beyond the end: of an embedding, of the classes of a loss, of a dimension. Which value, and which are allowed. */
+/**
+ * An index beyond the end: of an embedding, of the classes of a loss, of a dimension. Which value, and which are
+ * allowed.
+ */
 
 import { findHandle } from "../../trace/entities.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";

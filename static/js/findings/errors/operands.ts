@@ -1,4 +1,6 @@
-/** The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from. */
+/**
+ * The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from.
+ */
 
 import { operationName } from "../facts/operation_name.ts";
 import type { Fact } from "../finding.ts";

@@ -1,4 +1,7 @@
-/** Where a tensor got its shape, its dtype or its layout: the operation that gave it another than that of what it was made from. */
+/**
+ * Where a tensor got its shape, its dtype or its layout: the operation that gave it another than that of what it was
+ * made from.
+ */
 
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
@@ -24,7 +27,7 @@ function propertyText(tensor: Tensor, property: Property) {
   return property === "shape" ? (tensor.shape ?? []).join() : String(tensor[property] ?? "");
 }
 
-/** @param step at which the tensor is spoken of */
+/** Where a tensor got a property that it has at a step. */
 export function propertyOrigin(facts: RunFacts, uid: string, property: Property, step: number): PropertyOrigin {
   let current = uid;
   for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {

@@ -1,4 +1,7 @@
-/** An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its size from. */
+/**
+ * An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its
+ * size from.
+ */
 
 import { tensorsReadByText } from "../statements/expressions.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";

@@ -206,7 +206,9 @@ function propertyLink(
   );
 }
 
-/** Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off. */
+/**
+ * Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off.
+ */
 function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink {
   const tensor = facts.tensor(operand.uid, step);
   const op = facts.producingOperation(operand.uid);

@@ -69,9 +69,8 @@ class Dataflow {
   }
 
   /**
-   * A shortest way from a tensor to one that was computed from it.
-   * @param step the last that counts
-   * @returns null where none of the roots was computed from it
+   * A shortest way from a tensor to one that was computed from it, up to a step; null where none of the roots was
+   * computed from it.
    */
   shortestPath(from: string, roots: (string | null)[], step: number): DataflowEdge[] | null {
     /** by tensor, the edge that leads on towards a root */

@@ -5,7 +5,7 @@ import type { RunFacts } from "./run_facts.ts";
 
 const gradientUidsByTrace = new WeakMap<object, Set<string>>();
 
-/** The tensors that a backward left in a `.grad`, once for a trace. @returns uids */
+/** The uids of the tensors that a backward left in a `.grad`, once for a trace. */
 export function gradientTensors(facts: RunFacts): Set<string> {
   const cached = gradientUidsByTrace.get(facts.trace);
   if (cached) return cached;

@@ -7,7 +7,10 @@ import type { RunFacts } from "./run_facts.ts";
 const MAX_MODULES = 500;
 const NO_MODULE = /^(?:dict|list|tuple|set|defaultdict|OrderedDict|Function|Generator)$/;
 
-/** The parameters and buffers that attributes of a module lead to after a step; none for what is no module, like an optimizer. */
+/**
+ * The parameters and buffers that attributes of a module lead to after a step; none for what is no module, like an
+ * optimizer.
+ */
 export function tensorsOfModule(facts: RunFacts, uid: string, step: number): string[] {
   const entities = facts.stateAt(step);
   const seen = new Set([uid]);

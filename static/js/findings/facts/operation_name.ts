@@ -2,7 +2,7 @@
 
 import { operationNameOfNode } from "../../trace/format.ts";
 
-/** `aten::add_.Tensor` is `add_`, `SigmoidBackward0` is `sigmoid`. @param name of an operation or a node */
+/** The name of an operation or a node: `aten::add_.Tensor` is `add_`, `SigmoidBackward0` is `sigmoid`. */
 export function operationName(name: string) {
   if (name.startsWith("aten::")) return name.slice(6).split(".")[0];
   const short = operationNameOfNode(name) || name;

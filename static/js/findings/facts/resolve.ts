@@ -6,11 +6,8 @@ import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /**
- * The uid that a path refers to in the state after a step.
- * @param path of names, attributes and constant indices
- * @param step whose frame it is read in
- * @param stateStep the step after which the state is asked
- * @returns null where the trace doesn't show it
+ * The uid that a path of names, attributes and constant indices refers to, null where the trace doesn't show it. The
+ * path is read in the frame of `step`, and looked up in the state after `stateStep`.
  */
 export function resolvePath(facts: RunFacts, path: string, step: number, stateStep: number = step): string | null {
   const frameUid = facts.steps[step]?.frame ?? null;
@@ -37,7 +34,7 @@ function variableValue(entities: Entities, frameUid: string | null, name: string
   return undefined;
 }
 
-/** @param part in brackets */
+/** `part` stands in brackets. */
 function keyInBrackets(entities: Entities, frameUid: string | null, part: string) {
   const text = part.slice(1, -1);
   if (/^-?\d+$/.test(text)) return Number(text);

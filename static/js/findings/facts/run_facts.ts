@@ -1,4 +1,7 @@
-/** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
+/**
+ * What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace,
+ * lazily.
+ */
 
 import { findEntity, findHandle, mergeEntityFields, type Handle } from "../../trace/entities.ts";
 import { EntityHistory } from "../../trace/entity_history.ts";
@@ -185,7 +188,9 @@ export class RunFacts {
     return uid ? this.scan.producingOperation(uid) : undefined;
   }
 
-  /** Whether a step is a visit behind the first of its backward; the first has what its statement computed before, too. */
+  /**
+   * Whether a step is a visit behind the first of its backward; the first has what its statement computed before, too.
+   */
   isInsideBackward(step: number) {
     const backward = this.steps[step]?.visit?.backward;
     return backward !== undefined && this.steps[step - 1]?.visit?.backward === backward;
@@ -257,10 +262,7 @@ export class RunFacts {
     return slots.flatMap((slot) => this.index.slots.get(`${nodeUid}:${slot}`) ?? []);
   }
 
-  /**
-   * What a reader calls a thing: its name, else how it was made; a uid is never said.
-   * @param step at which it is spoken of
-   */
+  /** What a reader calls a thing at a step: its name, else how it was made; a uid is never said. */
   nameFact(uid: string | null | undefined, step: number): Fact {
     return this.naming.nameFact(uid, step);
   }
@@ -281,13 +283,15 @@ function shortCodeFact(statement: string): CodeFact {
   return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
-/** Whether a step made nothing of what it shows first: the one with which the recording began, and a call by code that is not
- * the program's. */
+/**
+ * Whether a step made nothing of what it shows first: the one with which the recording began, and a call by code that
+ * is not the program's.
+ */
 export function showsWhatWasThere(step: Step | undefined) {
   return step?.kind === "begin" || (step?.kind === "call" && step.depth === 0 && (step.stmt ?? null) === null);
 }
 
-/** @param count of steps */
+/** `count` is the number of steps. */
 function runErrorOf({ outcome }: Trace, count: number): RunError | null {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;

@@ -1,5 +1,7 @@
-/** What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is made
- * when it is first asked for, from the lists of the trace's index. */
+/**
+ * What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is
+ * made when it is first asked for, from the lists of the trace's index.
+ */
 
 import { referencedUid } from "../../trace/names.ts";
 import { operationName } from "./operation_name.ts";
@@ -151,7 +153,8 @@ export class RunScan {
     const birth = this.index.lifetimes.get(uid)?.birth;
     const isMaker = (op: Operation) => op.outputs.includes(uid) && !op.inputs.includes(uid);
     const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
-    return maker ?? this.operationPlaces.lateProducers.get(uid); // of a tensor that torch gave the program later than it was first seen
+    // of a tensor that torch gave the program later than it was first seen
+    return maker ?? this.operationPlaces.lateProducers.get(uid);
   }
 
   get inPlaceOperationsByTensor() {
@@ -229,7 +232,7 @@ function tensorsReadIn(steps: Step[]) {
   return read;
 }
 
-/** @param count of steps */
+/** `count` is the number of steps. */
 function backwardCallsOf({ backwardChanges, lifetimes: lives }: TraceIndex, count: number): BackwardCall[] {
   return backwardChanges.flatMap(({ uid, step, fields }) => {
     if (!fields.kind) return [];

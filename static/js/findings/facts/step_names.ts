@@ -1,5 +1,7 @@
-/** The names by which the program reaches things at a step, from the entities alone that can name something: for those who ask
- * at a few steps, and have no use for the whole state. */
+/**
+ * The names by which the program reaches things at a step, from the entities alone that can name something: for those
+ * who ask at a few steps, and have no use for the whole state.
+ */
 
 import { collectNamesAndPaths, type Names } from "../../trace/names.ts";
 import { ObjectNames } from "../../trace/object_names.ts";

@@ -6,7 +6,10 @@ import { cellAsNumber, cellsReadBy } from "./numbers.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-/** The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not listed. */
+/**
+ * The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not
+ * listed.
+ */
 export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
@@ -34,7 +37,7 @@ export function rangeOfTensor(facts: RunFacts, uid: string, step: number): { min
     : null;
 }
 
-/** The sums along a dimension, in logical order. @param numbers of all elements */
+/** The sums of all elements along a dimension, in logical order. */
 export function sumsAlong(numbers: number[], shape: number[], dim: number): number[] {
   const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
   const size = shape[dim];

@@ -1,4 +1,7 @@
-/** A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code wrote. */
+/**
+ * A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code
+ * wrote.
+ */
 
 import { resolvePath } from "./resolve.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -28,10 +31,7 @@ function objectOfPathAt(facts: RunFacts, path: string, step: number) {
   return null;
 }
 
-/**
- * Who wrote a storage at a step, as far as the statement shows it.
- * @param op the operation's name, empty where none was recorded
- */
+/** Who wrote a storage at a step, as far as the statement shows it. `op` is empty where no operation was recorded. */
 export function writerKindAt(facts: RunFacts, step: number, op: string, storageUid: string): WriterKind {
   if (facts.steps[step]?.visit && facts.index.gradOwners.has(storageUid)) return "accumulated";
   if (isOptimizerStep(facts, step)) return "optimizer";

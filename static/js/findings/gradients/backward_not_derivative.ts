@@ -1,4 +1,7 @@
-/** A Function of the program whose backward is not the derivative of its forward: measured at that one node, after the run. */
+/**
+ * A Function of the program whose backward is not the derivative of its forward: measured at that one node, after the
+ * run.
+ */
 
 import { shortNumberText } from "../../trace/format.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, phrase, type Diagnosis } from "../finding.ts";

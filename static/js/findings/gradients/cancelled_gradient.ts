@@ -10,12 +10,13 @@ import type { RunFacts } from "../facts/run_facts.ts";
 
 const MAX_NODES_BACK = 200;
 
-/** @param leaves to which every backward brought zeros, with the step of the first that did */
+/** `leaves` are those to which every backward brought zeros, with the step of the first that did. */
 export function diagnoseCancelledGradients(facts: RunFacts, leaves: Map<string, number>): Diagnosis[] {
   /** by the lines of the parts */
   const out = new Map<string, Diagnosis>();
   for (const [uid, step] of leaves) {
-    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue; // like the last bias of a critic
+    // like the last bias of a critic
+    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue;
     const arrival = arrivalThatCancels(facts, step);
     if (!arrival) continue;
     const diagnosis = diagnosisOf(facts, uid, step, arrival);

@@ -1,4 +1,6 @@
-/** ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more. */
+/**
+ * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
@@ -66,7 +68,7 @@ function doOthersGetGradients(facts: RunFacts, visits: Map<string, number[]>, { 
   return without.every((step) => moving.has(facts.steps[step].visit?.backward ?? ""));
 }
 
-/** The ReLU that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+/** The ReLU that got a gradient with something in it and sent on none. `step` is that of the visit that accumulates. */
 function reluThatSendsZero(facts: RunFacts, step: number): string | null {
   const backwardUid = facts.steps[step].visit?.backward ?? "";
   const visits = facts.index.visitsByBackward.get(backwardUid) ?? [];

@@ -26,7 +26,9 @@ interface ExpectedGrad {
   module?: string;
 }
 
-/** By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest. */
+/**
+ * By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest.
+ */
 const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
 
@@ -53,8 +55,8 @@ export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
 }
 
 /**
- * Why a tensor has no `.grad` after a step, whether the program asks for it or not.
- * @returns null where the trace does not say why
+ * Why a tensor has no `.grad` after a step, whether the program asks for it or not; null where the trace does not say
+ * why.
  */
 export function diagnosisOfNoneGrad(facts: RunFacts, uid: string, step: number): Diagnosis | null {
   const reason = gradNoneReason(facts, uid, step);
@@ -225,8 +227,8 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
 }
 
 /**
- * Parameters of an optimizer that no gradient ever came to, nor any other change, while others of its parameters got theirs:
- * the first of each module. Where the loop was thinned, what came in between would show in their numbers.
+ * Parameters of an optimizer that no gradient ever came to, nor any other change, while others of its parameters got
+ * theirs: the first of each module. Where the loop was thinned, what came in between would show in their numbers.
  */
 function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
   if (steps.length < 2 || facts.trace.outcome.status !== "finished") return [];

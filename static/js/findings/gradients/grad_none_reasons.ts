@@ -1,4 +1,6 @@
-/** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
+/**
+ * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
+ */
 
 import { codeFact, chainLink, type Fact, type ChainLink } from "../finding.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";
@@ -11,7 +13,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
-/** @param uid of the tensor @param step at which `.grad` is None @returns null where the trace does not say why */
+/** Why a tensor's `.grad` is None at a step; null where the trace does not say why. */
 export function gradNoneReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const history = tensorHistoryOf(facts);
   const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
@@ -56,10 +58,7 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
   };
 }
 
-/**
- * The leaf that a name meant before it came to mean this tensor, which was computed from it.
- * @param step of the change
- */
+/** The leaf that a name meant before it came, at a step, to mean this tensor, which was computed from it. */
 function leafBeforeRebinding(facts: RunFacts, uid: string, step: number): string | null {
   const previousUid = tensorBeforeRebinding(facts, uid, step);
   if (!previousUid || tensorHistoryOf(facts).valueAt(previousUid, "leaf", step) !== true) return null;

@@ -19,7 +19,10 @@ export interface IncomingGradient {
 export interface GradientArrival {
   node: string;
   nr: number;
-  /** step, grad: of its visit and what it was given there, null where the engine did not run it, or the visit was not recorded */
+  /**
+   * step, grad: of its visit and what it was given there, null where the engine did not run it, or the visit was not
+   * recorded
+   */
   step: number | null;
   grad: Grad | null;
   incoming: IncomingGradient[];

@@ -1,4 +1,7 @@
-/** How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last None. */
+/**
+ * How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last
+ * None.
+ */
 
 import { gradientFlowOfBackward, type GradientArrival, type GradientFlow as Flow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
@@ -18,10 +21,7 @@ export type GradChange =
     }
   | { kind: "written" | "assigned" | "unseen"; step: number; before: Gradient | null; after: Gradient | null };
 
-/**
- * The changes of a `.grad` from None to what it holds after a step, in order; none where it is None.
- * @param uid of the tensor
- */
+/** The changes of a tensor's `.grad` from None to what it holds after a step, in order; none where it is None. */
 export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: number): GradChange[] {
   const history = tensorHistoryOf(facts);
   const changes = history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
@@ -82,8 +82,8 @@ function stepBeforeGradientArrived(facts: RunFacts, visit: Visit | null | undefi
 }
 
 /**
- * Gradients that the program assigned, and writes into the memory of one.
- * @param fieldChanges of `.grad` since it was None
+ * Gradients that the program assigned, and writes into the memory of one. `fieldChanges` are those of `.grad` since it
+ * was None.
  */
 function gradChangesOutsideBackward(
   facts: RunFacts,

@@ -55,7 +55,7 @@ export class GradientRows {
     this.rows.push({ source: null, value: null, uids: [], depth: 0, own: false, line, ...row });
   }
 
-  /** What came to a node, and from where, up to the loss. @param own whether it is what the reader asked about */
+  /** What came to a node, and from where, up to the loss. `own`: it is what the reader asked about. */
   addArrivalRows(flow: Flow, arrival: GradientArrival, depth = 0, own = true) {
     this.addHookRows(arrival, depth);
     const parts = arrival.incoming;

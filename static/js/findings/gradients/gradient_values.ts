@@ -26,7 +26,7 @@ export function gradientValuesFact(grad: Gradient | null | undefined): Fact {
   return phrase("answer.summary", { size: shapeFact, min, max });
 }
 
-/** What a `.grad` holds. @param grad null where it is None */
+/** What a `.grad` holds; null where it is None. */
 export function gradAttributeFact(grad: Gradient | null): Fact {
   return grad ? gradientValuesFact(grad) : codeFact("None");
 }
@@ -58,10 +58,7 @@ export function tensorAsGradient(entities: EntityLookup, tensor: Tensor | undefi
   return { shape, dtype: tensor.dtype ?? "", cells: cellsReadBy(entities, tensor), summary: summary ?? null };
 }
 
-/**
- * Whether gradients add up to a sum, but for rounding.
- * @returns null where the trace does not list all of their elements
- */
+/** Whether gradients add up to a sum, but for rounding; null where the trace does not list all of their elements. */
 export function doGradientsAddUpTo(parts: Gradient[], sum: Gradient | null | undefined): boolean | null {
   const lists = parts.map(({ cells }) => cells?.map(cellAsNumber));
   const expected = sum?.cells?.map(cellAsNumber);
@@ -75,7 +72,7 @@ export function doGradientsAddUpTo(parts: Gradient[], sum: Gradient | null | und
   });
 }
 
-/** Whether two gradients list the same elements. @returns null where one of them is not listed */
+/** Whether two gradients have the same elements; null where one of them is not listed. */
 export function haveSameElements(a: Gradient | null, b: Gradient | null): boolean | null {
   if (!a?.cells || !b?.cells) return null;
   return JSON.stringify(a.cells) === JSON.stringify(b.cells);

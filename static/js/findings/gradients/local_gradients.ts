@@ -1,4 +1,7 @@
-/** What a node would have sent on, had its saved value been what was saved: for elementwise operations, whose slope is known. */
+/**
+ * What a node would have sent on, had its saved value been what was saved: for elementwise operations, whose slope is
+ * known.
+ */
 
 import { cellsReadBy, cellAsNumber, numbersText } from "../facts/numbers.ts";
 import type { Cell } from "../../trace/entities.ts";
@@ -46,10 +49,8 @@ const SLOPE_RULES: Record<string, SlopeRule> = {
 };
 
 /**
- * What a visit sent on, and what it would have sent on.
- * @param visit a step
- * @param saved what the slot held
- * @returns null for operations whose slope is not known here
+ * What a visit, by its step, sent on, and what it would have sent on had the slot still held `saved`. Null for
+ * operations whose slope is not known here.
  */
 export function actualAndExpectedGradient(
   facts: RunFacts,

@@ -1,4 +1,7 @@
-/** The terms of a loss: what additions, differences and factors without a history put together to the number that backward starts from. */
+/**
+ * The terms of a loss: what additions, differences and factors without a history put together to the number that
+ * backward starts from.
+ */
 
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

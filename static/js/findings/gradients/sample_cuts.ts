@@ -1,4 +1,7 @@
-/** A sample that goes on through a net, drawn by `sample()`, which leaves the way back to the distribution's parameters behind. */
+/**
+ * A sample that goes on through a net, drawn by `sample()`, which leaves the way back to the distribution's parameters
+ * behind.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";

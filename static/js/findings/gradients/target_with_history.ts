@@ -37,15 +37,18 @@ export function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-/** The backward that brings the parameter a gradient through an operation; undefined where the first only asks for others. */
+/**
+ * The backward that brings the parameter a gradient through an operation; undefined where the first only asks for
+ * others.
+ */
 function backwardThrough(facts: RunFacts, op: Operation, parameterUid: string): BackwardCall | undefined {
   const call = facts.backwardCalls.find(({ step }) => step >= op.step);
   return call?.api === "grad" && !call.inputs.includes(parameterUid) ? undefined : call;
 }
 
 /**
- * Whether both sides of a distance were computed by the same operations with the same parameters, as those of two views of one
- * image: neither is more of a target than the other.
+ * Whether both sides of a distance were computed by the same operations with the same parameters, as those of two views
+ * of one image: neither is more of a target than the other.
  */
 function areBranchesOfOneNet(facts: RunFacts, { name, inputs }: Operation): boolean {
   if (!SYMMETRIC_LOSS.test(operationName(name))) return false;

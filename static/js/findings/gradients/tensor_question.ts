@@ -1,4 +1,6 @@
-/** What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words. */
+/**
+ * What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words.
+ */
 
 import { findEntity, findHandle } from "../../trace/entities.ts";
 import { codeFact, phrase, type Fact, type Finding, type Phrase } from "../finding.ts";
@@ -36,8 +38,7 @@ export interface TensorAnswer {
 const MAX_SHOWN_CHANGES = 12;
 
 /**
- * The tensor that a selection of the picture is about; null where it is about none.
- * @param key like `handle:t3`, `node:n2`, `name:x`
+ * The tensor that a selection of the picture (`handle:t3`, `node:n2`, `name:x`) is about; null where it is about none.
  */
 export function selectedTensor(opened: OpenTrace, key: string | null, step: number) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key ?? "") ?? [];
@@ -61,13 +62,11 @@ function tensorByName(opened: OpenTrace, text: string, step: number) {
   return "";
 }
 
-/** @param uid of a tensor */
 export function questionAboutTensor(facts: RunFacts, uid: string, step: number): TensorQuestion {
   if (facts.tensor(uid, step)?.grad) return "gradient";
   return lastGradientArrival(facts, uid, step) ? "passed" : "none";
 }
 
-/** @param uid of a tensor */
 export function answerAboutTensor(facts: RunFacts, uid: string, step: number): TensorAnswer {
   const question = questionAboutTensor(facts, uid, step);
   const x = facts.nameFact(uid, step);
@@ -82,8 +81,8 @@ export function answerAboutTensor(facts: RunFacts, uid: string, step: number): T
 }
 
 /**
- * The last backward, or `torch.autograd.grad`, that the program called until a step, to check its gradients.
- * @returns number: which call, from 0; null where some may not have been recorded; null where none was called
+ * The last backward, or `torch.autograd.grad`, that the program called until a step, to check its gradients: `number`
+ * says which call, from 0, and is null where some calls may not have been recorded. Null where none was called.
  */
 export function backwardToCheck(facts: RunFacts, step: number): { number: number | null } | null {
   const calls = facts.backwardCalls.filter(({ parent, step: at }) => !parent && at <= step);

@@ -1,4 +1,7 @@
-/** A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves nothing. */
+/**
+ * A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves
+ * nothing.
+ */
 
 import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
@@ -89,8 +92,10 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
   });
 }
 
-/** The one optimizer that steps after each call of a statement's backward and before the next of any; null where several do, or
- * none. */
+/**
+ * The one optimizer that steps after each call of a statement's backward and before the next of any; null where several
+ * do, or none.
+ */
 function optimizerOfEachRound(facts: RunFacts, call: BackwardCall): { uid: string; step: number } | null {
   const outer = facts.backwardCalls.filter(({ parent }) => !parent);
   let found: { uid: string; step: number } | null = null;
@@ -126,7 +131,10 @@ function backwardsOfLosses(facts: RunFacts): BackwardCall[] {
 /** a term, and where it is a plain number the place at which it became one */
 type Term = LossTerm & { cut?: GraphCut };
 
-/** The nearest place behind a term without a history at which one ended; null where it has one, or none was to be expected. */
+/**
+ * The nearest place behind a term without a history at which one ended; null where it has one, or none was to be
+ * expected.
+ */
 function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   if (facts.tensor(uid, step)?.requires_grad !== false) return null;
   const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
@@ -136,7 +144,10 @@ function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
 }
 
-/** Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its statement read. */
+/**
+ * Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its
+ * statement read.
+ */
 function cutOutsideTorch(facts: RunFacts, uid: string): GraphCut | null {
   const birth = facts.birthStep(uid);
   const storage = facts.handle(uid, birth)?.storage;

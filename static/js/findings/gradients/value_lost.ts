@@ -46,5 +46,6 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
 
 function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCutEvent) {
   if (["item", "numpy", "copy"].includes(reason)) return true;
-  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.statementCode(step)); // only on its way to an array
+  // only on its way to an array
+  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.statementCode(step));
 }

@@ -1,4 +1,6 @@
-/** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
+/**
+ * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
+ */
 
 import { findHandle } from "../../trace/entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
@@ -36,7 +38,7 @@ function slotStateBefore(facts: RunFacts, { node, slot }: SavedSlot, visit: numb
   return facts.node(node, visit - 1)?.saved?.[slot]?.state;
 }
 
-/** @param visit a step @returns null where the numbers that backward needed are the same as before */
+/** Null where the numbers that backward needed, at the step of its visit, are the same as before. */
 function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, visit: number): Diagnosis | null {
   const values = savedAndCurrentCells(facts, slot, change.step, visit);
   const local = actualAndExpectedGradient(facts, slot, visit, values.kept);
@@ -80,8 +82,8 @@ function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, vis
 }
 
 /**
- * What a saved slot held as it was saved, or as it last was before the change; and what backward finds there.
- * @param visit steps
+ * What a saved slot held as it was saved, or as it last was before the step `change`; and what backward finds there at
+ * the step `visit`.
  */
 function savedAndCurrentCells(facts: RunFacts, slot: SavedSlot, change: number, visit: number) {
   const saved = facts.node(slot.node, change)?.saved?.[slot.slot];

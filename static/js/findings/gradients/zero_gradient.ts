@@ -1,4 +1,7 @@
-/** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
+/**
+ * A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by
+ * zero.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
@@ -136,7 +139,7 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
   return out;
 }
 
-/** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+/** The node that got a gradient with something in it and sent on none. `step` is that of the visit that accumulates. */
 function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
   let currentNode = facts.steps[step].visit?.node ?? "";
   const backwardUid = facts.steps[step].visit?.backward;

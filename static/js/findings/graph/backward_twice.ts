@@ -1,4 +1,7 @@
-/** Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached again. */
+/**
+ * Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached
+ * again.
+ */
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
@@ -41,7 +44,9 @@ export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps. */
+/**
+ * A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps.
+ */
 function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis[] {
   const step = facts.error?.step ?? -1;
   const call = facts.backwardCalls.find((backward) => backward.step === step);

@@ -1,4 +1,6 @@
-/** A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it. */
+/**
+ * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
+ */
 
 import { customFunctionName, forwardCall } from "../facts/function_call.ts";
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";

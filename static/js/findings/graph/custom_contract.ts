@@ -1,4 +1,6 @@
-/** What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is. */
+/**
+ * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
+ */
 
 import { customFunctionName, forwardCall } from "../facts/function_call.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
@@ -84,7 +86,7 @@ function savedThenWritten(facts: RunFacts): Diagnosis[] {
   return out;
 }
 
-/** @returns steps */
+/** A tensor that `forward` wrote after it had saved it, with the steps of both. */
 function writeAfterSave(
   facts: RunFacts,
   { frame, start, end }: { frame: string; start: number; end: number },

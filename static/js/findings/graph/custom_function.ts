@@ -1,4 +1,7 @@
-/** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
+/**
+ * A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong
+ * gradients back.
+ */
 
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -113,7 +116,10 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only once. */
+/**
+ * A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only
+ * once.
+ */
 function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   const { message = "" } = facts.error ?? {};
   if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];

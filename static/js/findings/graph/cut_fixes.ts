@@ -1,6 +1,6 @@
 /** What may be done about a place where the history of a tensor ends, by why it ends there. */
 
-/** @returns kinds of fixes, the best first */
+/** Kinds of fixes, the best first. */
 export function fixKindsForGraphCut(reason: string): string[] {
   if (reason === "constant" || reason === "own_backward") return [];
   if (reason === "dtype") return ["use_probability", "cross_entropy"];

@@ -48,7 +48,7 @@ function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDet
   return usage ? { uid, node, detached, visit, user: usage } : null;
 }
 
-/** @param step of a visit */
+/** The backward that a visit, by its step, belongs to. */
 function backwardOfVisit(facts: RunFacts, step: number) {
   return facts.steps[step].visit?.backward;
 }

@@ -123,7 +123,7 @@ function nodesBetween(facts: RunFacts, current: ValueWithGraph, previous: ValueW
   return leadsBack ? seen : null;
 }
 
-/** @returns null where one backward goes through all of it, as through an unrolled loop */
+/** Null where one backward goes through all of it, as through an unrolled loop. */
 function diagnosisOfValueSequence(
   facts: RunFacts,
   name: string,
@@ -147,8 +147,9 @@ function diagnosisOfValueSequence(
 }
 
 /**
- * Whether each value adds to the one before what was computed apart from it, and no backward of the whole run walks any of that: a sum
- * of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a module that is also trained.
+ * Whether each value adds to the one before what was computed apart from it, and no backward of the whole run walks any
+ * of that: a sum of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a
+ * module that is also trained.
  */
 function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boolean {
   if (!isRecordedWhole(facts)) return false;
@@ -188,7 +189,10 @@ function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
   return typeof node === "string" && facts.index.visitStepsByNode.has(node);
 }
 
-/** The visits of nodes that are a value's own: those that accumulate are a parameter's, and every backward comes to them. */
+/**
+ * The visits of nodes that are a value's own: those that accumulate are a parameter's, and every backward comes to
+ * them.
+ */
 function ownVisits({ index }: RunFacts, nodes: Set<string>): number[] {
   return [...nodes].flatMap((uid) => (index.nodes.get(uid)?.variable ? [] : (index.visitStepsByNode.get(uid) ?? [])));
 }
@@ -200,7 +204,9 @@ function isOfLoop({ steps }: RunFacts, heldValues: ValueWithGraph[]) {
   return Math.max(...counts.values()) >= MIN_LOOP_ITERATIONS - 1;
 }
 
-/** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
+/**
+ * Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step.
+ */
 function isWalkedInOneBackward(facts: RunFacts, seen: Set<string>[]) {
   const steps = seen.flatMap((nodes) => ownVisits(facts, nodes));
   return new Set(steps.map((step) => facts.steps[step].visit?.backward)).size === 1;
@@ -258,7 +264,9 @@ function graphGrowthDiagnosis(
   };
 }
 
-/** How many iterations of one loop lie between two steps, both included, where not all of them were recorded; else 0. */
+/**
+ * How many iterations of one loop lie between two steps, both included, where not all of them were recorded; else 0.
+ */
 function iterationsBetween(facts: RunFacts, first: number, last: number) {
   if (!facts.steps.slice(first + 1, last + 1).some(({ skipped, kind }) => skipped && kind !== "visit")) return 0;
   const [from, to] = [facts.steps[first].iter ?? [], facts.steps[last].iter ?? []];

@@ -47,10 +47,7 @@ export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/**
- * The last time that a tensor was made a number or an array, of which a statement makes its value.
- * @param step of that statement
- */
+/** The last time that a tensor was made a number or an array, of which the statement at a step makes its value. */
 export function lastNumberConversion(facts: RunFacts, step: number) {
   const names = new Set(facts.statementCode(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
   return facts.eventsOfKind("path_cut").findLast((event) => {

@@ -1,4 +1,6 @@
-/** Backward stopped at a saved tensor that was detached in place: its numbers are there, its place in the graph is not. */
+/**
+ * Backward stopped at a saved tensor that was detached in place: its numbers are there, its place in the graph is not.
+ */
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -48,7 +48,6 @@ export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** @param reachedNodes nodes */
 function isReachedByGradient(facts: RunFacts, uid: string, step: number, reachedNodes: Set<string>) {
   const tensor = facts.tensor(uid, step);
   const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOfTensor(uid, step);

@@ -1,4 +1,7 @@
-/** A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last call stays. */
+/**
+ * A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last
+ * call stays.
+ */
 
 import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -12,7 +15,9 @@ interface StoredOutput {
   dict: string;
   key: string;
   value: string;
-  /** the module that the hook was called for; the frame that runs the module, so the same for all calls of one forward */
+  /**
+   * the module that the hook was called for; the frame that runs the module, so the same for all calls of one forward
+   */
   module: string;
   forward: string;
 }

@@ -1,4 +1,7 @@
-/** Hooks made in a loop that look its variable up when they run: by then the loop is over, and all of them see its last value. */
+/**
+ * Hooks made in a loop that look its variable up when they run: by then the loop is over, and all of them see its last
+ * value.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -1,4 +1,7 @@
-/** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
+/**
+ * A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never
+ * run.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
@@ -45,8 +48,7 @@ function hooksLeftOnOldNode(facts: RunFacts): Diagnosis[] {
 }
 
 /**
- * The line of the last write of a tensor in place, before a backward.
- * @param step of the first that left a hook behind
+ * The line of the last write of a tensor in place before `step`, that of the first backward that left a hook behind.
  */
 function lineOfLastInPlaceWrite(facts: RunFacts, uid: string, step: number) {
   const backward = facts.backwardCalls.find((call) => call.step > step)?.step ?? facts.steps.length;
@@ -56,7 +58,7 @@ function lineOfLastInPlaceWrite(facts: RunFacts, uid: string, step: number) {
   return facts.steps[later.at(-1)?.step ?? step].line;
 }
 
-/** The step that hung up the hooks of a tensor, and the hook as that line calls it. @param before a step */
+/** The step before `before` that hung up the hooks of a tensor, and the hook as that line calls it. */
 function hookRegistration(facts: RunFacts, uid: string, before: number) {
   const change = tensorHistoryOf(facts)
     .fieldChanges(uid, "hooks")
@@ -80,8 +82,8 @@ function overwrittenHookInputs(facts: RunFacts): Diagnosis[] {
 }
 
 /**
- * Of the arguments of a hook: the write in the same call over a tensor that is both input and output.
- * @param args module, inputs, output
+ * The write in the same call over a tensor that is both input and output. `args` are those of a hook: module, inputs,
+ * output.
  */
 function writeOverHookInput(facts: RunFacts, args: Value[], step: number) {
   const [module, inputs, output] = args.map(referencedUid);

@@ -1,4 +1,7 @@
-/** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
+/**
+ * A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of
+ * them.
+ */
 
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -63,9 +66,8 @@ function isWithinBackward(facts: RunFacts, step: number) {
 }
 
 /**
- * Where a hook of that name was hung up, and on which tensor. Of several on tensors it is the one whose node the
- * backward did not come to any more.
- * @param before a step
+ * Where a hook of that name was hung up before a step, and on which tensor. Of several on tensors it is the one whose
+ * node the backward did not come to any more.
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
   const history = tensorHistoryOf(facts);

@@ -1,4 +1,6 @@
-/** A write into the copy that an advanced index made, which is lost; and elements that one write means several times. */
+/**
+ * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -41,7 +43,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
   };
 }
 
-/** @returns null where the write says the same of an element each time */
+/** Null where the write says the same of an element each time. */
 function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
   const { step, tensor, count, distinct } = event;
   const op = facts.operationOfEvent(event);

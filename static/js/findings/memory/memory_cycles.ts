@@ -15,7 +15,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 const MIN_KEPT_BYTES = 2048;
 const MAX_OBJECTS_VISITED = 500;
 
-/** @param end the last step */
+/** `end` is the last step. */
 export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
   /** by variant and line */
   const out = new Map<string, Diagnosis>();
@@ -126,7 +126,7 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
   });
 }
 
-/** The step that gave `ctx` an attribute, as the program writes it. @param before a step */
+/** The step before `before` that gave `ctx` an attribute, as the program writes it. */
 function contextAssignmentStep(facts: RunFacts, name: string, before: number) {
   for (let i = before; i >= 0; i--) {
     const { kind } = facts.steps[i];

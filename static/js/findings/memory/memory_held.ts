@@ -48,7 +48,7 @@ function largeStorages(facts: RunFacts, step: number) {
   return out;
 }
 
-/** @param bytesRead in bytes @param end the last step @returns null where no name leads to it */
+/** Null where no name leads to the storage. `end` is the last step. */
 function diagnosisOf(
   facts: RunFacts,
   storageUid: string,

@@ -1,4 +1,7 @@
-/** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
+/**
+ * A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the
+ * way.
+ */
 
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
@@ -105,7 +108,7 @@ function isClose(a: number, b: number) {
   return Object.is(a, b) || Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
 }
 
-/** @param outcome null where torch refused */
+/** `outcome` is null where torch refused. */
 function diagnosisOf(facts: RunFacts, op: Operation, outcome: OverlappingWriteOutcome | null): Diagnosis {
   const { step } = op;
   const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);

@@ -32,10 +32,7 @@ export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
   return { op, step: op.step, uid, tensor, ...viewsToBase(facts, uid, op.step) };
 }
 
-/**
- * What is written, by a name: the handle's own, else that of the view it was made of.
- * @returns the uid of what is named
- */
+/** The uid of what is written, by a name: the handle's own, else that of the view it was made of. */
 export function namedWriteTargetUid(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
   const handles = [...views.map((view) => view.uid), base];
   return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
@@ -55,10 +52,7 @@ export function viewMadeUnderNoGrad(facts: RunFacts, { op: write, views }: Refus
   return views.find(({ op }) => !op.grad_mode && facts.tensor(op.inputs[0], op.step)?.requires_grad);
 }
 
-/**
- * The chain from where a view was made to where torch refused the write into it.
- * @param findingFacts for the sentences
- */
+/** The chain from where a view was made to where torch refused the write into it. */
 export function linksFromViewToRefusal(
   facts: RunFacts,
   { step }: RefusedWrite,
@@ -100,10 +94,7 @@ interface ViewStep {
 
 const MAX_VIEWS_FOLLOWED = 64;
 
-/**
- * The views from a handle back to the tensor that is none, the handle's own first.
- * @param step at which the handle is looked at
- */
+/** The views from a handle back to the tensor that is none, the handle's own first, as they are at a step. */
 function viewsToBase(facts: RunFacts, uid: string, step: number): { views: ViewStep[]; base: string } {
   const views: ViewStep[] = [];
   let base = uid;

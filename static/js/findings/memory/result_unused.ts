@@ -1,4 +1,7 @@
-/** A statement whose result is thrown away: a method that gives a new tensor and changes none, or one that is not called. */
+/**
+ * A statement whose result is thrown away: a method that gives a new tensor and changes none, or one that is not
+ * called.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { mentionsAt } from "../statements/program_text.ts";
@@ -8,11 +11,12 @@ import type { RunFacts } from "../facts/run_facts.ts";
 
 /** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
 const PURE_METHODS = new Set(
-  `abs add addcdiv addcmul ceil clamp clamp_max clamp_min clip clone contiguous copysign cpu cuda cumsum detach div divide
-  double dropout exp expand eq fill fill_diagonal flatten flip float floor fmod half index_add index_copy index_fill int
-  lerp log logical_not long mul multiply masked_fill masked_scatter movedim nan_to_num neg negative normalize permute pow
-  reciprocal relu renorm repeat reshape round rsqrt scatter scatter_add sigmoid sign softmax sort sqrt square squeeze sub
-  subtract swapaxes t tanh to transpose tril triu true_divide type unflatten unsqueeze view bfloat16`.split(/\s+/),
+  `abs add addcdiv addcmul ceil clamp clamp_max clamp_min clip clone contiguous copysign cpu cuda
+  cumsum detach div divide double dropout exp expand eq fill fill_diagonal flatten flip float floor
+  fmod half index_add index_copy index_fill int lerp log logical_not long mul multiply masked_fill
+  masked_scatter movedim nan_to_num neg negative normalize permute pow reciprocal relu renorm repeat
+  reshape round rsqrt scatter scatter_add sigmoid sign softmax sort sqrt square squeeze sub subtract
+  swapaxes t tanh to transpose tril triu true_divide type unflatten unsqueeze view bfloat16`.split(/\s+/),
 );
 const METHOD = /^([A-Za-z_].*)\.([A-Za-z]\w*)$/s;
 const FUNCTION_MODULE = /^(?:torch|F|nn\.functional|torch\.nn\.functional)$/;

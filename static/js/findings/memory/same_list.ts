@@ -1,4 +1,6 @@
-/** One list or dict that a program appends again and again, and empties or fills in between: all entries are the last. */
+/**
+ * One list or dict that a program appends again and again, and empties or fills in between: all entries are the last.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";

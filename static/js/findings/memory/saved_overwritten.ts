@@ -1,4 +1,6 @@
-/** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
+/**
+ * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
+ */
 
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
 import {

@@ -1,4 +1,7 @@
-/** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
+/**
+ * A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second
+ * name.
+ */
 
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
@@ -116,7 +119,8 @@ function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   const isParameter =
     tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
     tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
-  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
+  // by the path of the parameter, or its gradient
+  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by));
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))
     return true;
   const isStored = by && tensorsInCollections(facts).has(by);
@@ -128,8 +132,10 @@ function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
 }
 
-/** Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no surprise
- * there. */
+/**
+ * Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no
+ * surprise there.
+ */
 function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
   const stored = tensorsInCollections(facts).get(uid);
   const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
@@ -179,7 +185,8 @@ function laterReaderOfWrite(
     if (uid === write.by) continue;
     const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
-    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue; // the array that NumPy was to write
+    // the array that NumPy was to write
+    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue;
     const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
@@ -201,7 +208,10 @@ function laterReaderOfWrite(
   );
 }
 
-/** Whether code of torch wrote, other than an optimizer, and the statement does not ask for it: a layer with `inplace=True`. */
+/**
+ * Whether code of torch wrote, other than an optimizer, and the statement does not ask for it: a layer with
+ * `inplace=True`.
+ */
 function isWrittenByCalledModule(facts: RunFacts, write: WriteEvent) {
   const op = inPlaceOperationOfWrite(facts, write);
   return op !== null && writerKindAt(facts, write.step, op, write.storage) === "module";
@@ -215,7 +225,9 @@ function inPlaceOperationOfWrite(facts: RunFacts, { by, step }: WriteEvent) {
   return op ? operationName(op.name) : null;
 }
 
-/** A variable that a statement only hands to a layer, which writes over it, and that the same function goes on to read. */
+/**
+ * A variable that a statement only hands to a layer, which writes over it, and that the same function goes on to read.
+ */
 function laterReaderOfArgument(
   facts: RunFacts,
   write: WriteEvent,
@@ -255,12 +267,17 @@ function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step
   return bound !== undefined && /^for\b.*\.state_dict\(\)/s.test(facts.statementCode(bound.step));
 }
 
-/** Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`. */
+/**
+ * Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`.
+ */
 function isWithinTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOfPath(text)));
 }
 
-/** Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a handle. */
+/**
+ * Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a
+ * handle.
+ */
 function isTargetPath(facts: RunFacts, uid: string, step: number) {
   const code = facts.statementCode(step);
   return [...mentionsAt(facts, step).targets].some((root) =>
@@ -328,7 +345,8 @@ function parameterComparedLater(facts: RunFacts, uid: string, step: number, uses
       ?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
     const isSecondName =
       binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
-    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue; // what it has been called from the start
+    // what it has been called from the start
+    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue;
     const reader = nextReaderByName(facts, uid, [tag], step, usesByName);
     if (
       reader &&
@@ -393,7 +411,7 @@ function isNameOnlyBound(text: string, name: string) {
   return first.trim() === name && !rest.startsWith("=") && !new RegExp(`\\b${name}\\b`).test(rest);
 }
 
-/** @returns null where the trace does not say which elements */
+/** Null where the trace does not say which elements. */
 function cellsWritten({ region, storage }: WriteEvent): Set<number> | null {
   if (!region) return null;
   const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
@@ -441,8 +459,8 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
 }
 
 /**
- * Whether a container got the memory of something that went on to be written: then the copy is missing where it was put in. Not where
- * the program took out of the container what it writes.
+ * Whether a container got the memory of something that went on to be written: then the copy is missing where it was put
+ * in. Not where the program took out of the container what it writes.
  */
 function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: number) {
   const stored = tag.kind === "item" ? stepStored(facts, uid, tag, step) : null;
@@ -451,7 +469,10 @@ function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: num
   return facts.scan.bindingsByUid.get(uid)?.some((binding) => binding.step <= stored) ?? true;
 }
 
-/** Whether a backward, an optimizer or a layer wrote, and no statement of the program that asks for it: what it will always write. */
+/**
+ * Whether a backward, an optimizer or a layer wrote, and no statement of the program that asks for it: what it will
+ * always write.
+ */
 function isWrittenByTorch(facts: RunFacts, write: WriteEvent) {
   if (facts.steps[write.step].visit) return true;
   return isOptimizerStep(facts, write.step) || isWrittenByCalledModule(facts, write);
@@ -472,8 +493,8 @@ function stepStored(facts: RunFacts, uid: string, { text }: NameTag, before: num
 
 /**
  * The handle through which a statement writes: what was written if it has a name, else the one of the statement's
- * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
- * @param tag of the reader
+ * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name. `tag` is a
+ * name of the reader.
  */
 function writingHandle(
   facts: RunFacts,

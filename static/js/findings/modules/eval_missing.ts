@@ -1,4 +1,7 @@
-/** A prediction under `no_grad` in which batch norm takes the statistics of the batch, or dropout drops: `eval()` is missing. */
+/**
+ * A prediction under `no_grad` in which batch norm takes the statistics of the batch, or dropout drops: `eval()` is
+ * missing.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_modes.ts";
@@ -22,7 +25,9 @@ export function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
   return [...byModule.values()].map(({ call, variant }) => diagnosisOf(facts, call, variant));
 }
 
-/** Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains. */
+/**
+ * Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains.
+ */
 function variantOf(facts: RunFacts, call: LayerCall, calls: LayerCall[]): string | null {
   const { layer, training, p, inner, outer, isUsedForTraining, op, step } = call;
   if (!training || !inner?.training || !outer?.training || isUsedForTraining) return null;
@@ -53,7 +58,9 @@ function stepsBetween(facts: RunFacts, from: number, to: number) {
     .length;
 }
 
-/** Whether the same data goes through the layer more than once between two updates: many draws of one are on purpose. */
+/**
+ * Whether the same data goes through the layer more than once between two updates: many draws of one are on purpose.
+ */
 function isRepeatedSample(facts: RunFacts, call: LayerCall, calls: LayerCall[]) {
   const sources = [...dataSourcesOf(facts, call.op.inputs[0])];
   return calls.some(

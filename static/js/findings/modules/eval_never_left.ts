@@ -33,8 +33,8 @@ function callsByLayer(facts: RunFacts) {
 }
 
 /**
- * Null where the layer goes back to training later, or only a part of the module around it is in eval: a batch norm that
- * is frozen on purpose is. Both trainings are calls by one statement: another one may mean another mode.
+ * Null where the layer goes back to training later, or only a part of the module around it is in eval: a batch norm
+ * that is frozen on purpose is. Both trainings are calls by one statement: another one may mean another mode.
  */
 function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | null {
   const statementOf = ({ step }: LayerCall) => facts.steps[callingStep(facts, step)].stmt;

@@ -28,7 +28,10 @@ export function diagnoseFrozenNormMoves(facts: RunFacts): Diagnosis[] {
   return [...byOuter.values()].map(({ norm, count }) => diagnosisOf(facts, norm, count));
 }
 
-/** Those that ran in training more than once; none that ever trains, is written (as a moving average is), or runs in eval. */
+/**
+ * Those that ran in training more than once; none that ever trains, is written (as a moving average is), or runs in
+ * eval.
+ */
 function frozenNorms(facts: RunFacts): FrozenNorm[] {
   const byModule = new Map<string, LayerCall[]>();
   for (const call of layerCalls(facts))
@@ -45,7 +48,10 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
     const isFrozen = (param: string) =>
       !trained.has(param) &&
       calls.every(({ step }) => history.valueAt(param, "requires_grad", step) === false) &&
-      history.fieldChanges(param, "storage").every(({ step }) => step < calls[0].step) && // else given another by `.data`
+      // else `.data` gave it another
+      history
+        .fieldChanges(param, "storage")
+        .every(({ step }) => step < calls[0].step) &&
       facts
         .writesOf(history.valueAt(param, "storage", calls[0].step) as string | null)
         .every(({ step }) => step < calls[0].step);
@@ -53,7 +59,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
   });
 }
 
-/** @param count of such norms in the same module */
+/** `count` is the number of such norms in the same module. */
 function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, count: number): Diagnosis {
   const [first, last] = [calls[0], calls[calls.length - 1]];
   const outerStep = callingStep(facts, first.step);

@@ -30,7 +30,10 @@ export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
   });
 }
 
-/** Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were made. */
+/**
+ * Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were
+ * made.
+ */
 function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
   const optimizers = [...optimizersOf(facts).values()].filter(({ stepped }) => stepped.length);
   if (!optimizers.length) return [];
@@ -58,7 +61,7 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
   return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
 }
 
-/** @param parameters one of each round */
+/** `parameters` has one of each round. */
 function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);

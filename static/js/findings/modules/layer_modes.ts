@@ -1,4 +1,6 @@
-/** Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it. */
+/**
+ * Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it.
+ */
 
 import { dataflowOf } from "../facts/dataflow.ts";
 import type { CallingModule } from "../../trace/wire.ts";
@@ -72,10 +74,7 @@ export function dataSourcesOf(facts: RunFacts, uid: string): Set<string> {
   return sources;
 }
 
-/**
- * The step of the statement that called a layer from outside of all `forward` functions.
- * @param step of the layer
- */
+/** The step of the statement that called a layer, whose step is given, from outside of all `forward` functions. */
 export function callingStep(facts: RunFacts, step: number): number {
   const isForward = (frame: string | null | undefined) =>
     facts.entities.entityAfter(frame ?? "", step)?.kind === "frame" &&

@@ -1,4 +1,7 @@
-/** A `load_state_dict` that wrote no parameter, since no key matched; and one with `assign=True` that parted what was tied. */
+/**
+ * A `load_state_dict` that wrote no parameter, since no key matched; and one with `assign=True` that parted what was
+ * tied.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";

@@ -1,4 +1,7 @@
-/** A `load_state_dict` of what a module already is: of its own state, or of a module that shares tensors with it and is trained. */
+/**
+ * A `load_state_dict` of what a module already is: of its own state, or of a module that shares tensors with it and is
+ * trained.
+ */
 
 import { attributeChanges } from "../facts/object_history.ts";
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -51,10 +54,14 @@ function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
   return { step, into, from, module, own: own.map(({ inputs }) => inputs[0]), others };
 }
 
-/** Of what is to follow another module, after that was trained; a module's state may go through its own dict by way of trial. */
+/**
+ * Of what is to follow another module, after that was trained; a module's state may go through its own dict by way of
+ * trial.
+ */
 function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
   const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
-  if (update === undefined || into !== from || !SNAPSHOT_NAME.test(into)) return null; // of two names `same_module` speaks
+  // of two names `same_module` speaks
+  if (update === undefined || into !== from || !SNAPSHOT_NAME.test(into)) return null;
   const findingFacts = {
     x: codeFact(into),
     code: facts.statementFact(step),

@@ -1,4 +1,6 @@
-/** `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen. */
+/**
+ * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";

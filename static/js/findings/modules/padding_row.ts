@@ -1,4 +1,6 @@
-/** The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it. */
+/**
+ * The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { numbersText } from "../facts/numbers.ts";
@@ -26,7 +28,8 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
   const born = facts.birthStep(uid);
-  if (write && isOptimizerStep(facts, write.step)) return null; // the rows have another use, as those of an output layer
+  // the rows have another use, as those of an output layer
+  if (write && isOptimizerStep(facts, write.step)) return null;
   if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
   const x = facts.nameFact(uid, write.step);
   const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);

@@ -1,4 +1,7 @@
-/** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
+/**
+ * A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through
+ * `.data`, unregistered.
+ */
 
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -38,7 +41,8 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
       if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
         continue;
-      if (!trained.has(change.before) && !trained.has(change.after)) continue; // kept by other means, like a moving average
+      // kept by other means, like a moving average
+      if (!trained.has(change.before) && !trained.has(change.after)) continue;
       out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
     }
   }

@@ -1,5 +1,7 @@
-/** A loop over parameters, or a function that got one, that gives its variable a new value instead of writing the parameter: nothing
- * keeps the value. */
+/**
+ * A loop over parameters, or a function that got one, that gives its variable a new value instead of writing the
+ * parameter: nothing keeps the value.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { mentionsAt } from "../statements/program_text.ts";
@@ -35,8 +37,10 @@ function isOtherNameOnly(code: string, name: string) {
   return new RegExp(`^${name}\\s*=\\s*(?!${name}\\b)[A-Za-z_][\\w.]*(?:\\[[^\\]]*\\])?\\s*(?:#.*)?$`).test(code);
 }
 
-/** Whether a name stood for something that the program keeps elsewhere: a parameter or an item that a loop went to, or one
- * that a function was given. */
+/**
+ * Whether a name stood for something that the program keeps elsewhere: a parameter or an item that a loop went to, or
+ * one that a function was given.
+ */
 function isGivenFromOutside(facts: RunFacts, previous: NameBinding, step: number, isInLoop: boolean) {
   const history = tensorHistoryOf(facts);
   const isLeaf = history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
@@ -69,7 +73,7 @@ function isBoundByLoop({ steps, trace }: RunFacts, step: number) {
   return trace.program.statements?.[steps[step].stmt ?? -1]?.kind === "For";
 }
 
-/** @param other the tensor whose second name it became, where it is no new one */
+/** `other` is the tensor whose second name it became, null where it is a new one. */
 function diagnosisOf(
   facts: RunFacts,
   previous: NameBinding,

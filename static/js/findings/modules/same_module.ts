@@ -1,4 +1,7 @@
-/** A second name for a module that is trained on: what was meant as a copy of the best, the old or the target changes along. */
+/**
+ * A second name for a module that is trained on: what was meant as a copy of the best, the old or the target changes
+ * along.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
@@ -129,7 +132,8 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
   );
   if (read < 0 && !isConditional) return null;
-  if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null; // one may want to see it move
+  // one may want to see it move
+  if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null;
   const x = codeFact(name);
   const y = codeFact(of.replace(/\.state_dict.*/, ""));
   const findingFacts = {

@@ -1,4 +1,6 @@
-/** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
+/**
+ * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
+ */
 
 import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
@@ -72,7 +74,7 @@ function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
   return out;
 }
 
-/** @returns null where an optimizer was given them all the same, or the program has none */
+/** Null where an optimizer was given them all the same, or the program has none. */
 function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
   const { error } = facts;
   const explainsError = error !== null && /empty parameter list/.test(error.message);

@@ -1,4 +1,7 @@
-/** A loss that applies softmax or sigmoid itself gets what has been through it already: nothing raises, it only learns worse. */
+/**
+ * A loss that applies softmax or sigmoid itself gets what has been through it already: nothing raises, it only learns
+ * worse.
+ */
 
 import { codeFact, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";

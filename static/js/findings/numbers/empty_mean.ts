@@ -1,4 +1,7 @@
-/** Averages over nothing, which are 0 divided by 0: no target counts, a selection is empty, the spread of a single element. */
+/**
+ * Averages over nothing, which are 0 divided by 0: no target counts, a selection is empty, the spread of a single
+ * element.
+ */
 
 import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
 import { operationName } from "../facts/operation_name.ts";

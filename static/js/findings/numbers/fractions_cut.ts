@@ -1,4 +1,7 @@
-/** Fractions that were converted to integers, of which nothing but 0 and ±1 is left, and that are computed with as if they were there. */
+/**
+ * Fractions that were converted to integers, of which nothing but 0 and ±1 is left, and that are computed with as if
+ * they were there.
+ */
 
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";

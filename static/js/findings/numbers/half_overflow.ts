@@ -1,4 +1,7 @@
-/** A result too large for float16: an operation of finite numbers that gave infinity, without a NaN that would tell of it. */
+/**
+ * A result too large for float16: an operation of finite numbers that gave infinity, without a NaN that would tell of
+ * it.
+ */
 
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/numbers.ts";
@@ -33,7 +36,10 @@ function setsInfiniteHalf({ cells, cells_at: patches }: Delta) {
   return changed.some((cell) => cellAsNumber(cell) === Infinity);
 }
 
-/** What an operation took, where it gave plus infinity for numbers that are all finite; null otherwise, or where they are not listed. */
+/**
+ * What an operation took, where it gave plus infinity for numbers that are all finite; null otherwise, or where they
+ * are not listed.
+ */
 function overflowedOperands(facts: RunFacts, op: Operation, output: string): string[] | null {
   if (op.inputs.includes(output)) return null;
   if (!cellsOfTensor(facts, output, op.step)?.some((cell) => cellAsNumber(cell) === Infinity)) return null;

@@ -46,7 +46,9 @@ interface WrappedElement {
   got: number;
 }
 
-/** The first element whose true value is out of range; null where there is none, or the operands' numbers are not known. */
+/**
+ * The first element whose true value is out of range; null where there is none, or the operands' numbers are not known.
+ */
 function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: string): WrappedElement | null {
   const results = numbersOfTensor(facts, op.outputs[0], op.step);
   if (!results?.length) return null;
@@ -64,7 +66,9 @@ function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: strin
   return null;
 }
 
-/** What an operand held before the operation; null where it was not recorded, or its elements do not pair up one by one. */
+/**
+ * What an operand held before the operation; null where it was not recorded, or its elements do not pair up one by one.
+ */
 function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: number): number[] | null {
   const isWritten = op.outputs.includes(uid);
   const numbers = numbersOfTensor(facts, uid, isWritten ? op.step - 1 : op.step);

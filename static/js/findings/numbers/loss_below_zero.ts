@@ -1,4 +1,7 @@
-/** A loss that can't be below zero, and is: it was given probabilities or scores where logarithms belong, or targets out of range. */
+/**
+ * A loss that can't be below zero, and is: it was given probabilities or scores where logarithms belong, or targets out
+ * of range.
+ */
 
 import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { numbersText } from "../facts/numbers.ts";
@@ -45,7 +48,10 @@ function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: n
   });
 }
 
-/** The sum of the first row, where every row adds up to 1 along one dimension; null where none does, or it can't be told. */
+/**
+ * The sum of the first row, where every row adds up to 1 along one dimension; null where none does, or it can't be
+ * told.
+ */
 function rowSum(facts: RunFacts, uid: string, step: number): number | null {
   const numbers = numbersOfTensor(facts, uid, step);
   const shape = facts.handle(uid, step)?.shape ?? [];

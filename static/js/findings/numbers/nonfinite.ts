@@ -1,4 +1,7 @@
-/** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
+/**
+ * Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or
+ * backward.
+ */
 
 import { emptyMeanOf } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
@@ -94,9 +97,9 @@ function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, st
 }
 
 /**
- * The first step after a parameter began to run away at which an operation gave what is not finite: a loss of infinity is no
- * NaN yet. A statement that gave infinities before, as a mask does, is passed over.
- * @param latest the step of the first NaN, or of the first gradient that is not finite
+ * The first step after a parameter began to run away, and up to `latest`, at which an operation gave what is not
+ * finite: a loss of infinity is no NaN yet. A statement that gave infinities before, as a mask does, is passed over.
+ * `latest` is the step of the first NaN, or of the first gradient that is not finite.
  */
 function firstInfinityAfter(facts: RunFacts, { steps: [first] }: DivergingParameter, latest: number): number {
   const linesBefore = new Set<number>();
@@ -276,7 +279,10 @@ function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainL
       );
 }
 
-/** Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for that. */
+/**
+ * Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for
+ * that.
+ */
 function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
   const op = facts.producingOperation(uid);
   return (
@@ -366,13 +372,13 @@ function isNanWhereGradientWasZero({ grad_outputs: [incoming], grad_inputs: [sen
   );
 }
 
-/** @param arrivedNan whether a NaN came to the leaf */
+/** `arrivedNan`: a NaN came to the leaf. */
 function nonfiniteGradientVariant(sentNan: boolean, arrivedNan: boolean) {
   if (sentNan) return "backward";
   return arrivedNan ? "infinite_then_nan" : "backward_infinite";
 }
 
-/** The first leaf whose gradient is not finite after a step. @returns isNan: a NaN is among what it got */
+/** The first leaf whose gradient is not finite after a step. `isNan`: a NaN is among what it got. */
 function firstNonfiniteGrad(facts: RunFacts, step: number): { uid: string; step: number; isNan: boolean } | null {
   const call = facts.backwardAt(step);
   for (let i = step; i <= (call?.end ?? step); i++) {
@@ -407,7 +413,7 @@ function linksToNanGradient(facts: RunFacts, step: number) {
   return [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])];
 }
 
-/** What keeps an operation finite, the one that fits it best first. @param originPlace of the operand */
+/** What keeps an operation finite, the fix that suits it best first. `originPlace` is that of the operand. */
 function fixesForNonfinite(place: LineAndStep, originPlace: LineAndStep) {
   const places = place.line === originPlace.line ? [place] : [originPlace, place];
   return [

@@ -1,4 +1,7 @@
-/** A loss, or a count of right answers, between a column and a row of as many numbers: broadcasting makes a table, and nothing raises. */
+/**
+ * A loss, or a count of right answers, between a column and a row of as many numbers: broadcasting makes a table, and
+ * nothing raises.
+ */
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -70,7 +73,7 @@ function isCounted(facts: RunFacts, uid: string, step: number) {
   return false;
 }
 
-/** The operands as a column and a row. @param isLoss one is computed and the other given */
+/** The operands as a column and a row. In a loss one is computed and the other given. */
 function columnAndRowOperands(
   facts: RunFacts,
   inputs: string[],

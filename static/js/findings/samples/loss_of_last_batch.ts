@@ -33,7 +33,9 @@ export function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
   return [...byStatement.values()].flatMap((found) => (found ? [diagnosisOf(facts, found.first, found.count)] : []));
 }
 
-/** None where the loss is of the loop that runs backward, or where the backward also went through the losses before it. */
+/**
+ * None where the loss is of the loop that runs backward, or where the backward also went through the losses before it.
+ */
 function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
   const [root] = call.roots;
   const name = BACKWARD.exec(facts.statementCode(call.step))?.[1];

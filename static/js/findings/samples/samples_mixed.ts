@@ -1,4 +1,6 @@
-/** Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample. */
+/**
+ * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";

@@ -1,4 +1,7 @@
-/** A recurrent layer that takes the first axis for the time, and a program that takes it for the batch: samples mix as moments do. */
+/**
+ * A recurrent layer that takes the first axis for the time, and a program that takes it for the batch: samples mix as
+ * moments do.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -32,7 +35,9 @@ export function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-/** The sizes of an input whose first axis the layer steps along: its initial state has one place for each of the second. */
+/**
+ * The sizes of an input whose first axis the layer steps along: its initial state has one place for each of the second.
+ */
 function sizesWithTimeFirst(facts: RunFacts, { inputs, step }: Operation): SequenceSizes | null {
   const [input, state] = inputs.map((uid) => facts.handle(uid, step)?.shape ?? []);
   if (input?.length !== 3 || state?.length !== 3) return null;

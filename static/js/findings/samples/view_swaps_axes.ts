@@ -51,7 +51,10 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
   return isOrder ? order : null;
 }
 
-/** A `view` of a recurrent layer's final states, the batch in the middle, to rows of as many: each row is of several samples. */
+/**
+ * A `view` of a recurrent layer's final states, the batch in the middle, to rows of as many: each row is of several
+ * samples.
+ */
 export function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();

@@ -1,9 +1,8 @@
 /** The arguments of a call as a statement writes them. */
 
 /**
- * @param code a statement
- * @param name a pattern of the last part of the function's name
- * @returns the texts of the first such call's arguments; null where there is no such call, or its end is not in the text
+ * The texts of the arguments of the first call, in a statement, of a function whose name ends in what the pattern
+ * `name` matches. Null where there is no such call, or its end is not in the text.
  */
 export function callArguments(code: string, name: string): string[] | null {
   const match = new RegExp(String.raw`(?<![\w])${name}\(`).exec(code);

@@ -11,9 +11,8 @@ const PATH_PATTERN = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+
 const STRING_PATTERN = /'[^'\n]*'|"[^"\n]*"/g;
 
 /**
- * What of the program a text mentions, in order, each by the longest path that leads to a known thing.
- * @param step whose names count, with those before it
- * @param text the step's own statement by default
+ * What of the program a text mentions, in order, each by the longest path that leads to a known thing. The names of
+ * `step` count, and those before it; the text is that step's statement if no other is given.
  */
 export function findMentionedEntities(
   facts: RunFacts,

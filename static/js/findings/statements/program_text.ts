@@ -37,7 +37,7 @@ export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
   return mentions;
 }
 
-/** @param text of a statement @param kind of it, as Python's grammar calls it */
+/** `kind` is that of the statement, as Python's grammar calls it. */
 export function statementMentions(text: string, kind: string): StatementMentions {
   const code = withoutStrings(text.slice(0, MAX_STATEMENT_CHARACTERS));
   const names = new Set<string>(withoutStrings(code, true).match(/[A-Za-z_]\w*/g));
@@ -45,8 +45,8 @@ export function statementMentions(text: string, kind: string): StatementMentions
 }
 
 /**
- * Without comments, and without the texts of strings that are no f-strings and no keys of an index.
- * @param keys without the keys as well
+ * The text without comments, and without the texts of strings that are no f-strings and no keys of an index; with
+ * `keys`, without these too.
  */
 function withoutStrings(text: string, keys = false) {
   return text.replace(

@@ -32,7 +32,9 @@ export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
 }
 
-/** Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset. */
+/**
+ * Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset.
+ */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
   let added: BackwardCall[] = [];
@@ -50,8 +52,8 @@ function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>)
 }
 
 /**
- * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a loop
- * within the step's own, the sum may be over tasks, and is meant.
+ * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a
+ * loop within the step's own, the sum may be over tasks, and is meant.
  */
 function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
   if (calls.length < 2 || new Set(calls.map(({ stmt }) => stmt)).size > 1) return false;

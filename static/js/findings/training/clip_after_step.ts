@@ -55,7 +55,7 @@ function changedNumbers(facts: RunFacts, uid: string, step: number) {
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 
-/** @param uids of the tensors whose gradients are clipped */
+/** `uids` are those of the tensors whose gradients are clipped. */
 function diagnosisOf(facts: RunFacts, { added, used, clipped, dropped }: LateClip, uids: string[]): Diagnosis {
   const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
   const isMeasured = before !== null && after !== null;

@@ -59,7 +59,9 @@ function diagnosisOf(facts: RunFacts, clip: number): Diagnosis | null {
   };
 }
 
-/** The steps that made a generator under a name and first went through it, before another step; −1 where there is none. */
+/**
+ * The steps that made a generator under a name and first went through it, before another step; −1 where there is none.
+ */
 function generatorBefore(facts: RunFacts, name: string, before: number): [number, number] {
   const { frame } = facts.steps[before];
   const assignment = new RegExp(`^${name}\\s*=(?!=)`);

@@ -21,7 +21,10 @@ export function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
   return [...stepsByStatement.values()].flatMap((steps) => diagnosisOf(facts, steps, ledgers) ?? []);
 }
 
-/** @param steps of one statement that clips @returns null where it ever met a gradient, or none came and was used afterwards */
+/**
+ * `steps` are those of one statement that clips. Null where it ever met a gradient, or none came and was used
+ * afterwards.
+ */
 function diagnosisOf(facts: RunFacts, steps: number[], ledgers: GradientLedger[]): Diagnosis | null {
   const history = tensorHistoryOf(facts);
   if (steps.some((step) => ledgers.some(({ uid }) => history.valueAt(uid, "grad", step)))) return null;

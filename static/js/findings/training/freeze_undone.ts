@@ -37,7 +37,7 @@ function freezings(facts: RunFacts): Freezing[] {
   });
 }
 
-/** @param all that one statement froze; none where a call of a module lies between, or where some stay frozen */
+/** `all` is what one statement froze. Null where a call of a module lies between, or where some stay frozen. */
 function diagnosisOf(facts: RunFacts, all: Freezing[]): Diagnosis | null {
   const [{ uid, frozen, undone }] = all;
   const undoing = new Set(all.map((freezing) => facts.steps[freezing.undone]?.stmt));

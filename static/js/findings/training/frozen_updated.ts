@@ -53,7 +53,7 @@ function freezingStep(changes: FieldChange[], until: number) {
   return lastChange && !lastChange.value && before.at(-2)?.value ? lastChange.step : null;
 }
 
-/** @param parameters of one line, of which the first is told */
+/** The parameters are of one line; the first is told. */
 function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis {
   const [{ uid, frozen, updated, optimizer }] = parameters;
   const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));

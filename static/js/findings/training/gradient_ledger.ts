@@ -1,4 +1,7 @@
-/** The ledger of a gradient: which backwards are in a tensor's `.grad`, what rewrote it, which step used it, and what dropped it. */
+/**
+ * The ledger of a gradient: which backwards are in a tensor's `.grad`, what rewrote it, which step used it, and what
+ * dropped it.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
@@ -10,8 +13,11 @@ import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-/** added by a backward; clipped, divided by a scaler's scale, or rewritten otherwise; emptied or filled with other numbers; used by an
- * optimizer's step; read by the program; unseen: anything may have happened among steps that were not recorded */
+/**
+ * added by a backward; clipped, divided by a scaler's scale, or rewritten otherwise; emptied or filled with other
+ * numbers; used by an optimizer's step; read by the program; unseen: anything may have happened among steps that were
+ * not recorded
+ */
 type LedgerEntryKind = "added" | "clipped" | "unscaled" | "rewritten" | "reset" | "used" | "read" | "unseen";
 
 export interface LedgerEntry {
@@ -134,8 +140,8 @@ function isPartOfBackward(facts: RunFacts, step: number) {
 }
 
 /**
- * @param operations that took the gradient, by step
- * @param optimizerPlaces by step, the last place in its log at which an optimizer's step ended
+ * `operations` are those that took the gradient, by step. `optimizerPlaces` has, by step, the last place in its log at
+ * which an optimizer's step ended.
  */
 function entriesOfOperations(
   facts: RunFacts,

@@ -97,8 +97,8 @@ function fatesOfBackwards(facts: RunFacts): BackwardFate[] {
 }
 
 /**
- * Where about as many backwards of one statement are dropped as used, or more, by the same reset: one of a batch that is
- * skipped now and then is dropped on purpose.
+ * Where about as many backwards of one statement are dropped as used, or more, by the same reset: one of a batch that
+ * is skipped now and then is dropped on purpose.
  */
 function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
   const dropped = fates.filter(({ fate }) => fate === "dropped");
@@ -153,8 +153,8 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
 }
 
 /**
- * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none` speaks,
- * but where a step comes before the first backward: what it lacks was not reset.
+ * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none`
+ * speaks, but where a step comes before the first backward: what it lacks was not reset.
  */
 function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry | null, step: number) {
   const next = facts.eventsOfKind("optimizer_stepped").find((event) => event.step > call.end);

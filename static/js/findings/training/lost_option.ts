@@ -1,4 +1,7 @@
-/** A learning rate or the like set where no step reads it: in a copy of the groups, in the defaults, or in the last group alone. */
+/**
+ * A learning rate or the like set where no step reads it: in a copy of the groups, in the defaults, or in the last
+ * group alone.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";

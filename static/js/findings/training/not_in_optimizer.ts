@@ -1,4 +1,7 @@
-/** A module behind the trained one that gets gradients in every round and never moves: no optimizer holds its parameters. */
+/**
+ * A module behind the trained one that gets gradients in every round and never moves: no optimizer holds its
+ * parameters.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -64,15 +67,18 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   });
 }
 
-/** Whether an optimizer was given what an earlier one holds, all of it and nothing else: one of the two was meant for another module. */
+/**
+ * Whether an optimizer was given what an earlier one holds, all of it and nothing else: one of the two was meant for
+ * another module.
+ */
 function isMadeTwice({ uid, made, params }: SteppingOptimizer, optimizers: SteppingOptimizer[]) {
   const own = [...params].sort().join();
   return optimizers.some((other) => other.uid !== uid && other.made < made && [...other.params].sort().join() === own);
 }
 
 /**
- * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind what
- * the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
+ * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind
+ * what the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
  */
 function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
   const { uid } = parameter;
@@ -112,7 +118,10 @@ function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
   });
 }
 
-/** Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients of. */
+/**
+ * Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients
+ * of.
+ */
 function unheldParameters(facts: RunFacts): UnheldParameter[] {
   const held = new Set(
     [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) =>
@@ -144,9 +153,9 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number) {
 }
 
 /**
- * Whether a parameter is applied to what a trained parameter had a part in: it stands behind the trained module, as a head
- * does. A module before the trained one may be left as it is on purpose, and so may one that other data goes through as well,
- * to compare features of both.
+ * Whether a parameter is applied to what a trained parameter had a part in: it stands behind the trained module, as a
+ * head does. A module before the trained one may be left as it is on purpose, and so may one that other data goes
+ * through as well, to compare features of both.
  */
 function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
   const flow = dataflowOf(facts);
@@ -197,7 +206,7 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
   return true;
 }
 
-/** @param owner of the parameters */
+/** `owner` has the parameters. */
 function diagnosisOf(
   facts: RunFacts,
   optimizer: SteppingOptimizer,

@@ -1,4 +1,7 @@
-/** An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer has. */
+/**
+ * An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer
+ * has.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
@@ -96,9 +99,7 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
 }
 
 /**
- * The optimizer made later, or of the module that is trained.
- * @param ownerUid of the parameters
- * @param laterStep the step after which they are there
+ * The optimizer made later, or of the module that is trained. The parameters of `ownerUid` are there after `laterStep`.
  */
 function optimizerFixes(facts: RunFacts, made: number, ownerUid: string, laterStep: number | null, step: number) {
   const name = facts.nameText(ownerUid, step) ?? "";

@@ -17,8 +17,8 @@ export function modulePath(name: Fact): string {
 }
 
 /**
- * The outermost module around a parameter that has none of certain others; the parameter's own uid where no module has it.
- * @param others parameters
+ * The outermost module around a parameter that has none of the `others`; the parameter's own uid where no module has
+ * it.
  */
 export function outermostModuleWithout(facts: RunFacts, uid: string, others: Iterable<string>): string {
   const around = new Set([...others].flatMap((other) => modulesAround(facts, other)));
@@ -58,7 +58,10 @@ export function elementsAt(facts: RunFacts, uid: string, step: number): number[]
   return (tensor && cellsReadBy(facts.stateAt(step), tensor)?.map(cellAsNumber)) ?? null;
 }
 
-/** The norm of several tensors' gradients together after a step; null where the trace does not list all of their elements. */
+/**
+ * The norm of several tensors' gradients together after a step; null where the trace does not list all of their
+ * elements.
+ */
 export function gradientNormAt(facts: RunFacts, uids: string[], step: number): number | null {
   let sum = 0;
   for (const uid of uids) {
@@ -75,7 +78,9 @@ export function numberFact(value: number): string {
   return String(Number(value.toPrecision(3))).replace(/-/g, "−");
 }
 
-/** Whether a run came to its end and nothing of it is missing behind the last step: only then something never happened. */
+/**
+ * Whether a run came to its end and nothing of it is missing behind the last step: only then something never happened.
+ */
 export function isComplete(facts: RunFacts) {
   return facts.trace.outcome.status === "finished";
 }

@@ -1,4 +1,7 @@
-/** A schedule that brings the learning rate to nearly nothing early on, and one whose rates no step uses, as its optimizer was replaced. */
+/**
+ * A schedule that brings the learning rate to nearly nothing early on, and one whose rates no step uses, as its
+ * optimizer was replaced.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -82,7 +85,10 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
   });
 }
 
-/** How often an optimizer stepped before a step and from it on; of those that were not recorded, before where it can't be told. */
+/**
+ * How often an optimizer stepped before a step and from it on; of those that were not recorded, before where it can't
+ * be told.
+ */
 function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
   const counts = { useful: 0, vain: 0 };
   let last = -1;
@@ -122,7 +128,10 @@ function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diag
   );
 }
 
-/** The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight those that say so. */
+/**
+ * The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight
+ * those that say so.
+ */
 function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, number[]> {
   const out = new Map<string, number[]>();
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);

@@ -25,7 +25,7 @@ export const MAX_BEAD_LINES = 4;
 /** Cells under which beads with an index have room. */
 const MIN_BEAD_CELL_WIDTH = 19;
 
-/** @param options alone: no other handle reads the storage; most: lines of beads */
+/** `alone`: no other handle reads the storage. `most` is a number of lines of beads. */
 export function handleReading(
   handle: Handle,
   band: CellBand | undefined,

@@ -1,4 +1,6 @@
-/** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
+/**
+ * The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit.
+ */
 
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { storageElementCount } from "./big_storage.ts";

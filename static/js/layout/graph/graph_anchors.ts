@@ -6,7 +6,7 @@ import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "../pane.ts";
 import type { GraphRow } from "./graph_places.ts";
 
-/** @returns by uid, `n5:self` and `dock n2` */
+/** Places by uid, by `n5:self` and by `dock n2`. */
 export function graphAnchorRects(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
   const anchors = new Map<string, Rect>();
   for (const row of rows) {
@@ -30,7 +30,7 @@ function toRect({ x, y, w, h }: Rect): Rect {
   return { x, y, w, h };
 }
 
-/** @returns by uid, the key of the closed fold that it is in */
+/** By uid, the key of the closed fold that it is in. */
 export function closedFoldByUid(
   folds: GraphFoldPlace[],
   rows: GraphRow[],

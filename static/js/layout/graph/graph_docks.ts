@@ -27,7 +27,7 @@ export function leafEdgeOffset(column: GraphColumn) {
   return column.right - column.left < NARROW_GRAPH_WIDTH ? 22 : 32;
 }
 
-/** How many characters of its label a leaf's place has room for. @param small in the line of a closed row */
+/** How many characters of its label a leaf's place has room for. `small`: it stands in the line of a closed row. */
 export function maxLeafLabelLength(
   { w, turn, lead, font }: Pick<AttachedLeafPlace, "w" | "turn" | "lead" | "font">,
   small: boolean,
@@ -52,7 +52,7 @@ export function shareLeafLabelLength(rows: GraphRow[]) {
   for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
 }
 
-/** The leaves that a node reads, above it. @param docks those with a line */
+/** The leaves that a node reads, above it; `docks` are those with a line. */
 export function addAttachedLeaves(
   graphStep: GraphStep,
   row: GraphRow,

@@ -1,8 +1,8 @@
 /**
- * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or the
- * fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it. A graph
- * without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of the left
- * side of the input's box to its rail, down, and into the left side of the reader's.
+ * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or
+ * the fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it.
+ * A graph without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of
+ * the left side of the input's box to its rail, down, and into the left side of the reader's.
  */
 
 import { graphRailX, parallelEdgeSpacing, type GraphColumn } from "./graph_sizes.ts";
@@ -40,7 +40,7 @@ const RAIL_EDGE_SPACING = 3;
 /** the box that stands for a node */
 type BoxOf = (uid: string) => Rect | undefined;
 
-/** @returns between the lines of a graph */
+/** The edges between the lines of a graph. */
 export function edgesBetweenNodes(
   graphStep: GraphStep,
   component: GraphComponent,
@@ -89,7 +89,7 @@ function straightEdgePath(start: RailEnd, end: RailEnd) {
   return `M${start.x} ${start.box.y + start.box.h}V${end.box.y}`;
 }
 
-/** @param x of the lane it goes down */
+/** `x` is that of the lane it goes down. */
 function railEdgePath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
   const from = start.box.y + start.box.h / 2;
   const to = end.box.y + end.box.h / 2;
@@ -136,14 +136,13 @@ export function edgesToAttachedLeaves(graphStep: GraphStep, row: GraphRow, colum
 }
 
 /**
- * From a leaf to the left and down to the top of its reader.
- * @param at the leaf's left and middle, and where the line goes down
+ * From a leaf to the left and down to the top of its reader. `x` and `cy` are the leaf's left and middle; the line goes
+ * down at `down`.
  */
 function attachedLeafEdgePath(row: GraphRow, { x, cy, down }: { x: number; cy: number; down: number }) {
   return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
 }
 
-/** @param span its top and bottom */
 function makeEdgePlace(
   graphStep: GraphStep,
   component: GraphComponent,

@@ -1,6 +1,6 @@
 /**
- * What a step did to the graph, in full, beside the map: the node that backward visits with its gradients, or the nodes that
- * the step made or changed, what the reader chose and what is broken.
+ * What a step did to the graph, in full, beside the map: the node that backward visits with its gradients, or the nodes
+ * that the step made or changed, what the reader chose and what is broken.
  */
 
 import { findEntity } from "../../trace/entities.ts";
@@ -100,7 +100,7 @@ export function hasGraphFocus(graphStep: GraphStep) {
   return made.length + docked.length + broken.length + chosen.length > 0;
 }
 
-/** @param area where it stands @returns empty where there is no room for anything */
+/** Empty where there is no room for anything. */
 export function layoutGraphFocus(graphStep: GraphStep, area: Rect): GraphFocus {
   const builder = new FocusBuilder(graphStep, area);
   if (area.w < MIN_FOCUS_WIDTH) return builder.focus;
@@ -149,7 +149,7 @@ class FocusBuilder {
     this.y += WORDS_HEIGHT + 2;
   }
 
-  /** A node's box, with the name of its tensor beside it. @param end of its room */
+  /** A node's box, with the name of its tensor beside it. Its room ends at `end`. */
   addNode(uid: string, x: number, y: number, h = BOX_HEIGHT, minWidth = 0, end = this.right): FocusNode {
     const { graphStep } = this;
     const node = graphStep.node(uid);
@@ -215,7 +215,7 @@ class FocusBuilder {
     return place;
   }
 
-  /** What a node leads to, each above it with its edges. @returns how far to the right the last edge goes down */
+  /** What a node leads to, each above it with its edges. `x` is how far to the right the last edge goes down. */
   addInputs(
     inputs: InputOfNode[],
     heightLeft: number,
@@ -515,7 +515,7 @@ class FocusBuilder {
     if (uids.length > count) this.addText("moreInMap", String(uids.length - count));
   }
 
-  /** What a node keeps, as dots with their names in tooltips. @returns where they end */
+  /** What a node keeps, as dots with their names in tooltips. Returns where they end. */
   addSlotDots(box: FocusNode) {
     let x = (box.tag ? box.tag.x + box.tag.w : box.x + box.w) + 8;
     if (box.kind === "leaf") return x;
@@ -566,7 +566,7 @@ class FocusBuilder {
   }
 }
 
-/** A node's edges by where they lead. @param grads that go along them */
+/** A node's edges by where they lead. `grads` go along them. */
 function groupInputs(
   next: (readonly [string, number] | null)[] | [string, number][],
   grads: (Grad | null)[],

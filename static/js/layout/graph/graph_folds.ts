@@ -1,4 +1,6 @@
-/** Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called. */
+/**
+ * Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called.
+ */
 
 import { GRAPH_FOLD_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
 import { foldToggleKey, type GraphStep } from "./graph_step.ts";
@@ -24,7 +26,7 @@ export type GraphFoldPlace = Rect & {
 
 const MAX_FOLD_NAMES = 24;
 
-/** @param blocks neighbours in one graph @returns open where the reader opened it by one of its nodes */
+/** `blocks` are neighbours in one graph. The fold is open where the reader opened it by one of its nodes. */
 export function placeGraphFold(
   graphStep: GraphStep,
   blocks: NodeBlock[],

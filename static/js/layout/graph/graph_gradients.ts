@@ -1,4 +1,7 @@
-/** Gradients around a node of the graph: on their way to other nodes above it, their sum beside it, a backward's first below it. */
+/**
+ * Gradients around a node of the graph: on their way to other nodes above it, their sum beside it, a backward's first
+ * below it.
+ */
 
 import { fittedGradientChip } from "../text/grad_chip.ts";
 import {

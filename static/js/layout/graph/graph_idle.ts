@@ -29,7 +29,7 @@ export interface UnreadLeafPlaces {
 
 const UNREAD_LEAVES_FOLD_KEY = "graph idle";
 
-/** @param w of the pane */
+/** `w` is the pane's width. */
 export function placeUnreadLeaves(graphStep: GraphStep, idle: string[], y: number, w: number): UnreadLeafPlaces {
   const open = graphStep.toggled.has(UNREAD_LEAVES_FOLD_KEY);
   const hasOwnLine = (leafUid: string) =>

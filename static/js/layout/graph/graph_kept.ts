@@ -27,7 +27,6 @@ export interface KeptSlot {
   known: boolean;
 }
 
-/** @param uid the node's */
 export function keptSlotTexts(graphStep: GraphStep, uid: string): KeptSlot[] {
   const node = graphStep.node(uid);
   return Object.entries(node?.saved ?? {}).map(([slot, saved]) => {

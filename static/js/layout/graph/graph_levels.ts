@@ -20,7 +20,7 @@ export interface CollapsibleLine {
 /** What has rank 3 is open whatever the room. */
 const ALWAYS_OPEN_RANK = 3;
 
-/** Sets the level of each line. @param lines from top to bottom @param maxHeight for them */
+/** Sets the level of each line, from top to bottom, so that they fit into `maxHeight`. */
 export function assignDetailLevels(lines: CollapsibleLine[], maxHeight: number) {
   for (const line of lines) line.level = line.rank >= ALWAYS_OPEN_RANK ? "full" : "slim";
   const stack = new FoldableLines(lines);

@@ -77,7 +77,7 @@ const MAX_CACHED_SIZES = 8;
 const shapingsByBlock = new WeakMap<NodeBlock, string[]>();
 const placesByModel = new WeakMap<GraphModel, Map<string, MapPlaces>>();
 
-/** Where every node of a run has its dot. @param h of the pane */
+/** Where every node of a run has its dot in a pane of height `h`. */
 export function mapPlaces(model: GraphModel, h: number): MapPlaces {
   const cache = placesByModel.get(model) ?? new Map<string, MapPlaces>();
   placesByModel.set(model, cache);
@@ -107,8 +107,8 @@ export function mapPlaces(model: GraphModel, h: number): MapPlaces {
 }
 
 /**
- * Which line each node has, counted from 0, and how many lines there are.
- * @param hasShapings whether what stands between a leaf and its reader has a line above that
+ * Which line each node has, counted from 0, and how many lines there are. `hasShapings`: what stands between a leaf and
+ * its reader has a line above that.
  */
 function packGraphs(model: GraphModel, ends: Map<string, number>, hasShapings: boolean) {
   const packer = new IntervalPacker();
@@ -123,7 +123,7 @@ function packGraphs(model: GraphModel, ends: Map<string, number>, hasShapings: b
 
 /**
  * Until when a graph has its places: as long as it lives, or, where backward is done with it, until no step touches it.
- * @param scarce whether every graph gives its places away once no step touches it any more
+ * `scarce`: every graph gives its places away once no step touches it any more.
  */
 function lastStepOfPlace(model: GraphModel, { order, birth, death }: GraphComponent, scarce: boolean) {
   if (!scarce && !order.some(({ visited }) => visited)) return death;
@@ -136,7 +136,7 @@ function lastStepOfPlace(model: GraphModel, { order, birth, death }: GraphCompon
   return last;
 }
 
-/** The map at a step. @param left where it begins @param inFocus the keys of edges that are drawn in full beside it */
+/** The map at a step. It begins at `left`; edges whose keys are `inFocus` are drawn in full beside it. */
 export function layoutGraphMap(
   graphStep: GraphStep,
   { left, w, h }: { left: number; w: number; h: number },
@@ -244,8 +244,10 @@ function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, 
   return dots;
 }
 
-/** By the height of a line, what stands at its left: leaves, and what is between them and their reader where that has no
- * line of its own. */
+/**
+ * By the height of a line, what stands at its left: leaves, and what is between them and their reader where that has no
+ * line of its own.
+ */
 function dotsBesideLines(block: NodeBlock, { lines }: MapPlaces, cy: number) {
   const out = new Map<number, { uid: string; kind: MapDot["kind"] }[]>();
   for (const { leaf, vias } of block.docks) {

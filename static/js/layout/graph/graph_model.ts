@@ -1,4 +1,7 @@
-/** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
+/**
+ * The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and
+ * rails.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
@@ -18,8 +21,7 @@ const RESHAPING_NODE_PATTERN =
 const MAX_RESHAPING_NODES = 12;
 
 /**
- * What the nodes of a run are called, for the memory pane and sentences too; leaves go by their tensor's name.
- * @returns by uid
+ * What the nodes of a run are called, by uid, for the memory pane and sentences too; leaves go by their tensor's name.
  */
 export function nodeLabelsByUid(model: GraphModel): Map<string, string> {
   return model.labels;
@@ -72,7 +74,7 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
   };
 }
 
-/** Every edge that a node ever has; a node's edges hardly ever change. @returns by node */
+/** Every edge that a node ever has, by node; a node's edges hardly ever change. */
 function edgesByNode(steps: Step[]): Map<string, InputEdge[]> {
   const edges = new Map<string, InputEdge[]>();
   for (const { set = {} } of steps)

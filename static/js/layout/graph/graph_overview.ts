@@ -21,7 +21,7 @@ export interface GraphOverview {
   touched: Rect[];
 }
 
-/** @param room with its overview's width, and the height below which the focus stands */
+/** `w` is the overview's width; the focus stands below the height `top`. */
 export function layoutGraphOverview(
   graphStep: GraphStep,
   room: PaneRoom,

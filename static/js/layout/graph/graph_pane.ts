@@ -1,4 +1,6 @@
-/** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
+/**
+ * The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight.
+ */
 
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";
@@ -78,7 +80,7 @@ type Line = CollapsibleLine & {
 /** Of a graph without rails, the least width and the part of the stage's: with gradients, and without. */
 const CHAIN_WIDTHS = { visited: { least: 270, share: 0.36 }, unvisited: { least: 200, share: 0.3 } };
 
-/** The graph's share of a stage. @param w of the stage @returns 0 without a graph */
+/** The graph's share of a stage of width `w`; 0 without a graph. */
 export function graphPaneWidth(model: GraphModel, w: number): number {
   if (!model.blocks.size && !model.leaves.length) return 0;
   const lanes = model.components.reduce((most, { rails }) => Math.max(most, rails.lanes), 0);
@@ -89,12 +91,12 @@ export function graphPaneWidth(model: GraphModel, w: number): number {
   return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + 12 * lanes));
 }
 
-/** The height from which on every node of the run is in full at a place of its own. @param w of the pane */
+/** The height from which on every node of the run is in full at a place of its own, in a pane of width `w`. */
 export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
   return fixedGraphPlaces(model, w).height;
 }
 
-/** @param i the step @param graphStep what it says about the graph, where that is known already */
+/** `graphStep` is what step `i` says about the graph, where that is known already. */
 export function layoutGraphPane(
   model: GraphModel,
   i: number,
@@ -140,8 +142,7 @@ function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane 
 
 /**
  * The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand
- * there.
- * @param tops of graphs at rest
+ * there, at their `tops`.
  */
 function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<string, number> | null): Line[] {
   const graphs = [...graphStep.components];
@@ -179,7 +180,7 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
   });
 }
 
-/** @param spread what is added above each node but a graph's first */
+/** `spread` is added above each node but a graph's first. */
 function showLineInFull(line: Line, column: GraphColumn, spread: number) {
   const { docks, visited, seed } = line.block;
   line.level = "full";

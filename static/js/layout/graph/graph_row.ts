@@ -1,4 +1,7 @@
-/** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
+/**
+ * A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its
+ * gradients.
+ */
 
 import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
@@ -22,7 +25,7 @@ interface RowPosition {
   docks: AttachedLeaf[];
 }
 
-/** @param isPlaced whether a leaf stands for itself here */
+/** `isPlaced` says whether a leaf stands for itself here. */
 export function layoutGraphRow(
   graphStep: GraphStep,
   block: NodeBlock,

@@ -52,7 +52,7 @@ export function initialGradientHeight(sizes: GraphSizes) {
   return sizes.chip + 10;
 }
 
-/** @param w the pane's width */
+/** `w` is the pane's width. */
 export function graphColumn(component: GraphComponent, w: number, sizes = NORMAL_GRAPH_SIZES): GraphColumn {
   const { lanes } = component.rails;
   const railed = lanes > 1;
@@ -83,14 +83,14 @@ export function gradientLineCounts(block: NodeBlock, column: GraphColumn) {
   return { beside: perLine, lines: Math.min(MAX_GRADIENT_LINES, Math.ceil(block.inputs.length / perLine)) };
 }
 
-/** The room above a node and its leaves. @param hasChips whether gradients are there on their way to other nodes */
+/** The room above a node and its leaves. `hasChips`: gradients are there on their way to other nodes. */
 export function gapAboveNode(block: NodeBlock, column: GraphColumn, hasChips: boolean) {
   if (hasChips && block.inputs.length)
     return gapWithGradients(column.sizes) + (gradientLineCounts(block, column).lines - 1) * column.sizes.chipLine;
   return block.line === 0 ? FIRST_NODE_GAP : NODE_GAP;
 }
 
-/** How high docked leaves are. @param count of their lines */
+/** How high so many lines of docked leaves are. */
 export function attachedLeavesHeight(count: number, sizes: GraphSizes) {
   return count ? count * sizes.leafLine + sizes.leavesGap : 0;
 }

@@ -1,4 +1,7 @@
-/** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
+/**
+ * What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what
+ * matters.
+ */
 
 import type { Names } from "../../trace/names.ts";
 import { findEntity, isHandle } from "../../trace/entities.ts";
@@ -149,7 +152,7 @@ export class GraphStep {
     return findEntity(this.entities, uid, "node");
   }
 
-  /** @param uid a node's @param component the graph that it is in or docked to */
+  /** The graph is the one that the node is in or docked to. */
   visitOrder(uid: string, component: GraphComponent): VisitOrder | null {
     let turns = this.visitOrderCache.get(component);
     if (!turns) this.visitOrderCache.set(component, (turns = new Map()));
@@ -266,8 +269,10 @@ export class GraphStep {
     return this.model.leaves.filter((leafUid) => this.node(leafUid) && this.mainReaderOf(leafUid) === null);
   }
 
-  /** What a node that accumulates into a leaf is called after: the leaf's name, or `old w` where `w` now is another
-   * tensor. @param accumulator the node's uid */
+  /**
+   * What a node that accumulates into a leaf is called after: the leaf's name, or `old w` where `w` now is another
+   * tensor.
+   */
   accumulatorLeafName(accumulator: string) {
     const variable = this.node(accumulator)?.variable;
     if (!variable) return accumulator;

@@ -18,8 +18,10 @@ import type { GraphModel, GraphComponent, GraphSizes, FixedGraphPlaces } from ".
 /** So many widths are remembered. */
 const MAX_CACHED_WIDTHS = 16;
 
-/** The most that is added above a node so that a graph takes its pane, and the part of it that is added below the leaves
- * docked to it. */
+/**
+ * The most that is added above a node so that a graph takes its pane, and the part of it that is added below the leaves
+ * docked to it.
+ */
 const MAX_SPREAD = 160;
 const LEAVES_SHARE_OF_SPREAD = 0.3;
 /** Of the height that a graph leaves, the part above it. */
@@ -31,8 +33,10 @@ const SPREAD_STEP = 4;
 /** Names are large in panes that are at least so wide. */
 const MIN_LARGE_WIDTH = 300;
 
-/** The places in a pane that has room for more: larger, if that fits, and spread over its height.
- * @param h of the pane @returns null where they don't fit */
+/**
+ * The places in a pane that has room for more: larger, if that fits, and spread over its height `h`. Null where they
+ * don't fit.
+ */
 export function spreadGraphPlaces(model: GraphModel, w: number, h: number): FixedGraphPlaces | null {
   if (!Number.isFinite(h)) return null;
   const key = `${w} ${h}`;
@@ -68,7 +72,7 @@ function moveDown(places: FixedGraphPlaces, by: number) {
   places.height += by;
 }
 
-/** @param w of the pane */
+/** `w` is the pane's width. */
 export function fixedGraphPlaces(
   model: GraphModel,
   w: number,
@@ -83,7 +87,7 @@ export function fixedGraphPlaces(
   return places;
 }
 
-/** @param spread what is added above each node but a graph's first */
+/** `spread` is added above each node but a graph's first. */
 function arrangeGraphs(model: GraphModel, w: number, denseSizes: GraphSizes, spread: number): FixedGraphPlaces {
   const sizes = {
     ...denseSizes,
@@ -124,7 +128,7 @@ function arrangeGraphs(model: GraphModel, w: number, denseSizes: GraphSizes, spr
   return still;
 }
 
-/** @param components by birth */
+/** The components are in the order of their births. */
 function haveOverlappingLifetimes(components: GraphComponent[]) {
   let death = -1;
   for (const component of components) {

@@ -1,4 +1,6 @@
-/** Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes. */
+/**
+ * Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes.
+ */
 
 /** a node's k-th edge and the node that it leads to */
 export interface InputEdge {
@@ -43,9 +45,8 @@ class LaneStretches {
 }
 
 /**
- * Lanes for all the nodes that one graph ever has, so that none moves when later ones come.
- * @param order the nodes, inputs before what reads them
- * @param inputs of each node
+ * Lanes for all the nodes that one graph ever has, so that none moves when later ones come. `order` has inputs before
+ * what reads them.
  */
 export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]>): GraphRails {
   const lineByUid = new Map(order.map((uid, line) => [uid, line]));
@@ -87,8 +88,8 @@ export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]
 }
 
 /**
- * From a node up, at each the input with the longest way behind it, as far as no lane is given.
- * @returns with the edge that goes on up
+ * From a node up, at each the input with the longest way behind it, as far as no lane is given; each with the edge that
+ * goes on up.
  */
 function longestChainUp(
   lowestUid: string,

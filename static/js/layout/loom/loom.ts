@@ -1,4 +1,7 @@
-/** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
+/**
+ * The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves
+ * between steps.
+ */
 
 import {
   storagesOutlivingRow,
@@ -34,7 +37,10 @@ const SUFFICIENT_ROW_SHARE = 0.98;
 /** Cells get smaller only for so much, and give up their numbers only for so much. */
 const SMALLER_CELLS_COST_RATIO = 0.85;
 const UNREADABLE_CELLS_COST_RATIO = 0.4;
-/** A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that counts. */
+/**
+ * A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that
+ * counts.
+ */
 const COMFORTABLE_CELL_WIDTH = 32;
 const RECENT_ROW_COUNT = 4;
 const RECENT_ROWS_WEIGHT = 0.2;
@@ -47,7 +53,9 @@ const USUAL_WIDTH = 1180;
 const FEW_STORAGES = 24;
 const MAX_STORAGES = 60;
 
-/** Whether storages that outlive their statement are few, or all stand beside each other in a loom of the usual width. */
+/**
+ * Whether storages that outlive their statement are few, or all stand beside each other in a loom of the usual width.
+ */
 export function hasRoomForStorages(opened: OpenTrace): boolean {
   let count = 0;
   for (const { kind, birth, death } of opened.index.lifetimes.values())
@@ -55,7 +63,7 @@ export function hasRoomForStorages(opened: OpenTrace): boolean {
   return count <= FEW_STORAGES || (count <= MAX_STORAGES && !layoutLoom(opened).bounded);
 }
 
-/** @param options room: the width that there is; stacked: code above its row, not beside */
+/** `room` is the width that there is. `stacked`: code stands above its row, not beside. */
 export function layoutLoom(
   opened: OpenTrace,
   { room: stageWidth = USUAL_WIDTH, stacked = false }: { room?: number; stacked?: boolean } = {},
@@ -174,7 +182,7 @@ function rowsFreeingStorage({ storages }: RunRows, uid: string) {
   return life?.freed ? [life.death] : [];
 }
 
-/** @param maxShare of the room */
+/** `maxShare` is a share of the room. */
 function loomCodeWidth(runRows: RunRows, stageWidth: number, maxShare: number) {
   let longest = 0;
   for (const row of runRows.rows)

@@ -50,8 +50,8 @@ export interface CellScale {
 }
 
 /**
- * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several below
- * each other where it touches more than fits beside each other.
+ * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several
+ * below each other where it touches more than fits beside each other.
  */
 export class StorageColumns {
   allColumns: StorageColumn[] = [];
@@ -64,7 +64,7 @@ export class StorageColumns {
   left: number;
   right: number;
 
-  /** @param left where the first may begin @param rows how many there are */
+  /** The first column may begin at `left`; `rows` is their number. */
   constructor(left: number, rows: number) {
     this.firstShelfOfRow = Array.from({ length: rows + 1 }, (_, r) => r);
     this.left = left;

@@ -23,7 +23,7 @@ export function shortNodeName(name: string) {
     .replace("AccumulateGrad", "+=");
 }
 
-/** @param isInline whether its slots stand in its line */
+/** `isInline`: the node's slots stand in its line. */
 export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number, isInline: boolean): NodeDot {
   const slots = new Map(
     node.slots.map((slot, k) => [
@@ -93,7 +93,7 @@ function laneSpacing(count: number, stacked: boolean) {
   );
 }
 
-/** Lanes for the nodes, the way of every edge. @param maxWidth the width of it all, where it is bounded */
+/** Lanes for the nodes, the way of every edge. `maxWidth` bounds the width of it all; null where nothing does. */
 export function layoutLoomGraph(plan: LoomPlan, maxWidth: number | null) {
   const lanes = new LaneAllocator();
   const { dots, run } = plan;

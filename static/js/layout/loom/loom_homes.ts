@@ -1,4 +1,7 @@
-/** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
+/**
+ * The loom's homes: storages that have the same name one after the other share a place across, with their `.grad`
+ * beside it.
+ */
 
 import { storageColumn, type StorageColumn, type RailMargins, type CellScale } from "./loom_columns.ts";
 import type { StorageLifetime } from "./run_row.ts";
@@ -20,9 +23,8 @@ export interface LoomHome {
 const MAX_HOMES_TRIED = 4;
 
 /**
- * Homes in the order in which their first storage was made, each with the columns of all its storages.
- * @param lives by birth
- * @param names by storage
+ * Homes in the order in which their first storage was made, each with the columns of all its storages. `lives` are by
+ * birth, `names` by storage.
  */
 export function groupColumnsByHome(
   lives: StorageLifetime[],
@@ -69,7 +71,7 @@ export function homeWidth({ values, grads }: LoomHome) {
   return values.w + (grads?.w ?? 0);
 }
 
-/** The columns of a home that stands at x, cut to some shelves. @param shelves the first of each row */
+/** The columns of a home that stands at x, cut to some shelves. `shelves` has the first of each row. */
 export function homeColumns(
   { values, grads }: LoomHome,
   x: number,

@@ -2,7 +2,7 @@
 
 import { truncateText } from "../../trace/format.ts";
 
-/** A path cut before one of its parts where it is too long: `…2.weight.grad`. @param maxLength characters */
+/** A path of more than `maxLength` characters cut before one of its parts: `…2.weight.grad`. */
 export function pathThatFits(name: string, maxLength: number) {
   if (Array.from(name).length <= maxLength) return name;
   for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
@@ -13,9 +13,8 @@ export function pathThatFits(name: string, maxLength: number) {
 }
 
 /**
- * All names of something where there is room for them, else the first and how many more there are.
- * @param names parted by spaces
- * @param maxLength characters
+ * All names of something, which are parted by spaces, where they fit into `maxLength` characters, else the first and
+ * how many more there are.
  */
 export function namesThatFit(names: string, maxLength: number) {
   if (Array.from(names).length <= maxLength) return names;

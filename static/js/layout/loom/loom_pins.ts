@@ -38,9 +38,8 @@ function joinSilentWriteWarnings(lines: PinLine[]) {
 }
 
 /**
- * @param columns those in which its storage stands while it is kept
- * @param y of the slot
- * @param pinOffset how far right of the rail
+ * `columns` are those in which its storage stands while it is kept. `y` is that of the slot, and `pinOffset` how far
+ * right of the rail the pin is.
  */
 function layoutPinLine(plan: LoomPlan, pin: LoomPin, columns: StorageColumn[], y: number, pinOffset: number): PinLine {
   const [first] = columns;

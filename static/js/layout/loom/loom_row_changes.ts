@@ -1,4 +1,7 @@
-/** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
+/**
+ * What a row of the run left other than it was: handles made and named, cells written, counters, and what its events
+ * say.
+ */
 
 import { changedCells, type Entities } from "../../trace/state.ts";
 import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../../trace/entities.ts";
@@ -10,9 +13,7 @@ import type { RowState } from "./loom_row_state.ts";
 import type { RunRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 
 /**
- * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
- * @param r its number
- * @param rowState that of the row
+ * Fills a row, by its number `r`, with its readers, writes and bumps, and the run with what the row tells of storages.
  */
 export function recordRowChanges(runRows: RunRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
   const naming = rowState.names.namesAndPathsOf(handlesToName(row, rowState, steps));
@@ -76,7 +77,7 @@ function isGradientOfTouchedTensor(uid: string, rowState: RowState) {
   return false;
 }
 
-/** Names that now mean a handle which was there before. @param uid of the frame */
+/** Names of a frame that now mean a handle which was there before. */
 function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowState, naming: Names) {
   const step = rowState.touchSteps.get(uid) ?? row.last;
   for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
@@ -110,7 +111,7 @@ function createStorageReader(
   };
 }
 
-/** A storage's first name, and its counters. @param r its row */
+/** A storage's first name, and its counters, at row `r`. */
 function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: StorageReader, r: number) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
@@ -188,7 +189,7 @@ function recordRowEvents(row: LoomRow, rowState: RowState, naming: Names, steps:
     }
 }
 
-/** @param k the step */
+/** `k` is the step. */
 function recordWriteEvent(row: LoomRow, k: number, event: Written, entityNow: Storage, naming: Names) {
   const write = row.writes.get(event.storage) ?? emptyStorageWrite(event.storage, k);
   const changed = write.cells.size > 0 || (event.changed !== 0 && !entityNow.cells);

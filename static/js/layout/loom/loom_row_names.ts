@@ -1,10 +1,16 @@
-/** How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than leads to them. */
+/**
+ * How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than
+ * leads to them.
+ */
 
 import { isHandle, type Container, type Entity } from "../../trace/entities.ts";
 import { collectNamesAndPaths, keyValuePairs, referencedUid, type Names } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 
-/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths` says what is so. */
+/**
+ * Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths`
+ * says what is so.
+ */
 export class RowNames {
   entities: Map<string, Entity>;
   /** by what it meant, by frame: names */
@@ -23,7 +29,7 @@ export class RowNames {
   frames = new Set<string>();
   bindCount = 0;
 
-  /** @param entities the state, which goes along */
+  /** `entities` is the state, which goes along. */
   constructor(entities: Map<string, Entity>) {
     this.entities = entities;
   }

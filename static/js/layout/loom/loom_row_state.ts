@@ -25,7 +25,7 @@ export class RowState {
     this.names = new RowNames(this.entitiesAfter);
   }
 
-  /** Go on to the end of the next row. @param last its steps */
+  /** Goes on to the end of the next row, which has the steps from `first` to `last`. */
   advanceToNextRow(first: number, last: number) {
     for (const map of [this.touchSteps, this.writeSteps, this.stateBefore, this.valuesBefore]) map.clear();
     for (let k = first; k <= last; k++) {
@@ -47,7 +47,7 @@ export class RowState {
     return this.touchSteps.has(uid) ? this.stateBefore.get(uid) !== undefined : this.entitiesAfter.has(uid);
   }
 
-  /** @param k the step */
+  /** `k` is the step. */
   rememberEntityBefore(uid: string, k: number) {
     if (this.touchSteps.has(uid)) return;
     this.touchSteps.set(uid, k);
@@ -64,7 +64,7 @@ export class RowState {
     this.names.recordEntity(uid, now);
   }
 
-  /** @param uid of a frame @param names what its names mean @param wasThere whether the frame was there before */
+  /** `names` are what the names of the frame mean. `wasThere`: the frame was there before. */
   updateFrameNames(
     uid: string,
     names: Map<string, Value>,

@@ -1,4 +1,7 @@
-/** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
+/**
+ * The loom's column of storages without a name: how many storages that never had a name there are after each row, and
+ * their bytes.
+ */
 
 import { UNNAMED_COLUMN_WIDTH } from "./loom_sizes.ts";
 import type { RunRows, StorageLifetime } from "./run_row.ts";
@@ -13,7 +16,7 @@ export interface UnnamedColumn {
   most: number;
 }
 
-/** @param lives those without a name @returns null where there are none */
+/** `lives` are those without a name. Null where there are none. */
 export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLifetime[]): UnnamedColumn | null {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);

@@ -69,8 +69,7 @@ function storagesMadeByNodes(row: LoomRow, runRows: RunRows) {
 }
 
 /**
- * The share of rows that have room for all that they and those just before them made, wrote or read anew.
- * @param rowsBefore how many rows before
+ * The share of rows that have room for all that they and the `rowsBefore` rows before them made, wrote or read anew.
  */
 export function shareOfRowsThatFit(homes: LoomHome[], touches: Touches[], maxWidth: number, rowsBefore = 0): number {
   const homeOf = homeByStorage(homes);
@@ -167,7 +166,7 @@ class TimeSharedHomes {
     return true;
   }
 
-  /** @param to its last shelf */
+  /** `to` is its last shelf. */
   closeHome({ claim, x, from }: OpenHome, to: number) {
     claim.wish = x;
     this.closed.push({ home: claim.home, x, from, to });

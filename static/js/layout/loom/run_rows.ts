@@ -1,4 +1,6 @@
-/** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
+/**
+ * What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows.
+ */
 
 import { loomGradientChip } from "../text/chip.ts";
 import { recordRowChanges } from "./loom_row_changes.ts";
@@ -119,7 +121,6 @@ function areSameStatement(a: Step, b: Step) {
   return a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
 }
 
-/** @param sourceLines its lines */
 function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): LoomRow {
   const traceStep = trace.steps[lastStep];
   const { code, indent } = firstStatementLines(trace, sourceLines, traceStep);

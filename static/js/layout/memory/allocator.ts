@@ -25,7 +25,9 @@ const FREE_BLOCK_WIDTH = 34;
 const MIN_NAMED_BLOCK_WIDTH = 28;
 /** What an optimizer keeps for a parameter. */
 const OPTIMIZER_STATE_PATH_PATTERN = /\.state\[(.+)\]\['(\w+)'\]$/;
-/** A block's wished width counts at most so many characters of its name; a longer one is cut only where room is short. */
+/**
+ * A block's wished width counts at most so many characters of its name; a longer one is cut only where room is short.
+ */
 const MAX_PREFERRED_NAME_LENGTH = 16;
 
 /** What the allocators of a step's devices hold, one line each. */
@@ -158,7 +160,7 @@ function storageNameInProgram(memoryStep: MemoryStep, storageUid: string) {
   return { name: parameterName ? `${parameterName} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
 }
 
-/** @param ownerUid of a gradient */
+/** The name of the tensor that a gradient belongs to. */
 function gradientOwnerName(memoryStep: MemoryStep, ownerUid: string) {
   const path = memoryStep.names.paths.get(ownerUid);
   return path && `${path}.grad`;

@@ -77,7 +77,6 @@ function optimizerSettingChips(memoryStep: MemoryStep, { uid, state }: HeadingIt
 /**
  * Which tensors an optimizer updates: by the module that they are all of, else the first of them, and how many they
  * are.
- * @param uid of the optimizer
  */
 function optimizedTensorsText(memoryStep: MemoryStep, uid: string) {
   const groups = findEntity(
@@ -154,8 +153,8 @@ function valueChipWidth({ label, text, kind }: ValueChip) {
 }
 
 /**
- * Chips in lines between two edges: in one line those that fit, of which the changed come before all others.
- * @param leftEdge of further lines
+ * Chips in lines between two edges: in one line those that fit, of which the changed come before all others. Further
+ * lines begin at `leftEdge`.
  */
 export function wrapValueChips(
   list: ValueChip[],

@@ -52,9 +52,7 @@ export function optimizerPathPrefixes(optimizers: Iterable<string>, paths: Map<s
 
 /**
  * The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that of
- * a `.grad`.
- * @param optimizerPrefixes optimizers' paths
- * @returns state: the name in an optimizer of what has no other
+ * a `.grad`. `state` is the name in an optimizer of what has no other.
  */
 export function namesShownOnRow(
   tags: NameTag[] | undefined,
@@ -132,7 +130,7 @@ class HomesBuilder {
   /** frames of functions that are there */
   liveFrames = new Set<string>();
 
-  /** @param entities after it */
+  /** `entities` is the state after the step. */
   addStep(traceStep: Step, entities: Entities) {
     const set = Object.entries(traceStep.set ?? {});
     let mustVisitAll = false;
@@ -165,7 +163,7 @@ class HomesBuilder {
           this.addTensorName(uid, name, referencedUid(value), entities);
   }
 
-  /** @returns whether it names an object anew */
+  /** Returns whether the frame names an object anew. */
   addFrame(uid: string, frame: Frame, fields: Delta, entities: Entities): boolean {
     const { sectionKeyByFrame: frames, sectionByKey: sections } = this.homes;
     if (!frame.caller) this.mainFrame ||= uid;
@@ -220,7 +218,7 @@ class HomesBuilder {
     }
   }
 
-  /** Gives a name its line, unless it has one. @param uid what it means */
+  /** Gives a name of `uid` its line, unless it has one. */
   addNameLine(uid: string, tag: NameTag, entities: Entities) {
     const rootName = pathRoot(tag.text);
     const isMain = this.isModuleLevelName(tag, entities);
@@ -301,7 +299,7 @@ interface NamedThing {
 
 /**
  * What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
- * @param sections what is nearer to a variable first
+ * The sections that are nearer to a variable come first.
  */
 function sortDepthFirst(sections: NamedThing[]): NamedThing[] {
   interface Branch {
@@ -328,7 +326,6 @@ function sortDepthFirst(sections: NamedThing[]): NamedThing[] {
   return ordered;
 }
 
-/** @param uid of a frame */
 function frameFunctionName(entities: Entities, uid: string) {
   const frame = entities.get(uid);
   return frame?.kind === "frame" ? frame.name : undefined;

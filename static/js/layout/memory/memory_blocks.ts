@@ -54,7 +54,7 @@ export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
   return { named, states: optimizerStates, nameless };
 }
 
-/** A leaf that lost its name and still gets gradients is called by the name that it had. @returns whether it is one */
+/** A leaf that lost its name and still gets gradients is called by the name that it had. Returns whether it is one. */
 function addFormerName(memoryStep: MemoryStep, block: RowBlock, uid: string): boolean {
   const handle = memoryStep.entities.get(uid);
   const home = memoryStep.homes.homeOf.get(uid);

@@ -72,8 +72,8 @@ const MIN_LARGE_CELL_WIDTH = 60;
 const BROKEN_PIN_WIDTH = 210;
 
 /**
- * How wide a pane is at least in which all of a run stands beside each other, with numbers.
- * @param hasBrokenPins whether a saved value of the run is ever overwritten
+ * How wide a pane is at least in which all of a run stands beside each other, with numbers. `hasBrokenPins`: a saved
+ * value of the run is overwritten.
  */
 export function leastContentWidth(homes: Homes, hasBrokenPins = false): number {
   const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
@@ -91,8 +91,8 @@ function cellsOfOneSize(row: RowCells, stripW: number, mostCells: number): RowCe
 }
 
 /**
- * On a phone a card has what cells leave: where they are few, its words fit.
- * @param besideNames pixels right of the names
+ * On a phone a card has what cells leave: where they are few, its words fit. `besideNames` is how many pixels right of
+ * the names there are.
  */
 function phoneCardWidth(homes: Homes, besideNames: number, row: RowCells): number {
   const strips = Math.max(MIN_STRIPS_WIDTH, Math.min(MAX_CELLS_IN_LINE, homes.mostCells) * row.w);
@@ -158,10 +158,8 @@ const MIN_LINE_WIDTH_WITH_GRADIENTS = 90;
 const FOCUS_LINE_CARD_WIDTH = 70;
 
 /**
- * The columns of what a step touched, beside the list of names: its cells stand below its names.
- * @param left where it begins
- * @param w of it
- * @param usualWidth that it has where the graph has a focus, too: names and tensors stand at one place in both
+ * The columns of what a step touched, beside the list of names: its cells stand below its names. They begin at `left`.
+ * `usualWidth` is what they have where the graph has a focus, too: names and tensors stand at one place in both.
  */
 export function layoutFocusColumns(homes: Homes, left: number, w: number, usualWidth: number): MemoryColumns {
   const names = 12;
@@ -218,7 +216,7 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
   return columns;
 }
 
-/** The columns of a row: those of lines where it is one. @param layout of the row */
+/** The columns of a row: those of lines where it is one. */
 export function columnsOfRow(columns: MemoryColumns, { level, low }: { level: string; low: boolean }): MemoryColumns {
   return columns.line && (level === "slim" || low) ? columns.line : columns;
 }

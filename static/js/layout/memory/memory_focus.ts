@@ -1,4 +1,6 @@
-/** The memory pane of a run with more names than have rows: the list of all names, and beside it what the step touched. */
+/**
+ * The memory pane of a run with more names than have rows: the list of all names, and beside it what the step touched.
+ */
 
 import { frameValueChips } from "./heading_chips.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
@@ -103,9 +105,8 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
 }
 
 /**
- * What the step touched, and below it what its operations used, where all of that has room as well.
- * @param placed what the step touched
- * @param all the items of the step
+ * What the step touched (`placed`), and below it what its operations used of `all` items of the step, where all of that
+ * has room as well.
  */
 function withUsedRows(
   memoryStep: MemoryStep,

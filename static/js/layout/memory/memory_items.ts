@@ -16,10 +16,7 @@ const AFTER_ITS_NAME = 0.5;
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;
 
-/**
- * @param rowBlocks those of the step
- * @param foldsGradients whether gradients on their way are counted: they stand on their edges in the graph
- */
+/** `foldsGradients`: gradients on their way are counted, since they stand on their edges in the graph. */
 export function memoryItems(
   memoryStep: MemoryStep,
   rowBlocks: RowBlocks = memoryRowBlocks(memoryStep),

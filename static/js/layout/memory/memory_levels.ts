@@ -1,4 +1,6 @@
-/** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
+/**
+ * Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last.
+ */
 
 import { layoutRow, collapsedRowHeight } from "./row_lines.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
@@ -16,8 +18,10 @@ interface Candidate {
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
 const MAX_UNCROWDED_ROWS = 14;
-/** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
- * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
+/**
+ * Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as
+ * many at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes.
+ */
 const UNTOUCHED_ROWS_HEIGHT_SHARE = 0.66;
 
 /** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */
@@ -54,7 +58,7 @@ export function chooseRowLevels(
   openRowsThatFit(memoryStep, order, columns, freeHeight);
 }
 
-/** Whether something is in a row. @param uid of it */
+/** Whether something is in a row. */
 export function isInRow({ block }: RowItem, uid: string | null) {
   return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
@@ -86,8 +90,7 @@ function isNameless({ item }: Candidate) {
 
 /**
  * Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
- * @param order by claim
- * @returns what the closed rows take
+ * `order` is by claim. Returns what the closed rows take.
  */
 function foldRowsWithoutRoom(
   memoryStep: MemoryStep,

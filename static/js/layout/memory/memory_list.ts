@@ -18,7 +18,7 @@ const LINE_PARTS = {
   two: { margin: 7, strip: 30, gradient: 14, gap: 3 },
 };
 
-/** @param w units of the list's width @param h of what is in sight */
+/** `w` is the list's width in units, `h` the height in sight. */
 export function findMemoryList(model: MemoryModel, w: number, h: number): MemoryList {
   const key = `${w} ${h}`;
   let list = model.lists.get(key);
@@ -115,7 +115,7 @@ class ListPlacement {
     ) as MemoryList;
   }
 
-  /** @param forced whether it is placed even where it doesn't fit @returns null where it doesn't */
+  /** `forced`: it is placed even where it doesn't fit. Null where it doesn't. */
   place({ main, blocks }: Lines, columns: 1 | 2, forced = false): MemoryList | null {
     const inTime = new NamePlacesInTime(this.model);
     const { tops, height: blockRows } = inTime.place(new Map([...blocks].map(([key, lines]) => [key, lines.length])));
@@ -225,7 +225,7 @@ function moduleOfLine({ kind, names: [name] }: Line): string | null {
   return path && path !== name.section ? `${name.section} ${kind} ${path}` : null;
 }
 
-/** Lines that stand below each other and are of one thing as one. @param of what a line is of, null for nothing */
+/** Lines that stand below each other and are of one thing as one. `of` says what a line is of, null for nothing. */
 function joinNeighbours(lines: Line[], of: (line: Line) => string | null): Line[] {
   const out = [] as Line[];
   let last: string | null = null;

@@ -89,7 +89,7 @@ class ListFiller {
     return entry;
   }
 
-  /** @returns whether a line stands for it */
+  /** Returns whether a line stands for it. */
   addTo(key: string, block: RowBlock, name: ShownName | null, uid = block.handles[0] ?? block.others[0] ?? null) {
     const entry = this.entryOf(key);
     if (!entry) return false;

@@ -11,7 +11,7 @@ import type { MemoryItem, RankedItems, HeadingItem, RowBlock } from "./memory_pa
 /** Lines of one object for what it holds; those that the step left alone are counted beyond. */
 const MAX_OBJECT_LINES = 8;
 
-/** @param states storages that only optimizers keep */
+/** `states` are storages that only optimizers keep. */
 export function objectOutlineEntries(memoryStep: MemoryStep, states: RowBlock[]): RankedItems[] {
   const out: RankedItems[] = [];
   const linesBySection = new Map<string, number>();

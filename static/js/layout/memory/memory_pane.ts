@@ -30,7 +30,7 @@ export type MemoryPane = Pane & {
   overview: MemoryOverview | null;
 };
 
-/** @param nodeNames what the graph calls its nodes, where that is more than the operation */
+/** `nodeNames` are what the graph calls its nodes, where that is more than the operation. */
 export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, string> = new Map()): MemoryModel {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
   const modelBase = { opened, homes: findHomes(opened), history: cachedTouchHistory(opened) };
@@ -90,13 +90,16 @@ export function memoryHeightForFixedPlaces(model: MemoryModel, w: number) {
   return findFixedPlaces(model, w)?.h ?? Infinity;
 }
 
-/** Whether every row of the run has room at a place of its own. @param numbers and whether few cells all have numbers there */
+/**
+ * Whether every row of the run has room at a place of its own; with `numbers`, whether few cells all have numbers
+ * there, too.
+ */
 export function hasRoomForFixedPlaces(model: MemoryModel, w: number, h: number, cells: RowCells, numbers: boolean) {
   const places = fixedPlacesWithin(model, w, h, cells);
   return places !== null && !(numbers && places.coloursOnly);
 }
 
-/** One below the other. @returns the height of all */
+/** Places items one below the other. Returns the height of all. */
 function stackItems(placed: PlacedItem[]): number {
   let y = MEMORY_ITEM_HEIGHTS.top;
   for (const item of placed) {
@@ -107,8 +110,8 @@ function stackItems(placed: PlacedItem[]): number {
 }
 
 /**
- * Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it.
- * @returns by storage
+ * Places by storage for those without a name, among the lines below the named ones: each keeps its own while steps
+ * touch it.
  */
 function namelessPlaces({
   opened,

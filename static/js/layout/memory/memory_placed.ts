@@ -17,7 +17,7 @@ const FOLDED_ROW_COUNT_WIDTH = 98;
 
 export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, used: 30, top: 4 };
 
-/** What is drawn at a step, each with its height. @param items those of the step */
+/** The items that are drawn at a step, each with its height. */
 export function placeMemoryItems(
   memoryStep: MemoryStep,
   columns: MemoryColumns,
@@ -93,9 +93,7 @@ export function frameTitleThatFits(item: HeadingItem, columns: MemoryColumns) {
 }
 
 /**
- * What a heading says of an object's type after its names.
- * @param end of the names
- * @returns empty where there is no room for it
+ * What a heading says of an object's type after its names, which reach to `end`; empty where there is no room for it.
  */
 export function headingTypeTitle(entity: Entity | undefined, end: number, columns: MemoryColumns): string {
   const maxChars = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));

@@ -1,4 +1,6 @@
-/** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
+/**
+ * Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { memoryItems } from "./memory_items.ts";
@@ -12,7 +14,9 @@ import type { PlaceInterval, PlacedItem, FixedMemoryPlaces } from "./memory_part
 /** No window is higher: of a run that needs more, no places are sought. */
 const MAX_FIXED_PLACES_HEIGHT = 1600;
 
-/** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
+/**
+ * Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew.
+ */
 const MAX_STEPS_MEASURED = 60;
 
 export function findFixedPlaces(
@@ -218,9 +222,8 @@ export function gapsBetweenPlaces({ y, h }: FixedMemoryPlaces, height: number): 
 }
 
 /**
- * Puts what is drawn at a step where it stands for the whole run.
- * @param gaps added above each place
- * @returns the height of all; null where something needs more room than it has
+ * Puts what is drawn at a step where it stands for the whole run; `gaps` are added above each place. Returns the height
+ * of all, null where something needs more room than it has.
  */
 export function moveToFixedPlaces(
   still: FixedMemoryPlaces,

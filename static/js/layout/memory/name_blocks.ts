@@ -1,4 +1,6 @@
-/** Where the names of called functions stand below those of the module: functions that never run together share places. */
+/**
+ * Where the names of called functions stand below those of the module: functions that never run together share places.
+ */
 
 import type { MemoryModel } from "./memory_step.ts";
 
@@ -21,8 +23,8 @@ export class NamePlacesInTime {
   }
 
   /**
-   * @param heights by the key of a function, how many lines it has
-   * @returns tops: by function, the first of its lines; height: lines that all of them need
+   * `heights` has the number of lines of each function, by its key. `tops` has the first line of each, and `height` is
+   * the number of lines that all of them need.
    */
   place(heights: Map<string, number>): { tops: Map<string, number>; height: number } {
     const tops = new Map<string, number>();

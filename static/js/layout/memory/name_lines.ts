@@ -35,7 +35,10 @@ export function stateOwnerOfPath(path: string): StateOwner {
     : { key: `state ${optimizer} ${owner}`, owner, kind };
 }
 
-/** What a name's line is called, the same at every step. @param scope the section of the function that it is of, empty for the module's */
+/**
+ * What a name's line is called, the same at every step. `scope` is the section of the function that it is of, empty for
+ * the module's.
+ */
 export function nameLineKey(tag: NameTag, scope: string) {
   return scope ? `${scope}/${tag.text}` : tag.text;
 }
@@ -50,7 +53,7 @@ export class NameLines {
   /** by scope and storage, the line with which its row began */
   rowOfStorage = new Map<string, NameLine>();
 
-  /** @param storage the name's memory, null where it means an object */
+  /** `storage` is the name's memory, null where it means an object. */
   addName(key: string, text: string, section: string, scope: string, storage: string | null) {
     const rowKey = storage === null ? "" : `${scope} ${storage}`;
     const rowHead = rowKey ? this.rowOfStorage.get(rowKey) : undefined;
@@ -63,13 +66,13 @@ export class NameLines {
     if (rowKey && !rowHead) this.rowOfStorage.set(rowKey, line);
   }
 
-  /** @param path of an optimizer's own tensor */
+  /** `path` is that of an optimizer's own tensor. */
   addState(path: string, section: string) {
     const { key, owner } = stateOwnerOfPath(path);
     if (!this.byKey.has(key)) this.byKey.set(key, { key, text: owner, section, kind: "state", row: this.byKey.size });
   }
 
-  /** Of a leaf that gets a gradient and has no name any more. @param key of the name that it had */
+  /** A line of a leaf that gets a gradient and has no name any more. `key` is that of the name that it had. */
   addOldName(key: string) {
     const line = this.byKey.get(key);
     const oldKey = oldNameLineKey(key);

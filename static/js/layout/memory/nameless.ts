@@ -1,4 +1,7 @@
-/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
+/**
+ * What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a
+ * node.
+ */
 
 import { isHandle, type Entity } from "../../trace/entities.ts";
 import { operationNameOfNode } from "../../trace/format.ts";
@@ -71,7 +74,6 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
   return out;
 }
 
-/** @param uid of a node */
 function gradientTargetName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
   const leafUid = node?.kind === "node" ? node.variable : undefined;

@@ -6,7 +6,7 @@ import type { NameTag } from "../../trace/names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, PlacedName } from "./memory_parts.ts";
 
-/** @param section of the row */
+/** `section` is that of the row. */
 function makeShownName(memoryStep: MemoryStep, tag: NameTag, section: string): ShownName {
   const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {

@@ -147,7 +147,10 @@ class RowArrangement {
     return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
   }
 
-  /** How many cells there are up to the last that a tensor or a node reads; null where few follow, or where that isn't known. */
+  /**
+   * How many cells there are up to the last that a tensor or a node reads; null where few follow, or where that isn't
+   * known.
+   */
   readCells(block: RowBlock): number | null {
     const { entities } = this.memoryStep;
     const storage = entities.get(block.storage ?? "");
@@ -206,7 +209,7 @@ class RowArrangement {
     return out;
   }
 
-  /** @returns its height */
+  /** Returns the line's height. */
   handleLine(uid: string): number {
     const { item, layout, isOpen, isSmall, columns } = this;
     const handle = this.memoryStep.entities.get(uid) as Handle;

@@ -136,7 +136,8 @@ function breakingWriteOfPin(memoryStep: MemoryStep, { node, slot, saved }: Stora
   if (cached !== undefined) return cached;
   const entry = opened.index.slots.get(key);
   const causeStep = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
-  const isSeen = Number.isFinite(causeStep) && opened.trace.steps[causeStep].kind !== "begin"; // not before the recording
+  // not before the recording
+  const isSeen = Number.isFinite(causeStep) && opened.trace.steps[causeStep].kind !== "begin";
   const cause = isSeen ? breakingWriteAt(opened, causeStep, saved) : null;
   causes.set(key, cause);
   return cause;

@@ -5,7 +5,7 @@ import { textWidth } from "./metrics.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Grad } from "../../trace/wire.ts";
 
-/** @returns shown: the elements of the first texts */
+/** `shown` are the elements of the first texts. */
 export function loomGradientChip(grad: Pick<Grad, "shape" | "cells">): {
   texts: string[];
   shown: Cell[];

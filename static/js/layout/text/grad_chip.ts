@@ -1,4 +1,6 @@
-/** A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none. */
+/**
+ * A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none.
+ */
 
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
 import { textWidth } from "./metrics.ts";
@@ -29,7 +31,7 @@ function firstElementTexts(cells: Cell[]): string[] {
   return texts;
 }
 
-/** @param font the size of its type */
+/** `font` is the size of its type. */
 export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number, font: number): GradientChip {
   const allCells = grad.cells ?? null;
   if (!allCells) {

@@ -1,6 +1,9 @@
 /** How wide texts are in the pictures' monospaced face. */
 
-/** The three sizes of type of the stage, at 100 %: what a step says; names and numbers; second words. Nothing is smaller. */
+/**
+ * The three sizes of type of the stage, at 100 %: what a step says; names and numbers; second words. Nothing is
+ * smaller.
+ */
 export const FONT_SIZES = { headline: 20, usual: 14, small: 12 };
 
 /** Width of one character of the monospaced face, in em. */

@@ -1,17 +1,18 @@
-/** What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than once. */
+/**
+ * What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than
+ * once.
+ */
 
 import { operationNameOfNode } from "../../trace/format.ts";
 
-/** @param name as torch calls a node */
+/** Takes the name that torch gives to a node. */
 export function shortNodeName(name: string) {
   return operationNameOfNode(name) || name;
 }
 
 /**
- * Labels of one connected graph's nodes.
- * @param uids in program order
- * @param nameOf torch's name of a node
- * @returns by uid: `Addmm`, or `Addmm 2` where several have the name
+ * Labels by uid of one connected graph's nodes, which come in program order: `Addmm`, or `Addmm 2` where several have
+ * the name. `nameOf` gives torch's name of a node.
  */
 export function numberedNodeLabels(uids: string[], nameOf: (uid: string) => string): Map<string, string> {
   const totals = new Map<string, number>();
@@ -30,13 +31,13 @@ export function numberedNodeLabels(uids: string[], nameOf: (uid: string) => stri
   return labels;
 }
 
-/** A node's name in full: `AddBackward0`, `+= AccumulateGrad`. @param name torch's own */
+/** A node's name in full, from torch's own: `AddBackward0`, `+= AccumulateGrad`. */
 export function unqualifiedNodeName(name: string) {
   const plainName = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
   return plainName === "AccumulateGrad" ? `+= ${plainName}` : plainName;
 }
 
-/** A label cut so that its number stays. @param maxLength characters */
+/** A label cut to `maxLength` characters so that its number stays. */
 export function shortenNodeLabel(label: string, maxLength: number) {
   const chars = Array.from(label);
   if (chars.length <= maxLength) return label;

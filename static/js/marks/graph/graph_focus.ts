@@ -1,4 +1,6 @@
-/** What a step did to the graph as SVG: nodes in full, their edges and gradients, words beside them, lines to the map. */
+/**
+ * What a step did to the graph as SVG: nodes in full, their edges and gradients, words beside them, lines to the map.
+ */
 
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";

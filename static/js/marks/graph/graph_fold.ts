@@ -110,7 +110,7 @@ export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<Unre
   );
 }
 
-/** Which graph follows, and whether backward is in it. @param w of the pane */
+/** Which graph follows, and whether backward is in it. `w` is the pane's width. */
 export function graphTitleMark(labels: StageLabels, { key, y, name, backward }: GraphTitlePlace, w: number) {
   const text = name ? labels.graphOf.replace("{name}", name) : labels.graphUnnamed;
   const state = backward === "here" ? ` · ${labels.backwardHere}` : backward ? ` · ${labels.backwardDone}` : "";

@@ -10,7 +10,7 @@ import type { GradientPlace } from "../../layout/graph/graph_places.ts";
 /** How many elements the chip's title lists. */
 const MAX_ELEMENTS_IN_TITLE = 32;
 
-/** @param top where the row begins */
+/** `top` is where the row begins. */
 export function gradientChipMark(labels: StageLabels, place: GradientPlace, top: number) {
   const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;

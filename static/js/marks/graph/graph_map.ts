@@ -1,4 +1,6 @@
-/** The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot. */
+/**
+ * The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot.
+ */
 
 import { textWidth } from "../../layout/text/metrics.ts";
 import { fromLeft, MAP_FONT_SIZE } from "../../layout/graph/graph_map.ts";
@@ -15,8 +17,7 @@ const BELOW_FOOT = 200;
 
 /**
  * All of the map in one group, which moves with the width of its pane: most of its dots and edges are those of the step
- * before.
- * @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves
+ * before. Nodes that are `inFocus` stand in full beside the map: their dots are not the nodes themselves.
  */
 export function graphMapMarks(
   stepFacts: StepFacts,

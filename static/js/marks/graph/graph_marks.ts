@@ -15,7 +15,7 @@ import type { GraphPane } from "../../layout/graph/graph_pane.ts";
 import type { StepFacts } from "../step_facts.ts";
 import type { GraphRow } from "../../layout/graph/graph_places.ts";
 
-/** @param band what of the body is drawn @param markCache of the step before @returns the heading is 24 high */
+/** `band` is what of the body is drawn; `markCache` is that of the step before. The heading is 24 high. */
 export function graphMarks(
   stepFacts: StepFacts,
   pane: GraphPane,
@@ -61,7 +61,7 @@ export function graphMarks(
   return { heading: graphHeadingMarks(stepFacts, pane), body };
 }
 
-/** @param left where it stands */
+/** The heading stands at `left`. */
 function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
   const showsDirections = pane.w - left > 240 && !pane.empty;
   return [

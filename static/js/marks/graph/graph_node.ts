@@ -13,7 +13,7 @@ import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
 import { keptSlotTitle, keptSlotWords, nodeTooltip } from "./node_words.ts";
 import type { GraphRow, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
 
-/** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
+/** A node with its leaves and gradients, drawn from its box's height. `railed`: its graph has rails. */
 export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   return h(
     "g",

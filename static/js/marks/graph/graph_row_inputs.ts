@@ -50,7 +50,7 @@ export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: 
   return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
 }
 
-/** @returns whether none of it is new */
+/** Returns whether none of it is new. */
 function addAttachedLeafInputs(
   inputs: unknown[],
   addRect: (rect: Rect) => void,

@@ -4,7 +4,7 @@ import { maxLeafNameLength } from "../../layout/graph/graph_docks.ts";
 import { CHARACTER_WIDTH_EM } from "../../layout/text/metrics.ts";
 import { shortenPath } from "../../layout/text/node_labels.ts";
 
-/** A text cut at its end. @param size of the font */
+/** A text cut at its end; `size` is that of the font. */
 export function textThatFits(text: string, width: number, size: number) {
   const chars = Array.from(text);
   const maxChars = Math.max(1, Math.floor(width / (CHARACTER_WIDTH_EM * size)));
@@ -15,7 +15,7 @@ export function textThatFits(text: string, width: number, size: number) {
 const LETTER_WIDTH_EM = 0.55;
 const WIDE_LETTER_WIDTH_EM = 1;
 
-/** Words in the page's proportional face, cut at their end. @param size of the font */
+/** Words in the page's proportional face, cut at their end; `size` is that of the font. */
 export function proseThatFits(text: string, width: number, size: number) {
   const chars = Array.from(text);
   const widthOf = (char: string) => size * (char > "\u2e80" ? WIDE_LETTER_WIDTH_EM : LETTER_WIDTH_EM);
@@ -25,10 +25,8 @@ export function proseThatFits(text: string, width: number, size: number) {
 }
 
 /**
- * A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.
- * @param label like `net.0.weight.grad`
- * @param maxLength characters of the label
- * @param maxNameLength of the name in it
+ * A leaf's label, like `net.0.weight.grad`, without the modules and lists that its name goes through, as far as there
+ * is no room for them. Lengths are in characters.
  */
 export function leafLabelThatFits(label: string, maxLength: number, maxNameLength: number) {
   const name = label.replace(/\.grad$/, "");

@@ -4,7 +4,7 @@ import { h } from "../../browser/svg.ts";
 import type { VisitOrder } from "../../layout/graph/graph_step.ts";
 import type { StepFacts } from "../step_facts.ts";
 
-/** Where gradients meet and add. @param count of them */
+/** Where so many gradients meet and add. */
 export function gradientSumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
   return h(
     "g",

@@ -5,7 +5,7 @@ import type { SlotPlace } from "../../layout/graph/graph_places.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { StageLabels } from "../labels.ts";
 
-/** @param outputs names of what it made */
+/** `outputs` are the names of what the node made. */
 export function nodeTooltip(name: string, uid: string, outputs: string[], node: Node | undefined) {
   const attrs = Object.entries(node?.attrs ?? {}).map(([attr, value]) => `${attr} = ${fullNumberText(value)}`);
   const names = outputs.length ? [`→ ${outputs.join(", ")}`] : [];

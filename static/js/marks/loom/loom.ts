@@ -1,4 +1,7 @@
-/** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
+/**
+ * The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks
+ * out.
+ */
 
 import { bytesText } from "../../trace/format.ts";
 import { LOOM_HEADER_HEIGHT } from "../../layout/loom/loom_sizes.ts";
@@ -94,8 +97,8 @@ function rangeOfRowsAround(
 }
 
 /**
- * At step i; beyond the last one, the whole run with no row lit.
- * @param headShelf the shelf whose columns the head names, the step's where none is given
+ * At step i; beyond the last one, the whole run with no row lit. The head names the columns of `headShelf`, by default
+ * those of the step's shelf.
  */
 export function loomMarks(
   plan: LoomPlan,
@@ -225,7 +228,7 @@ function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageCo
 /** The width of a usual letter of a note. */
 const NOTE_CHARACTER = 6;
 
-/** Whose cells begin here, where nothing else says it. @param y its top */
+/** Whose cells begin here, where nothing else says it; `y` is its top. */
 function storageNameMark(plan: LoomPlan, column: StorageColumn, y: number) {
   const row = plan.rows[rowAtHeight(plan, y)];
   const nameTop = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;

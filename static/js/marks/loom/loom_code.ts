@@ -76,8 +76,8 @@ function codeRowMark(scene: LoomScene, r: number) {
 }
 
 /**
- * What lies under the code: a band where it is the current row; on narrow screens paper of its own.
- * @param x of the code
+ * What lies under the code, which begins at `x`: a band where it is the current row; on narrow screens paper of its
+ * own.
  */
 function codeBackgroundMarks({ plan, now: currentRow }: LoomScene, r: number, x: number) {
   const box = plan.rows[r];
@@ -99,7 +99,7 @@ function codeBackgroundMarks({ plan, now: currentRow }: LoomScene, r: number, x:
   ];
 }
 
-/** Behind the code: its iteration, and whether it calls, returns, yields or goes on. @param x of the code */
+/** Behind the code, which begins at `x`: its iteration, and whether it calls, returns, yields or goes on. */
 function iterationAndCallMarks({ plan }: LoomScene, r: number, x: number) {
   const box = plan.rows[r];
   const { turn, kind } = plan.run.rows[r];
@@ -110,7 +110,7 @@ function iterationAndCallMarks({ plan }: LoomScene, r: number, x: number) {
   return [h("text", { key: "turn", class: "loom-note", x: left, y: box.codeY + 13 }, notes)];
 }
 
-/** The file of a row's line, above its code, where the row before it is of another. @param x of the code */
+/** The file of a row's line, above its code, which begins at `x`, where the row before it is of another. */
 function fileNameMarks({ plan }: LoomScene, r: number, x: number) {
   const [fileBefore, fileHere] = [r - 1, r].map((k) => fileAndLineOf(plan.run.rows[k]?.line ?? 0)?.name);
   if (!fileHere || fileHere === fileBefore || plan.run.rows[r].kind === "end") return [];

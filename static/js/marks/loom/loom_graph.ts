@@ -59,7 +59,7 @@ export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
   return marks;
 }
 
-/** A path's commands from point to point, its corners rounded. @param r the corners' radius */
+/** A path's commands from point to point, its corners rounded with the radius `r`. */
 export function roundedPath(points: [number, number][], r: number) {
   let d = `M${points[0][0]} ${points[0][1]}`;
   for (let i = 1; i < points.length; i++) {

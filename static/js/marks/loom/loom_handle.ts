@@ -60,7 +60,7 @@ export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleB
   );
 }
 
-/** The name of a handle, and behind it the first of some notes for which there is room. @param y of their foot */
+/** The name of a handle, and behind it the first of some notes for which there is room; `y` is their foot. */
 function handleNameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
   const { room: nameWidth, isOverRail } = nameRoom(column);
   const parts = [];
@@ -81,7 +81,7 @@ function handleNameMarks(name: string, notes: string[], column: HandleBox["colum
   return parts;
 }
 
-/** A line of what a handle reads: a window under each cell, and how many more there are. @param k of the line */
+/** The `k`-th line of what a handle reads: a window under each cell, and how many more there are. */
 function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScene["labels"]) {
   const { cells, more, y } = lines[k];
   const isApart = cells.some((cell, n) => n && Math.abs(cell.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
@@ -166,7 +166,7 @@ function strideAndOffsetText(entity: Handle) {
   return entity.stride?.length ? ` stride ${tupleText(entity.stride)}${offset}` : offset;
 }
 
-/** How far it is from one line to the next. @param last of the line */
+/** How far it is from one line to the next; `last` is the last of the line. */
 function lineStrideMark(
   from: { x: number; w: number; cell: number },
   to: { x: number; w: number; cell: number },

@@ -271,7 +271,7 @@ export function silentWriteHatchMarks({ x, y, w, h: height }: Box, rx: number) {
   );
 }
 
-/** A version counter at the step, over its rail. @param x of the rail */
+/** A version counter at the step, over its rail at `x`. */
 function counterBadgeMark(snap: Snapshot, counterUid: string, x: number) {
   const counter = findEntity(snap.entities, counterUid, "counter");
   if (!counter) return null;

@@ -56,9 +56,8 @@ export function loomNodeMarks(scene: LoomScene, r: number) {
 
 /**
  * What stands beside the dots of a line: their name, the slots that have no lines of their own, the last gradient.
- * @param groupDots nodes that are one dot
- * @param dotsInLine one of each group
- * @param lastVisit the step at which one of them last ran, -1 if none has
+ * `groupDots` are nodes that are one dot, and `dotsInLine` has one of each group; `lastVisit` is the step at which one
+ * of them last ran, -1 if none has.
  */
 function nodeLabelMarks(scene: LoomScene, groupDots: NodeDot[], dotsInLine: NodeDot[], lastVisit: number) {
   const { plan, now } = scene;
@@ -175,7 +174,7 @@ function slotLineText(plan: LoomPlan, slot: string, pin: LoomPin | undefined, br
   return truncateText(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
 }
 
-/** The gradient of a visit as a chip, of as many numbers as there is room for. @param k the step of a visit */
+/** The gradient of the visit at step `k` as a chip, of as many numbers as there is room for. */
 function gradientChipThatFits({ opened }: LoomScene, k: number, maxWidth: number) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return { texts: [], shown: [], widths: [], width: 0 };
@@ -193,7 +192,7 @@ function gradientChipThatFits({ opened }: LoomScene, k: number, maxWidth: number
   };
 }
 
-/** The gradient that reached a node, as it was. @param k its step @param right where it has to end */
+/** The gradient that reached a node at step `k`, as it was. It has to end at `right`. */
 export function loomGradientMark(
   scene: LoomScene,
   k: number,

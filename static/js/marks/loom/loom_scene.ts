@@ -18,7 +18,7 @@ export function clampToBand(band: HeightBand, y: number) {
   return Math.max(band.top, Math.min(band.bottom, y));
 }
 
-/** @returns the rows in sight */
+/** The numbers of the rows in sight. */
 export function visibleRows({ plan, band }: LoomScene): number[] {
   const out = [];
   for (let r = Math.max(0, rowAtHeight(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)

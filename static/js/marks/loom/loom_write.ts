@@ -92,8 +92,8 @@ function writtenRegionMark({ span }: StorageWrite, column: StorageColumn, cellsY
 }
 
 /**
- * A written element of a strip of colours: its colour says how much it changed.
- * @param largest the largest change of the write
+ * A written element of a strip of colours: its colour says how much it changed beside `largest`, the largest change of
+ * the write.
  */
 function changedStripeMark(change: CellChange, cellBox: { x: number; w: number }, cellsY: number, largest: number) {
   const amount = numericDifference(change);

@@ -1,4 +1,7 @@
-/** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
+/**
+ * A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in
+ * them.
+ */
 
 import { transformToHeight } from "../mark_cache.ts";
 import { ALLOCATOR_SIZES, freeBytesText } from "../../layout/memory/allocator.ts";
@@ -143,7 +146,7 @@ function shortSegmentLabel({ pool, size, stream, isPrivate }: PlacedSegment, lab
   return stream ? `${labels.stream} ${stream}` : `${pool} ${bytesText(size)}`;
 }
 
-/** A block, or several that have no room of their own. @param position its place */
+/** A block at its position, or several that have no room of their own. */
 function segmentPartMark(labels: StageLabels, part: Part, position: string, x: number, y: number) {
   const { state, storage, size, requested } = part;
   const w = Math.max(1, part.w - 1.5);

@@ -119,7 +119,7 @@ function objectHeadingMark(
   );
 }
 
-/** @param uid of the frame or object */
+/** The uid is that of the frame or object. */
 function valueChipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
   const { chips } = place;
   if (!chips) return [];
@@ -296,7 +296,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
   );
 }
 
-/** All that a fold stands for, with the gradients beside it. @returns uids */
+/** The uids of all that a fold stands for, with the gradients beside it. */
 function foldMemberUids(blocks: RowBlock[]): string[] {
   return blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
 }
@@ -314,7 +314,7 @@ function foldAttributes(key: string, members: string[], isOpen: boolean) {
   };
 }
 
-/** @param text in the face of the page */
+/** The width of a text in the face of the page. */
 function pageFontTextWidth(text: string, size: number) {
   return (textWidth(text, size) / CHARACTER_WIDTH_EM) * PAGE_FONT_CHARACTER_EM;
 }

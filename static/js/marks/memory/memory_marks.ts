@@ -20,7 +20,7 @@ import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
 
 const DRAWN_BAND_MARGIN = 40;
 
-/** @param markCache of the step before */
+/** `markCache` is that of the step before. */
 export function memoryMarks(
   stepFacts: StepFacts,
   pane: MemoryPane,

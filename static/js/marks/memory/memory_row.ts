@@ -1,4 +1,6 @@
-/** A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins. */
+/**
+ * A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins.
+ */
 
 import { findEntity, findHandle } from "../../trace/entities.ts";
 import { bytesText, truncateText } from "../../trace/format.ts";
@@ -67,7 +69,7 @@ export function memoryRowMark(
   );
 }
 
-/** Whether the selection is in a row. @param selected its uid */
+/** Whether the selection is in a row. */
 export function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }

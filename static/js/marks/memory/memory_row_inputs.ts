@@ -31,7 +31,7 @@ export function memoryRowMarkInputs(
   return addRowBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
 }
 
-/** @returns whether it can be cached */
+/** Returns whether the row can be cached. */
 function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBlock): boolean {
   const { snap, grads, writers } = stepFacts;
   const storage = snap.entities.get(block.storage ?? "");

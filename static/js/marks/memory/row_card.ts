@@ -56,7 +56,7 @@ function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle,
   };
 }
 
-/** @param isPassingGradient a gradient on its way: `no gradient` would say the wrong thing of it */
+/** `isPassingGradient`: it is a gradient on its way, of which `no gradient` would say the wrong thing. */
 export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, isPassingGradient = false) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
@@ -88,9 +88,8 @@ function fittedTextMark(name: string, x: number, y: number, text: string, maxWid
 }
 
 /**
- * A shape in words: `3 numbers`, `16 × 1`; `(3,)` where there is no room for them.
- * @param other what is said where there is none
- * @param room pixels
+ * A shape in words: `3 numbers`, `16 × 1`; `(3,)` where the room, in pixels, is too little for them. `other` is said
+ * where there is none.
  */
 function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string, room: number) {
   if (!shape) return other;
@@ -125,7 +124,7 @@ function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string {
   return [layout, dtype === "f32" ? "" : dtype, ...(handle.bits ?? []), role].filter(Boolean).join(" · ");
 }
 
-/** A handle in a closed row. @param is gradient: on its way, of this shape */
+/** A handle in a closed row. `gradient`: it is on its way, of this shape. */
 export function handleCardMarkInCollapsedRow(
   stepFacts: StepFacts,
   uid: string,
@@ -154,7 +153,7 @@ interface QuietPlace {
   aside?: boolean;
 }
 
-/** Handles without a name in one line. @param place from where on */
+/** Handles without a name in one line, which begins at `place`. */
 export function unnamedHandlesMark(
   stepFacts: StepFacts,
   uids: string[],

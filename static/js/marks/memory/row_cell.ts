@@ -46,7 +46,8 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
     target: { kind: "cell", storage: uid, index: i, dtype: band.dtype } as const,
   };
   if (!hasNumber && !isNonfinite && !place.outline)
-    return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them
+    // a matrix has many of them
+    return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title);
   return h(
     "g",
     {
@@ -89,7 +90,10 @@ function numberFontSize({ w, h: height, full }: { w: number; h: number; full: bo
   return full && height >= 18 && w >= 43 ? FONT_SIZES.usual : FONT_SIZES.small;
 }
 
-/** A number of a cell that is so wide: smaller before it is rounded, and with its digits closer where it is still too long. */
+/**
+ * A number of a cell that is so wide: smaller before it is rounded, and with its digits closer where it is still too
+ * long.
+ */
 function fittedNumber(value: Cell, w: number, usualSize: number) {
   const room = w - CELL_PADDING;
   const maxCharactersAt = (font: number) => Math.floor(room / (CHARACTER_WIDTH_EM * font));

@@ -94,7 +94,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
 
 const CHANGED_BAR = { width: 3, height: 18 };
 
-/** Beside what changed, where too much did for frames. @param most that it may be high */
+/** Beside what changed, where too much did for frames. It is at most `most` high. */
 export function changedBarMark(x: number, top: number, room: number, most = CHANGED_BAR.height) {
   const height = Math.min(CHANGED_BAR.height, most);
   const y = top + Math.min(6, (room - height) / 2);
@@ -162,7 +162,7 @@ function emptyStorageMark(band: CellBand, place: CellStripPlace) {
   ];
 }
 
-/** @param isWhollyWritten all of it was written, and the halo says so */
+/** `isWhollyWritten`: all of it was written, and the halo says so. */
 function bandCellMarks(
   stepFacts: StepFacts,
   uid: string,

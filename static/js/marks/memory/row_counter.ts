@@ -7,7 +7,10 @@ import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StoragePin } from "../../layout/memory/memory_parts.ts";
 import type { StepFacts } from "../step_facts.ts";
 
-/** Whether a version says something: its memory was written since it was made, or a node expects one. @param pins of the row */
+/**
+ * Whether a version says something: its memory was written since it was made, or a node expects one. `pins` are those
+ * of the row.
+ */
 export function isVersionNews({ snap }: StepFacts, counterUid: string, pins: StoragePin[]) {
   const counter = findEntity(snap.entities, counterUid, "counter");
   return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
@@ -104,8 +107,8 @@ export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x:
 }
 
 /**
- * What of a version fits into its window: the step it made, else the version, else its last digits.
- * @param maxWidth pixels
+ * What of a version fits into its window of `maxWidth` pixels: the step it made, else the version, else its last
+ * digits.
  */
 export function versionTextThatFits(
   before: number | undefined,

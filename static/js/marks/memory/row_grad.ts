@@ -24,7 +24,7 @@ interface GradPlace {
   path: string;
 }
 
-/** @param y of the line */
+/** `y` is that of the line. */
 export function gradientPlaceMark(
   stepFacts: StepFacts,
   block: RowBlock,
@@ -119,16 +119,16 @@ function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
   return band && h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
 }
 
-/**
- * A text as large as its room allows, and cut where even the smallest letters don't fit.
- * @param largest size of its letters
- */
+/** A text as large as its room allows, no larger than `largest`, and cut where even the smallest letters don't fit. */
 function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
   const size = Math.max(12, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
   return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
 }
 
-/** What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to nothing. */
+/**
+ * What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to
+ * nothing.
+ */
 function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, block: RowBlock): string[] | null {
   const visit = snap.step?.visit;
   if (visit?.accumulates !== ownerUid) return null;

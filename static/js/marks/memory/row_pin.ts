@@ -17,7 +17,7 @@ const PIN_PADDING = 6;
 /** Fewer characters of a statement say nothing. */
 const MIN_STATEMENT_LENGTH = 8;
 
-/** @param inset from the row's top to its content */
+/** `inset` is how far the content is below the row's top. */
 export function rowPinMarks(
   stepFacts: StepFacts,
   flow: PlacedPins,
@@ -154,9 +154,8 @@ function breakingWriteMark(
 }
 
 /**
- * The statement that wrote, and the value before it, as much as there is room for: its line comes first.
- * @param label of the line
- * @param maxChars characters
+ * The statement that wrote, and the value before it, as many characters as there is room for: its line, as `label`,
+ * comes first.
  */
 function breakingStatementText(label: string, statement: string, value: string, maxChars: number) {
   const prefix = `${label}: `;

@@ -6,7 +6,7 @@ import { classNames, h } from "../../browser/svg.ts";
 import type { StageLabels } from "../labels.ts";
 import type { ShownName } from "../../layout/memory/memory_parts.ts";
 
-/** @param uid what the name leads to */
+/** The name leads to `uid`. */
 export function nameTagMark(
   labels: StageLabels,
   uid: string,

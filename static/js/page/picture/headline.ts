@@ -1,4 +1,7 @@
-/** The headline of the stage: the step's first sentence, the others under it, and what opens all of them over the picture. */
+/**
+ * The headline of the stage: the step's first sentence, the others under it, and what opens all of them over the
+ * picture.
+ */
 
 import type { Say } from "../../words/sentences.ts";
 
@@ -6,8 +9,8 @@ import type { Say } from "../../words/sentences.ts";
 const SAID_ELSEWHERE = "[data-sentence=explained]";
 
 /**
- * Its room is fixed: what does not fit is behind a button.
- * @param headline around a list and a button; whoever writes into the list need not know of it
+ * Its room is fixed: what does not fit is behind a button. `headline` is around a list and a button; whoever writes
+ * into the list need not know of it.
  */
 export function startHeadline(headline: HTMLElement, say: Say) {
   const list = headline.querySelector<HTMLElement>(":scope > ul");

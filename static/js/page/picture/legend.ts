@@ -39,8 +39,8 @@ function showMarksOnStage(strip: HTMLElement, stage: ParentNode) {
 }
 
 /**
- * Closing it moves nothing: its room stays as it is until the next page.
- * @param strip with a button `[data-close]`; what it stands in has the class `explained` while it has its room
+ * Closing it moves nothing: its room stays as it is until the next page. The strip has a button `[data-close]`; what it
+ * stands in has the class `explained` while it has its room.
  */
 export function startLegend(strip: HTMLElement) {
   const isShown = isFirstVisit();

@@ -1,5 +1,7 @@
-/** The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It draws
- * each change of the state into its parts. */
+/**
+ * The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It
+ * draws each change of the state into its parts.
+ */
 
 import { printHead, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
@@ -18,7 +20,7 @@ import type { PageHost } from "../page_host.ts";
 
 const ZOOM = 1.25;
 
-/** @param options about: what a printed run is headed by */
+/** `about` is what a printed run is headed by. */
 export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
   const { element, state } = host;
   startHeadline(element("headline"), host.say);
@@ -117,7 +119,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     element("workbench").dataset.step = String(step);
   }
 
-  /** @param before null: the first time */
+  /** `before` is null the first time. */
   return function render(state: PageState, before: PageState | null) {
     const { opened, step, selection, revealed } = state;
     const changed = (...fields: (keyof PageState)[]) => hasChangedField(state, before, ...fields);
@@ -142,7 +144,7 @@ function canShow({ opened }: PageState, view: View) {
 function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
   const { element, state } = host;
   return {
-    /** @param text what the foot says of it @param more sentences besides the step's own */
+    /** `text` is what the foot says of it; `more` are sentences besides the step's own. */
     show(opened: OpenTrace, i: number, text: string, more: string[]) {
       if (shownView(state()) !== "stage" || state().predict) return;
       timeline.pause();
@@ -164,9 +166,8 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
 }
 
 /**
- * What a step did.
- * @param more what is said besides
- * @param why the program raised, where that was found: it stands before torch's own words
+ * What a step did. `more` is said besides; `why` the program raised, where that was found, stands before torch's own
+ * words.
  */
 function showSentences(
   { element, say }: PageHost,
@@ -181,7 +182,7 @@ function showSentences(
   );
 }
 
-/** On paper the whole run stands under a heading. @param host of the loom */
+/** On paper the whole run stands under a heading. `host` is the loom's. */
 function printWithLoom(
   loom: PictureParts["loom"],
   host: HTMLElement,

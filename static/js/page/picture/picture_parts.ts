@@ -172,7 +172,7 @@ function createChainMarks(show: (marks: ChainMark[], errorExplained: boolean) =>
       isErrorExplained = errorExplained;
       show(answerMarks ?? findingMarks, isErrorExplained);
     },
-    /** @param marks null: none is open */
+    /** Null: no answer is open. */
     ofAnswer(marks: ChainMark[] | null) {
       answerMarks = marks;
       show(answerMarks ?? findingMarks, isErrorExplained);

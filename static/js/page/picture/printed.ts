@@ -13,7 +13,7 @@ interface Piece {
 const SHOWN_CHARACTERS = 20_000;
 const LATER_CHARACTERS = 4_000;
 
-/** What is said of a run that printed nothing. @param trace null: nothing ran yet */
+/** The key of what is said of a run that printed nothing; the trace is null where nothing ran yet. */
 export function emptyOutputKey(trace: Trace | null) {
   if (trace?.steps.length) return "prints_nothing";
   return trace?.outcome.status === "refused" ? "refused" : "nothing_printed";
@@ -64,8 +64,8 @@ function pieceCountBefore(pieces: Piece[], step: number) {
 }
 
 /**
- * @param parts pane: wears `none` where nothing is printed, and has a `.nothing`
- * @param go called with the step that printed what was clicked
+ * `pane` wears `none` where nothing is printed, and has a `.nothing`. `go` is called with the step that printed what
+ * was clicked.
  */
 export function createPrinted(
   { pane, text }: { pane: HTMLElement; text: HTMLElement },
@@ -140,7 +140,7 @@ export function createPrinted(
       box.bottom - box.top > view.height || !stepOutput ? box.bottom - view.bottom : box.top - view.top - 30;
   }
 
-  /** A button that shows the text that is left out. @param n its characters */
+  /** A button that shows the text of `n` characters that is left out. */
   function showAllButton(key: string, n: number, i: number) {
     const button = document.createElement("button");
     button.type = "button";
@@ -162,7 +162,7 @@ export function createPrinted(
 
   return {
     show,
-    /** The output of another run. @param hidesMore what is still to come is not shown */
+    /** The output of another run. `hidesMore`: what is still to come is not shown. */
     open(trace: Trace | null, hidesMore = false) {
       const steps = trace?.steps ?? [];
       printed = outputPieces(steps);
@@ -178,7 +178,7 @@ export function createPrinted(
   };
 }
 
-/** @param step that printed @param i the step that is shown */
+/** `step` printed, and step `i` is shown. */
 function classOf(stream: string, step: number, i: number) {
   return `${stream}${step === i ? " now" : step > i ? " later" : ""}`;
 }

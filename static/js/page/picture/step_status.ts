@@ -1,5 +1,7 @@
-/** What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one of
- * which a form asks for. */
+/**
+ * What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one
+ * of which a form asks for.
+ */
 
 import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../../trace/memory_totals.ts";
 import { skippedIterationsBeforeStep } from "../../page_state/selectors.ts";
@@ -61,7 +63,7 @@ function stepOfOwnModes(opened: OpenTrace, step: number) {
   return Math.min(step, ...births.map((birth) => birth - 1));
 }
 
-/** @returns shows which iterations were skipped; null: none */
+/** Returns the function that shows which iterations were skipped; null: none. */
 function createSkippedForm({ element, dispatch, say }: PageHost): (gap: SkippedIterations | null) => void {
   const field = element<HTMLInputElement>("unseen-at");
   element("unseen").addEventListener("submit", (event) => {

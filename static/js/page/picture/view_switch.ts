@@ -1,4 +1,7 @@
-/** The choice between stage, net, loom and parameters: a button for each. The choice is a preference of the reader's as well. */
+/**
+ * The choice between stage, net, loom and parameters: a button for each. The choice is a preference of the reader's as
+ * well.
+ */
 
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 import { VIEWS, type View } from "../../page_state/url.ts";
@@ -11,7 +14,7 @@ export function preferredView(): View | null {
   return VIEWS.find((name) => name === kept) ?? null;
 }
 
-/** @param root holds a button with `data-view` for each */
+/** `root` holds a button with `data-view` for each. */
 export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => void) {
   const buttons = [...root.querySelectorAll("button")];
   let currentView: View = "stage";
@@ -23,7 +26,7 @@ export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => vo
 
   for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view as View));
   return {
-    /** @param offered whether the run has a view to choose */
+    /** `offered` says whether the run has a view to choose. */
     show(view: View, offered: (view: View) => boolean) {
       currentView = view;
       for (const button of buttons) {

@@ -18,7 +18,7 @@ interface CardsParts {
   host: HTMLElement;
 }
 
-/** @param builderOptions the cards' own @param onLoadFailed called where the script can not be fetched */
+/** `builderOptions` are the cards' own. `onLoadFailed` is called where the script can't be fetched. */
 export function createCards(
   { form, buttons, host }: CardsParts,
   builderOptions: Omit<Parameters<typeof builderModule.createBuilder>[0], "host">,
@@ -77,7 +77,7 @@ export function createCards(
     },
     areShown: () => cardsChosen && builder !== null,
     toggle: () => choose(!cardsChosen),
-    /** Opens an operation's form at the card that the reader is at. @returns whether cards are shown */
+    /** Opens an operation's form at the card that the reader is at. Returns whether cards are shown. */
     insert(operation: string): boolean {
       if (!cardsChosen || !builder) return false;
       builder.insert(operation);

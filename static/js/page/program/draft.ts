@@ -1,5 +1,7 @@
-/** The program that the reader was writing, kept past a reload, a crash and the end of the tab: a page that shows another
- * program offers it. */
+/**
+ * The program that the reader was writing, kept past a reload, a crash and the end of the tab: a page that shows
+ * another program offers it.
+ */
 
 import { createDraftStore } from "./draft_store.ts";
 import { isPageProgram, draftNotShown } from "../../page_state/selectors.ts";
@@ -17,7 +19,7 @@ function browserStore() {
 
 const store = browserStore();
 
-/** @returns null where there is none, or the browser keeps nothing */
+/** Null where there is none, or the browser keeps nothing. */
 export const readDraft = (): string | null => store?.read() ?? null;
 
 export function createDraftKeeper({ element, state: currentState, dispatch }: PageHost) {

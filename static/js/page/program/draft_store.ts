@@ -30,10 +30,7 @@ function readAll(shared: KeyValueStore): KeptDraft[] {
   }
 }
 
-/**
- * @param shared by all tabs
- * @param own of this tab; a tab that is duplicated begins with a copy of it
- */
+/** `shared` is that of all tabs, `own` that of this tab; a tab that is duplicated begins with a copy of it. */
 export function createDraftStore(shared: KeyValueStore, own: KeyValueStore, newId: () => string, now: () => number) {
   /** of this tab's draft, as this page read or wrote it last */
   let stamp: string | undefined;

@@ -1,5 +1,7 @@
-/** What a reader gets first for a text that is no program, in the place of the picture: what it is, the programs that end
- * with the same error or are about the same, and the command for his own machine. */
+/**
+ * What a reader gets first for a text that is no program, in the place of the picture: what it is, the programs that
+ * end with the same error or are about the same, and the command for his own machine.
+ */
 
 import { commandElement, textElement } from "./answer_parts.ts";
 import { looksLikeError, matchError } from "../../gallery/error_match.ts";
@@ -20,7 +22,7 @@ interface AnswerParts {
   startAnew: () => void;
 }
 
-/** Draws the answer; @returns once it is complete */
+/** Draws the answer; resolves once it is complete. */
 export async function showFirstAnswer({ host, refusal, text, startAnew }: AnswerParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
   const { key, args = {} } = refusal;

@@ -1,5 +1,7 @@
-/** What a reader sees where a program imports what the server does not offer: the packages, the lines that need them, what
- * can be run all the same, and the command for his own machine. */
+/**
+ * What a reader sees where a program imports what the server does not offer: the packages, the lines that need them,
+ * what can be run all the same, and the command for his own machine.
+ */
 
 import { commandElement, textElement } from "./answer_parts.ts";
 import { packagesNotHere, type PackageNotHere } from "../../program/missing_packages.ts";
@@ -18,7 +20,7 @@ interface PanelParts {
   onRepair: (repair: Repair) => void;
 }
 
-/** Draws the panel; @returns once it is complete */
+/** Draws the panel; resolves once it is complete. */
 export async function showMissingPackages({ host, trace, pageSay, onRepair }: PanelParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
   const packages = packagesNotHere(trace);

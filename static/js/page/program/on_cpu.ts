@@ -1,4 +1,7 @@
-/** The notice of a program that asked for CUDA and ran on the CPU: which lines were changed, what differs, and the way back. */
+/**
+ * The notice of a program that asked for CUDA and ran on the CPU: which lines were changed, what differs, and the way
+ * back.
+ */
 
 import { textAfterRepair } from "../../program/repair.ts";
 import type { PageState } from "../../page_state/state.ts";

@@ -1,4 +1,6 @@
-/** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
+/**
+ * The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article.
+ */
 
 import { createCards } from "./cards.ts";
 import { showOutcome } from "../running/run_status.ts";
@@ -26,9 +28,8 @@ import type { PageState } from "../../page_state/state.ts";
 import type { LineMessage } from "../../program/message.ts";
 
 /**
- * @param element an element of the page, by its id
- * @param previewStage where a card is drawn that is not in the program yet
- * @param colours the editor's tools, or the colours of the text until they come
+ * `element` gives an element of the page, by its id. On `previewStage` a card is drawn that is not in the program yet.
+ * `colours` has the editor's tools, or the colours of the text until they come.
  */
 export function createProgramPane(
   element: <T extends HTMLElement>(id: string) => T,
@@ -162,7 +163,7 @@ export function createProgramPane(
     element("heading").textContent = isOwn ? title : say("program");
   }
 
-  /** @param before null: the first time */
+  /** `before` is null the first time. */
   function render(state: PageState, before: PageState | null) {
     const { opened, text } = state;
     const isProgramChanged = hasChangedField(state, before, "text", "opened");

@@ -29,10 +29,7 @@ async function cachedTrace(request: TraceRequest): Promise<Trace | null> {
   }
 }
 
-/**
- * One request at a time: the next one replaces it.
- * @param pageTraceUrl of the trace that belongs to the page's own program
- */
+/** One request at a time: the next one replaces it. `pageTraceUrl` is that of the trace of the page's own program. */
 export function createRunner(pageTraceUrl: string | null, dispatch: (action: Action) => void) {
   let activeRequest: TraceRequest | null = null;
   /** The run that goes on after its request was answered. */
@@ -120,7 +117,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
 
   window.addEventListener("pagehide", () => followedRun?.abandon());
   return {
-    /** Asks for what is pending. @param beforeRun called before a program runs */
+    /** Asks for what is pending; calls `beforeRun` before a program runs. */
     render({ pending }: PageState, before: PageState | null, beforeRun: () => void) {
       if (pending?.id === before?.pending?.id) return;
       if (!pending) return cancel();

@@ -1,5 +1,7 @@
-/** The one question of the first screen: who will see what the next line writes. The answer is the next step; whether it
- * is right is read from the trace. */
+/**
+ * The one question of the first screen: who will see what the next line writes. The answer is the next step; whether it
+ * is right is read from the trace.
+ */
 
 import { doesTraceMatchText } from "../../page_state/selectors.ts";
 import { stepBeforeLine } from "../../trace/steps/landing.ts";
@@ -8,7 +10,7 @@ import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { Entities } from "../../trace/state.ts";
 
-/** @param isFirstVisit else it is asked once somebody wants to be shown the program */
+/** If it isn't the first visit, the question is asked once somebody wants to be shown the program. */
 export function createFirstQuestion({ state: currentState, dispatch, say }: PageHost, isFirstVisit: boolean) {
   const box = document.getElementById("first-question");
   const verdict = document.getElementById("verdict");

@@ -1,4 +1,6 @@
-/** What this browser keeps of earlier visits, so that its reader finds the page as he left it. Nothing of it is sent. */
+/**
+ * What this browser keeps of earlier visits, so that its reader finds the page as he left it. Nothing of it is sent.
+ */
 
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 
@@ -47,7 +49,7 @@ function pageCounts(): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => Number.isSafeInteger(count)));
 }
 
-/** @param page of the menu, as its link's `data-page` names it */
+/** Takes a page of the menu, as its link's `data-page` names it. */
 export function countPage(page: string) {
   const counts = pageCounts();
   writePreference(PAGE_COUNTS_KEY, JSON.stringify({ ...counts, [page]: (counts[page] ?? 0) + 1 }));

@@ -1,5 +1,7 @@
-/** The menu "More": what a first visitor doesn't need. What its reader has used stays in sight; pages that he opens often
- * stand beside it. */
+/**
+ * The menu "More": what a first visitor doesn't need. What its reader has used stays in sight; pages that he opens
+ * often stand beside it.
+ */
 
 import { startMenu } from "../../browser/menu.ts";
 import { hasChangedField } from "../../browser/store.ts";
@@ -45,7 +47,9 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
     if (!menu.open) place(currentState());
   });
 
-  /** Puts each control where it belongs. Nothing leaves the menu while it is open: it would go from under the pointer. */
+  /**
+   * Puts each control where it belongs. Nothing leaves the menu while it is open: it would go from under the pointer.
+   */
   function place(state: PageState) {
     if (menu.open) return;
     const used = usedBefore();

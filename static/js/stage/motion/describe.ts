@@ -1,7 +1,7 @@
 /**
- * What moves from one step's drawing to the next: a written cell turns, a gradient travels its edge and lands in `.grad`,
- * what was freed fades, a rebound name slides to its new tensor, and what was laid out anew slides there. A pure function
- * of both drawings: the browser plays it, and a film can be written from it without one.
+ * What moves from one step's drawing to the next: a written cell turns, a gradient travels its edge and lands in
+ * `.grad`, what was freed fades, a rebound name slides to its new tensor, and what was laid out anew slides there. A
+ * pure function of both drawings: the browser plays it, and a film can be written from it without one.
  */
 
 import { shortNumberText } from "../../trace/format.ts";
@@ -65,7 +65,7 @@ export interface Motion {
   easing: string;
 }
 
-/** @param change null: nothing but the layout changed, as where a fold was opened */
+/** `change` is null where nothing but the layout changed, as where a fold was opened. */
 export function describeMotion(before: StageDrawing, after: StageDrawing, change: StepChange | null): Motion[] {
   const sides = (["memory", "graph"] as const).flatMap((side) => {
     const [old, now] = [before[side], after[side]];

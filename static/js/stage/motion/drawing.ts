@@ -65,8 +65,8 @@ export interface PaneIndex {
 }
 
 /**
- * Find what a pane shows.
- * @param unchanged whether something looks as it does in the other drawing: nothing in it is looked for
+ * Finds what a pane shows. `unchanged` says whether something looks as it does in the other drawing: nothing in it is
+ * looked for.
  */
 export function indexPane(side: PaneSide, drawing: PaneDrawing, unchanged: (node: VNode) => boolean): PaneIndex {
   const things: PaneIndex["things"] = { cell: [], chip: [], gradPlace: [], name: [], node: [], edge: [] };
@@ -82,7 +82,7 @@ interface Place {
   inside: Place | null;
 }
 
-/** @param unit the one that it is in */
+/** `unit` is the one that it is in. */
 function addFound(
   index: PaneIndex,
   place: Place,

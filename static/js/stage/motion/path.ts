@@ -50,7 +50,9 @@ export function distance([x0, y0]: Point, [x1, y1]: Point) {
   return Math.hypot(x1 - x0, y1 - y0);
 }
 
-/** The way along the points from the first to where they are level with another, else to where they come nearest to it. */
+/**
+ * The way along the points from the first to where they are level with another, else to where they come nearest to it.
+ */
 export function pathUpTo(points: Point[], goal: Point): Point[] {
   let best = { k: 0, at: points[0], isLevel: false, far: distance(points[0], goal) };
   for (let k = 1; k < points.length; k++) {

@@ -13,7 +13,7 @@ export interface StageHosts {
   overlay: Element;
 }
 
-/** @returns ends it: at once everything stands at its final place */
+/** Returns the function that ends it: at once everything stands at its final place. */
 export function playMotion(document: Document, hosts: StageHosts, motions: Motion[]): () => void {
   const copies: Element[] = [];
   const moved = motions.flatMap(({ mover }) => {

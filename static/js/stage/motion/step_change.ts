@@ -14,7 +14,7 @@ export interface StepChange {
   visit: { node: string; accumulates: string | null } | null;
 }
 
-/** @param from the step that was drawn @param to the next one, or the one before */
+/** Between the step that was drawn and the next one, or the one before. */
 export function changeOfStep(opened: OpenTrace, from: number, to: number): StepChange {
   if (to < from) return { back: true, gone: opened.at(from).fresh, oldValues: new Map(), visit: null };
   const { step, oldValues } = opened.at(to);

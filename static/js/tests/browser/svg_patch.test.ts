@@ -74,7 +74,7 @@ const described = (keys: string[]) =>
     ),
   );
 
-/** @returns the elements with a key, by it */
+/** The elements with a key, by it. */
 function drawAndCheck(host: FakeElement, keys: string[]): Map<string, FakeElement> {
   const vnodes = described(keys);
   patchHost(document, host as any, vnodes);

@@ -30,7 +30,7 @@ s = """
   text"""
 `;
 
-/** The text after something was done with the card of a line, or why it was not. @param line from 1 */
+/** The text after something was done with the card of a line, from 1, or why it was not. */
 function after(source: string, line: number, deed: (program: any, item: any) => EditOutcome) {
   const program = parseProgram(source);
   const outcome = deed(program, itemAtLine(program, line - 1));

@@ -94,7 +94,7 @@ test("every command of the page has a label, and no two of one key can be done a
     }
 });
 
-/** The page's commands on a page whose elements are all there and hidden. @param on whether what can be on, is */
+/** The page's commands on a page whose elements are all there and hidden. `on`: what can be on, is. */
 function commandsOf(state: any, on: boolean) {
   const found = { hidden: false, matches: () => false, click() {} };
   Object.assign(globalThis, {

@@ -18,7 +18,7 @@ function program(source: string) {
   return { source: lines.join("\n"), statements } as unknown as Program;
 }
 
-/** @param order of statements, by index */
+/** `order` has the indices of statements. */
 function run(source: string, order: number[]) {
   const own = program(source);
   const steps = order.map((stmt) => ({

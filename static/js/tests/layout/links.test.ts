@@ -47,7 +47,7 @@ test("an end of a link that is out of sight is named at the edge, with the heigh
   const plan = planStage(buildStageModel(opened), arrival, { w: 1060, h: 640 });
   const [link] = linksBetweenPanes(facts, plan, null);
   const at = (scrolled: number) => ({ scrolled, beyond: () => ({ above: [], below: [] }) });
-  /** @param memory how far it is scrolled */
+  /** How far the two panes are scrolled. */
   const edges = (memory: number, graph: number) =>
     stageOverlayMarks(facts, plan, { memory: at(memory), graph: at(graph) }, null, STAGE_LABELS).flatMap((mark) =>
       mark.children

@@ -28,7 +28,10 @@ function paneText(pane: PaneMarks | null) {
   return pane && [...pane.heading, ...pane.body].map(vnodeToSvg).join("\n");
 }
 
-/** Draws a step with the cache and without, and holds one against the other. @returns rows that were cached */
+/**
+ * Draws a step with the cache and without, and holds one against the other. Returns the number of rows that were
+ * cached.
+ */
 function assertDrawnAlike(
   model: StageModel,
   i: number,
@@ -46,8 +49,8 @@ function assertDrawnAlike(
 }
 
 /**
- * Forwards, backwards, then from anywhere to anywhere with other selections, folds and sizes.
- * @returns rows that were cached
+ * Forwards, backwards, then from anywhere to anywhere with other selections, folds and sizes. Returns the number of
+ * rows that were cached.
  */
 function assertRunDrawnAlike(trace: any): number {
   const opened = openTrace(trace);

@@ -13,7 +13,7 @@ import { storage, tensor, trace } from "../entities.ts";
 
 const ROOM = { w: 1080, h: Infinity };
 
-/** Every mark of a step, with room for all of them. @param peeks from where on big storages show their cells */
+/** Every mark of a step, with room for all of them. `peeks` says from where on big storages show their cells. */
 function marks(document: any, i: number, peeks?: Map<string, number>): VNode[] {
   const all = [] as VNode[];
   const walk = (v: VNode) => {

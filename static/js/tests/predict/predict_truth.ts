@@ -38,7 +38,7 @@ function replay(trace: any, last: number): Map<string, any> {
   return things;
 }
 
-/** @param index the place of an element in its storage, in bytes */
+/** The place of an element in its storage, in bytes. */
 function byteOf(thing: any, index: number[]) {
   const size = SIZES[thing.dtype.replace("torch.", "") as keyof typeof SIZES] ?? 1;
   if (thing.kind === "array") return index.reduce((sum, i, d) => sum + i * thing.steps[d], thing.at ?? 0);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { loadTrace, problemOfResponse, problemInResponseText, TraceError } from "../../requests/trace_source.ts";
 import type { AddressInfo } from "node:net";
 
-/** @param answers one for each request, in order */
+/** Serves one answer for each request, in order. */
 async function served(
   answers: ((response: ServerResponse) => void)[],
   work: (url: string, requests: () => number) => Promise<void>,

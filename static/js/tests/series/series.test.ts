@@ -12,7 +12,7 @@ import { itemOfFragment } from "../../series/offline.ts";
 import { addressAtNoteStep, seriesOrder, shownNoteStep } from "../../page/series_reader.ts";
 import { embedFrameAddress } from "../../series/workbench.ts";
 
-/** @param note the addresses that become links */
+/** The addresses in a note that become links. */
 const links = (note: string) => splitNoteAtLinks(note).flatMap(({ url }) => (url ? [url] : []));
 const say = ((key: string, args: object) => `${key} ${JSON.stringify(args)}`) as any;
 

@@ -1,5 +1,7 @@
-/** What lights up together, found by targets: held against the data attributes by which the drawn elements refer to each
- * other. */
+/**
+ * What lights up together, found by targets: held against the data attributes by which the drawn elements refer to each
+ * other.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,7 +21,7 @@ const TRACES: [string, Trace][] = [
 ];
 const LIGHTABLE = "cell bead handle name path slot pin node edge counter-badge item object fold".split(" ");
 
-/** @returns all that carry data */
+/** All that carry data. */
 const carriers = (nodes: VNode[]): VNode[] =>
   nodes.flatMap((node) => [
     ...(Object.keys(node.attrs).some((name) => name.startsWith("data-")) ? [node] : []),

@@ -1,4 +1,7 @@
-/** Every row of the table of events is complete on the page's side: a mark that the timeline draws, a sentence with its arguments. */
+/**
+ * Every row of the table of events is complete on the page's side: a mark that the timeline draws, a sentence with its
+ * arguments.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -9,8 +9,7 @@ const TRACES_WITH_HIDDEN_STEPS = new WeakSet<Trace>();
 export const hasHiddenSteps = (trace: Trace) => TRACES_WITH_HIDDEN_STEPS.has(trace);
 
 /**
- * @param last the last step that is shown
- * @returns the trace itself where that is its last; how the run ended is known once the step that raised is shown
+ * The trace up to a step, itself where that is its last. How the run ended is known once the step that raised is shown.
  */
 export function truncateTrace(trace: Trace, last: number): Trace {
   if (last >= trace.steps.length - 1) return trace;
@@ -27,8 +26,8 @@ export function truncateTrace(trace: Trace, last: number): Trace {
 }
 
 /**
- * Where a run has been seen when its last step worth looking at has been: its end says nothing of its own.
- * @returns the last step that is shown
+ * The last step that is shown once a run has been seen up to the step `last`: its end is shown with the last step worth
+ * looking at, as it says nothing of its own.
  */
 export function lastStepToShow({ steps }: Trace, last: number): number {
   return steps.slice(last + 1).every(({ kind }) => kind === "end") ? Math.max(last, steps.length - 1) : last;

@@ -14,9 +14,9 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
 
 /**
  * The step at which a reader first looks at a run of his own, before anything is known of its findings: what raised; a
- * saved value that changed, unless no backward fails for it; else the first gradient that arrives in a `.grad`; else the first write, or the first cut of
- * the graph, that the program itself makes; else the last step that left something. Never the inside of a call: what a layer writes to its own
- * memory is not what its reader asked.
+ * saved value that changed, unless no backward fails for it; else the first gradient that arrives in a `.grad`; else
+ * the first write, or the first cut of the graph, that the program itself makes; else the last step that left
+ * something. Never the inside of a call: what a layer writes to its own memory is not what its reader asked.
  */
 export function landingStep({ steps, outcome }: Trace): number {
   const last = steps.length - 1;
@@ -42,8 +42,10 @@ export function landingStep({ steps, outcome }: Trace): number {
   );
 }
 
-/** The last step that leaves something: a loop that has found no more to do, and a program that has ended, say nothing of
- * what it did. */
+/**
+ * The last step that leaves something: a loop that has found no more to do, and a program that has ended, say nothing
+ * of what it did.
+ */
 function lastTellingStep(steps: Step[]) {
   const i = steps.findLastIndex(
     ({ kind, log, set, value }) =>
@@ -55,9 +57,8 @@ function lastTellingStep(steps: Step[]) {
 const hasMoreThanLine = (fields: object) => Object.keys(fields).some((field) => field !== "line");
 
 /**
- * Where a statement that a fix was for now passes: as often executed as before.
- * @param from the step of the run before at which it failed, or that its reader looked at
- * @returns null where no statement stands in its place
+ * Where a statement that a fix was for now passes: as often executed as before; null where no statement stands in its
+ * place. `from` is the step of the run before at which it failed, or that its reader looked at.
  */
 export function stepWhereItPasses(before: Trace, after: Trace, from: number): number | null {
   const failed = before.steps[from];
@@ -69,7 +70,7 @@ export function stepWhereItPasses(before: Trace, after: Trace, from: number): nu
   return executions.length ? executions[Math.min(executionsBefore, executions.length - 1)] : null;
 }
 
-/** The step before a line first runs. @param text of the line @returns null where it doesn't run */
+/** The step before a line, given by its text, first runs; null where it doesn't run. */
 export function stepBeforeLine({ program, steps }: Trace, text: string): number | null {
   const line = program.source.split("\n").findIndex((other) => other.trim() === text) + 1;
   const step = line ? steps.findIndex((other) => other.line === line) : -1;

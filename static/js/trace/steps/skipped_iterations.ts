@@ -1,4 +1,6 @@
-/** What a trace leaves out, and how a second run is asked for it: iterations of a long loop, elements of a big storage. */
+/**
+ * What a trace leaves out, and how a second run is asked for it: iterations of a long loop, elements of a big storage.
+ */
 
 import type { Focus, Statement, Step, Trace } from "../wire.ts";
 
@@ -46,10 +48,7 @@ function previousStepInFrame({ steps }: Trace, i: number): (Step & { stmt: numbe
   return null;
 }
 
-/**
- * The loops around a statement, outermost first.
- * @param inside whether the statement itself counts, where it is a loop
- */
+/** The loops around a statement, outermost first. `inside`: the statement itself counts, where it is a loop. */
 function enclosingLoopStatements(statements: Statement[], i: number, inside: boolean) {
   const loops = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
   for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop)

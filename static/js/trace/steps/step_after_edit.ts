@@ -2,7 +2,7 @@
 
 import type { Step, Trace } from "../wire.ts";
 
-/** The lines that two texts have in common, at their beginnings and at their ends. @returns numbers of lines */
+/** The numbers of lines that two texts have in common, at their beginnings and at their ends. */
 export function commonLines(
   before: string,
   after: string,
@@ -20,7 +20,7 @@ export function commonLines(
   return { head: sameAtStart, tail: sameAtEnd, before: linesBefore.length, after: linesAfter.length };
 }
 
-/** The line of the text after that stands in the place of one of the text before. @param lineBefore from 1 */
+/** The line of the text after that stands in the place of one of the text before; lines count from 1. */
 export function lineAfterEdit(
   { head: sameAtStart, tail: sameAtEnd, before, after }: ReturnType<typeof commonLines>,
   lineBefore: number,
@@ -30,17 +30,15 @@ export function lineAfterEdit(
   return Math.max(1, Math.min(lineBefore, after - sameAtEnd));
 }
 
-/** The first step at a line; null where there is none. @param line from 1 */
+/** The first step at a line, from 1; null where there is none. */
 export function firstStepAtLine({ steps }: Trace, line: number | null) {
   const step = steps.findIndex((other) => other.line === line);
   return step < 0 ? null : step;
 }
 
 /**
- * The step of a new run at which its reader stays: of the same statement, as often executed as before. Who looks at the
- * end stays at the end.
- * @param step of the run before
- * @returns null: the step at which a run is opened
+ * The step of a new run at which its reader stays: of the same statement, as often executed as before `step`. Who looks
+ * at the end stays at the end. Null: the step at which a run is opened.
  */
 export function stepAfterEdit(before: Trace | null, after: Trace, step: number): number | null {
   const stepBefore = before?.steps[step];

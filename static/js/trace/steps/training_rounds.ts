@@ -1,4 +1,7 @@
-/** The rounds of a training as a trace tells them: where one is recorded, and how a second run is asked for one that is not. */
+/**
+ * The rounds of a training as a trace tells them: where one is recorded, and how a second run is asked for one that is
+ * not.
+ */
 
 import type { Focus, RoundStretch, Trace } from "../wire.ts";
 

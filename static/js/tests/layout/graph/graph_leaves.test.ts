@@ -1,4 +1,6 @@
-/** Gradients and leaves in the graph pane: where they meet, what a leaf is called, where one waits that nobody reads. */
+/**
+ * Gradients and leaves in the graph pane: where they meet, what a leaf is called, where one waits that nobody reads.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

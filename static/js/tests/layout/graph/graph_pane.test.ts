@@ -1,4 +1,7 @@
-/** The graph pane: what backward does is in sight, nothing lies over anything, nothing moves at rest, edges end at their nodes. */
+/**
+ * The graph pane: what backward does is in sight, nothing lies over anything, nothing moves at rest, edges end at their
+ * nodes.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -126,7 +129,7 @@ for (const { name, recorded } of goldens)
       }
   });
 
-/** @param y one of them may be unknown */
+/** One of `x` and `y` may be unknown. */
 function touches(boxes: Place[], pane: GraphPane, uid: string, x: number, y: number) {
   const own = boxes.filter(
     ({ name }) => name === `node ${uid}` || name.startsWith(`leaf ${uid} `) || name === `fold ${pane.folds.get(uid)}`,

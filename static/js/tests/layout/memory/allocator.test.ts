@@ -31,7 +31,7 @@ function all(mark: VNode): VNode[] {
   return [mark, ...mark.children.flatMap(all)];
 }
 
-/** @returns what the blocks say */
+/** What the blocks say. */
 const said = (marks: VNode[]): string[] =>
   marks.filter(({ attrs }) => attrs.class?.startsWith("block ")).map(({ attrs }) => attrs["aria-label"]);
 

@@ -1,4 +1,6 @@
-/** Homes: things stand in the order in which the program made and registered them, what is inside of one right after it. */
+/**
+ * Homes: things stand in the order in which the program made and registered them, what is inside of one right after it.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +10,7 @@ import { frame, ref, tensor, trace } from "../../entities.ts";
 
 const object = (attrs: Record<string, any>) => ({ kind: "object", type: "Module", attrs });
 
-/** @returns the paths of tensors, in their order */
+/** The paths of tensors, in their order. */
 function order(steps: any[]): string[] {
   const known = findHomes(openTrace(trace("", steps)));
   return [...known.homeOf]

@@ -1,4 +1,6 @@
-/** The memory pane: order never changes, what a step touched is in sight, nothing overlaps, and what is drawn is true. */
+/**
+ * The memory pane: order never changes, what a step touched is in sight, nothing overlaps, and what is drawn is true.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -37,7 +39,7 @@ function open(document: any) {
   return { opened, model: buildMemoryModel(opened) };
 }
 
-/** @returns every mark, with those around it before it */
+/** Every mark, with those around it before it. */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
   const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE);
   const all = [] as VNode[];
