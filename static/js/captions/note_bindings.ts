@@ -63,8 +63,7 @@ function notesOfBinding(context: NoteContext, name: string, value: Value): Capti
   const bound = uid ? { name, of: uid } : { name };
   if (!uid) {
     const opaque = value && typeof value === "object" && "py" in value ? value.py : "";
-    if (["module", "type", "function"].includes(opaque))
-      return [{ key: `bound_${opaque}`, args: { name: bound } }];
+    if (["module", "type", "function"].includes(opaque)) return [{ key: `bound_${opaque}`, args: { name: bound } }];
     const old = findEntity(context.before, context.step.frame, "frame")?.vars.get(name);
     const text = pythonValueText(value);
     const isOther = old !== undefined && !referencedUid(old) && pythonValueText(old) !== text;
@@ -74,8 +73,7 @@ function notesOfBinding(context: NoteContext, name: string, value: Value): Capti
   if (isHandle(entity)) return notesOfNamedHandle(context, name, uid, entity);
   if (entity?.kind === "object") {
     const other = otherNameOf(context, uid, name);
-    if (other)
-      return [{ key: "same_object", args: { name: bound, type: entity.type ?? "", other } }];
+    if (other) return [{ key: "same_object", args: { name: bound, type: entity.type ?? "", other } }];
     const n = entity.len;
     if (typeof n === "number" && CONTAINERS_WITH_ITEMS.has(entity.type ?? ""))
       return [{ key: "new_container", args: { name: bound, type: entity.type ?? "", n } }];
@@ -149,7 +147,14 @@ function noteOfSharing(context: NoteContext, name: NoteArgument, entity: Handle,
   const other = findHandle(context.entities, otherUid);
   const own = other ? cellReads(entity, MAX_ELEMENTS_COMPARED) : [];
   const theirs = other ? cellReads(other, MAX_ELEMENTS_COMPARED) : [];
-  if (entity.kind === "array" || !other || other.storage !== entity.storage || !own.length || !theirs.length || other.dtype !== entity.dtype)
+  if (
+    entity.kind === "array" ||
+    !other ||
+    other.storage !== entity.storage ||
+    !own.length ||
+    !theirs.length ||
+    other.dtype !== entity.dtype
+  )
     return { key: prefix, args };
   const otherCells = new Set(theirs.map(({ cell }) => cell));
   const ownCells = new Set(own.map(({ cell }) => cell));

@@ -40,8 +40,7 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
     for (const uid of parameters) addStorage(uid);
     // what it keeps for itself is told as a number, or is its own business
     for (const event of step.log)
-      if (event.kind === "event" && event.event === "written" && isOfItsState(event.by))
-        storages.add(event.storage);
+      if (event.kind === "event" && event.event === "written" && isOfItsState(event.by)) storages.add(event.storage);
   }
   return { notes, storages };
 

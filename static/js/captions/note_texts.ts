@@ -18,7 +18,9 @@ const MAX_LINE_LENGTH = 240;
 export function nameArgument({ text, scope }: ObjectName, uid: string): NoteArgument {
   const name = { name: text, of: uid };
   if (!scope) return name;
-  return scope === "module" ? { key: "name_of_module", args: { name } } : { key: "name_of_call", args: { name, call: { name: `${scope}()` } } };
+  return scope === "module"
+    ? { key: "name_of_module", args: { name } }
+    : { key: "name_of_call", args: { name, call: { name: `${scope}()` } } };
 }
 
 /** An encoded value as Python would write it. */

@@ -129,9 +129,14 @@ function endKey({ i, gone }: Step) {
 /** Fields in which a frame without names says nothing of the program. */
 const PLAIN_FRAME_FIELDS = ["kind", "name", "line", "state", "caller", "shared"];
 
-/** Whether a step left everything but its frame's line as it was, and frames that have returned; what the first step finds was there before. */
+/**
+ * Whether a step changed nothing but its frame's line, and ended frames; what the first step finds was there before.
+ */
 function changesNoEntity(traceStep: Step) {
-  return traceStep.gone.every((uid) => uid[0] === "f") && Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields));
+  return (
+    traceStep.gone.every((uid) => uid[0] === "f") &&
+    Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields))
+  );
 }
 
 function tellsNothing(fields: Step["set"][string]) {

@@ -114,10 +114,13 @@ function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
   return { seen: heads.length, rounds: isOnce ? Math.max(last + 1, heads.length) : heads.length };
 }
 
-/** Whether a backward may have run that is not in the trace: in iterations that were not recorded, or in another thread, from
- * where only the gradients show. */
+/**
+ * Whether a backward may have run that is not in the trace: in iterations that were not recorded, or in another thread,
+ * of which only the gradients show.
+ */
 function mayHaveRunBackwardUnrecorded(facts: RunFacts): boolean {
-  const hasGradient = (fields: Delta) => fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
+  const hasGradient = (fields: Delta) =>
+    fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
   return facts.steps.some(
     ({ skipped, set, kind }) => skipped || (kind !== "begin" && Object.values(set ?? {}).some(hasGradient)),
   );
@@ -132,7 +135,7 @@ function wasTrainedUnrecorded(facts: RunFacts): boolean {
   return facts.steps.some(({ kind, skipped, stmt }) => skipped && kind !== "visit" && loops.has(stmt));
 }
 
-/** The head of the innermost loop whose body a step is in, or from which its function was called; -1 where there is none. */
+/** The head of the innermost loop around a step, or around the call of its function; -1 where there is none. */
 function enclosingHeadStep(facts: RunFacts, step: number) {
   const statements = facts.trace.program.statements ?? [];
   let at = step;

@@ -3,7 +3,7 @@
 import type { Container, Entity } from "./entities.ts";
 import type { Step, Value } from "./wire.ts";
 
-/** `scope`: the function for a name of an inner frame, else empty; `root`: the frame whose variable the text begins with */
+/** `scope`: an inner frame's function, for its names; `root`: the frame whose variable the text begins with */
 export interface NameTag {
   kind: "var" | "item" | "grad";
   text: string;
@@ -140,8 +140,7 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
       const ref = referencedUid(value);
       if (!ref || !isThere(ref)) continue;
       const shownCount = (tags.get(ref) ?? []).filter((t) => t.kind === "item").length;
-      if (shownCount < MAX_ITEM_TAGS)
-        addTag(ref, itemTag(path + suffix, uid));
+      if (shownCount < MAX_ITEM_TAGS) addTag(ref, itemTag(path + suffix, uid));
     }
   };
   /** Optimizers come after all else, for a parameter is called as its module has it, however deep that is. */
@@ -173,8 +172,7 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
     if (wrappedUid) carriedTensors.push(["value", wrappedUid]);
     for (const [part, ref] of carriedTensors) {
       const text = `${paths.get(uid) ?? ""}.${part}`;
-      if (paths.has(uid) && isThere(ref) && !paths.has(ref))
-        addTag(ref, itemTag(text, uid));
+      if (paths.has(uid) && isThere(ref) && !paths.has(ref)) addTag(ref, itemTag(text, uid));
     }
   }
   for (const [uid, tensor] of sources) {

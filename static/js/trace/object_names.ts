@@ -31,7 +31,8 @@ export class ObjectNames {
   private readonly frames: SeenFrame[];
 
   /**
-   * `sources` are the frames and the tensors that carry others; `frameUid` is the frame that reads, null for the module's.
+   * `sources` are the frames and the tensors that carry others; `frameUid` is the frame that reads, null for the
+   * module's.
    */
   constructor(entities: Lookup, sources: Iterable<[string, Entity]>, frameUid: string | null) {
     const all = [...sources];
@@ -43,7 +44,11 @@ export class ObjectNames {
     const orders = frames.length > 1 ? [frames, [frames[1], frames[0], ...frames.slice(2)]] : [frames];
     for (const order of orders) {
       const { tags } = collectNamesAndPaths(entities, [...order.map(frameSource), ...carriers]);
-      for (const [uid, list] of tags) this.addNames(uid, list.flatMap((tag) => nameOfTag(tag, scopeOf) ?? []));
+      for (const [uid, list] of tags)
+        this.addNames(
+          uid,
+          list.flatMap((tag) => nameOfTag(tag, scopeOf) ?? []),
+        );
     }
     for (const names of this.names.values()) sortNames(names);
   }
@@ -89,8 +94,8 @@ function framesInOrder(sources: [string, Entity][], frameUid: string | null): Se
 }
 
 /**
- * By frame and variable, the function that has to be named with it: none for a variable that the reader sees. null for the
- * same variable once more: a closure's, which its frame lists as free.
+ * By frame and variable, the function that has to be named with it: none for a variable that the reader sees. null for
+ * the same variable once more: a closure's, which its frame lists as free.
  */
 function scopesOfVariables(frames: SeenFrame[]) {
   const [reader] = frames;
@@ -99,7 +104,10 @@ function scopesOfVariables(frames: SeenFrame[]) {
     if (!owner || owner === reader) return "";
     const isReadersFree = reader?.frame.free?.includes(variable) && isSameVariable(reader, owner, variable);
     if (isReadersFree) return null;
-    if (owner.frame.free?.includes(variable) && frames.some((other) => other !== owner && isSameVariable(owner, other, variable)))
+    if (
+      owner.frame.free?.includes(variable) &&
+      frames.some((other) => other !== owner && isSameVariable(owner, other, variable))
+    )
       return null;
     if (owner.isSeen) return reader.frame.vars.has(variable) ? "module" : "";
     return owner.frame.name ?? "";
@@ -121,8 +129,7 @@ function nameOfTag({ text, root }: NameTag, scopeOf: (frame: string | null, vari
 function sortNames(names: ObjectName[]) {
   const isPath = ({ text }: ObjectName) => Number(/[.[]/.test(text));
   return names.sort(
-    (a, b) =>
-      Number(a.scope !== "") - Number(b.scope !== "") || isPath(a) - isPath(b) || a.text.length - b.text.length,
+    (a, b) => Number(a.scope !== "") - Number(b.scope !== "") || isPath(a) - isPath(b) || a.text.length - b.text.length,
   );
 }
 

@@ -6,7 +6,11 @@ import { codeFact, type Fact } from "../finding.ts";
 export function gradNameOf(name: Fact): Fact {
   if (typeof name !== "object" || !("code" in name)) return name;
   const { code, also, isEarlier } = name;
-  return { ...codeFact(`${code}.grad`), ...(also ? { also: `${also}.grad` } : {}), ...(isEarlier ? { isEarlier } : {}) };
+  return {
+    ...codeFact(`${code}.grad`),
+    ...(also ? { also: `${also}.grad` } : {}),
+    ...(isEarlier ? { isEarlier } : {}),
+  };
 }
 
 /** A name without the marks of code. */

@@ -1,5 +1,7 @@
-/** What a reader calls a thing at a step: a name that leads to it, as the running function reads it; else one of before, said
- * as such where it means something else now. */
+/**
+ * What a reader calls a thing at a step: a name that leads to it, as the running function reads it; else one of before,
+ * which is said as such where it means something else now.
+ */
 
 import { codeFact, type Fact } from "../finding.ts";
 import { operationName } from "./operation_name.ts";
