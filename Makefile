@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test quick durations tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -23,7 +23,8 @@ help:
 	@echo "make dev         the same, built and started anew whenever a file changes; Ctrl-C ends it"
 	@echo "make wheel       a wheel in var/wheel with the page inside, to be installed beside any PyTorch: gradbox open train.py"
 	@echo "make scenario NAME=view_of_a_view    start a scenario of the gallery from a template, and serve it"
-	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (about a minute and a half)"
+	@echo "make quick       the checks, and the tests that what you changed reaches (about a minute and a half; ARGS=--list prints them)"
+	@echo "make durations   where the time of the tests goes, by room and file, as the last runs took"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   everything that needs a GPU, in one table, with GPU_PYTHON=python3 in another Python than .venv's (4 minutes)"
@@ -77,10 +78,14 @@ test:
 	$(GROUPED) setup $(VENV)/.redis check-page tests-rest-shown tests-attack tests-node check-python
 
 quick: setup build
-	$(GROUPED) tests-quick check tests-node
+	$(GROUPED) --output-sync=none tests-quick check
 
+# ARGS="--base REF --seconds N --list"
 tests-quick: setup build $(VENV)/.compiled
-	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack and not exhaustive"
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.loop.quick --processes $(WORKERS) $(ARGS)
+
+durations: setup
+	@$(PYTHON) -m tests.loop.durations $(ARGS)
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
 exhaustive: setup build $(VENV)/.redis $(VENV)/.compiled
@@ -109,6 +114,7 @@ tests-node: setup build
 check: check-python check-page
 
 check-python: setup
+	$(PYTHON) -m tests.architecture.room_lines
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

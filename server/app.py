@@ -21,6 +21,7 @@ from server.routes import (
     compare,
     embeds,
     exports,
+    gallery,
     matrix,
     operating,
     pages,
@@ -35,7 +36,7 @@ JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""
 
 
-ROUTES = (operating, api, exports, embeds, saved_programs, series, pages, matrix, builder, compare)
+ROUTES = (operating, api, exports, embeds, saved_programs, series, pages, gallery, matrix, builder, compare)
 
 
 class StaticAssets(StaticFiles):

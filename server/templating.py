@@ -68,6 +68,11 @@ def request_language(request: Request) -> str:
     return LANGUAGES[0]
 
 
+def is_fragment_request(request: Request) -> bool:
+    """Whether htmx asks, for the part of a page that changes."""
+    return request.headers.get("hx-request") == "true"
+
+
 def render_public_page(request: Request, name: str, lang: str, **values: Any) -> Response:
     """A page that is the same for all visitors, without a cookie."""
     context = {"lang": lang, "say": MESSAGES[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
@@ -82,7 +87,7 @@ def render_constant_page(request: Request, name: str, lang: str, **values: Any) 
 
 def for_language_and_session(response: Response, signed_in: bool) -> Response:
     """The response with headers that keep caches from giving it to readers of another language, or without the password."""
-    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
+    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie, HX-Request"
     if signed_in:
         response.headers["Cache-Control"] = "private, no-store"
     return response

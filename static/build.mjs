@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
+import { writeFindingRegistries } from "./finding_registry.mjs";
 
 /** The program of every first visit. */
 const OPENING_PROGRAM = "scenarios/clone.py";
@@ -80,6 +81,7 @@ const bundles = [
     metafile: true,
     entryPoints: {
       main: "static/js/main.ts",
+      htmx: "htmx.org",
       embed: "static/js/embed.ts",
       compare: "static/js/compare/page.ts",
       series_new: "static/js/series/page.ts",
@@ -143,6 +145,7 @@ async function paintOpeningProgram() {
   writeFileSync("static/dist/painted.json", JSON.stringify({ source, parts }));
 }
 
+writeFindingRegistries();
 rmSync("static/dist/chunks", { recursive: true, force: true });
 await paintOpeningProgram();
 if (process.argv.includes("--watch")) {

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 
 export const FINDING_WORDS = /\blocales\/findings\.(en|zh)\.json$/;
 
-/** @returns the files that have the sentences of a language, and the sentences by key. path: that of the first file */
+/** The sentences of a language by key, with the files and the folder that have them. path: that of the first file. */
 export function findingWords(path) {
   const [, language] = FINDING_WORDS.exec(path);
   const folder = join(dirname(path), "findings");

@@ -2,8 +2,6 @@
 
 import gc
 import os
-import time
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.forks import prepared_modules
+from tests.loop.durations import DurationsWriter, longest_first
 from tests.support.kept_browser import KeptBrowser, close_pages, find_browser, new_page
+from tests.support.waiting import wait_for_answer, wait_until
 
 if TYPE_CHECKING:
     from tests.support.workers import Workers
@@ -49,78 +49,11 @@ UNLIMITED = dict.fromkeys(
     ),
     "100000/minute",
 )
-LONGEST = [
-    "test_matrix",  # what it measures, other files use
-    "test_crowded_environment",
-    "test_chaos",
-    "test_importable_packages",
-    "test_offered_fixes",
-    "test_modules",
-    "test_preload",
-    "test_random",
-    "test_agreement",
-    "test_own_code_command",
-    "test_own_training",
-    "test_recipes",
-    "test_openapi",
-    "test_hostile",
-    "test_replacements",
-    "test_traps",
-    "test_exports",
-    "test_saved_programs",
-    "test_assault",
-    "test_dispatcher",
-    "test_cli",
-    "test_memory",
-    "test_observer",
-    "test_remote_pool",
-    "test_healthy_programs",
-    "test_limits",
-    "test_renderer_process",
-    "test_findings",
-    "test_rehearsal",
-    "test_corpus",
-    "test_thinning",
-    "test_own_code_region",
-    "test_store",
-    "test_own_code_session",
-    "test_explain",
-    "test_silent_findings",
-    "test_displayhook",
-    "test_series",
-    "test_referee",
-    "test_doctor",
-    "test_repairs",
-    "test_drawing",
-    "test_share",
-    "test_access",
-    "test_page",
-    "test_cards",
-    "test_big",
-    "test_matrix_page",
-    "test_course",
-    "test_takeaway",
-    "test_predict",
-    "test_question_card",
-    "test_program_messages",
-    "test_loom",
-    "test_running",
-    "test_findings_card",
-    "test_claims",
-    "test_own_code_notebook",
-    "test_input",
-    "test_saving",
-    "test_compare",
-    "test_moving",
-    "test_series_page",
-    "test_live",
-    "test_gallery",
-    "test_panes",
-    "test_small_screens",
-    "test_siblings",
-    "test_authentication",
-]
-"""The files that take most of the processor's time, some five seconds and more each: first those without a browser."""
+FIRST = "tests/matrix/test_matrix.py"
+"""What it measures, other files use."""
+
+ORDER = "longest_first"
+"""Where the process that starts the others tells them the order of the files."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -129,6 +62,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.forks import shared_hosts
 
         os.environ |= shared_hosts.sockets()
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DurationsWriter(config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process that runs tests the order of their files: it has to be the same in all."""
+    node.workerinput[ORDER] = longest_first()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -162,13 +103,7 @@ def site(site_folder: Path) -> Iterator[str]:
     from tests.support.running_server import running_server
 
     with running_server(site_folder, **UNLIMITED) as address:
-        for _ in range(600):
-            with urllib.request.urlopen(address) as page:
-                if '"trace_url": null' not in page.read().decode():
-                    break
-            time.sleep(0.1)
-        else:
-            raise AssertionError("the server does not run its scenarios")
+        wait_until(lambda: b'"trace_url": null' not in wait_for_answer(address), lambda: "its scenarios have no traces")
         yield address
 
 
@@ -228,7 +163,7 @@ def page(profile: Any) -> Iterator[Any]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests with a browser, and order the files for two processes that take one after the other.
 
     Files with a browser come last: once it has run, a process has more than its own stack and is no good to fork. In
@@ -243,9 +178,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         had_browser, was_quick = ranks.get(item.path, (False, True))
         ranks[item.path] = browser or had_browser, quick and was_quick
 
+    longest = getattr(config, "workerinput", {}).get(ORDER, [])
+    positions = {file: position for position, file in enumerate(dict.fromkeys([FIRST, *longest]))}
+
     def rank(item: pytest.Item) -> tuple[Any, ...]:
         browser, quick = ranks[item.path]
-        position = LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
+        position = positions.get(item.nodeid.partition("::")[0], len(positions))
         return browser, position, quick, item.path, item.get_closest_marker("browser") is not None
 
     items.sort(key=rank)

@@ -1,6 +1,6 @@
 """The scenarios of the gallery: programs, each with a title, a question and what to look at, in every language.
 
-And what the gallery shows of all of them: its threads, the marks by which it is filtered, what its search looks through.
+And what the gallery shows of all of them: its threads, and the marks by which it is filtered.
 """
 
 import tomllib
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from gradbox.terminal.finding_texts import finding_title
 
 LANGUAGES = ("en", "zh")
 TEXT_KEYS = ("title", "question", "look_at")
@@ -229,27 +227,21 @@ def matching_filters(scenario: Scenario) -> list[str]:
     return [*marks, *(["claim"] if scenario.claim else [])]
 
 
-def scenarios_by_thread(scenarios: list[Scenario]) -> list[tuple[str, list[tuple[Scenario, list[str]]]]]:
-    """The threads, each with its scenarios and their marks."""
-    return [
-        (thread, [(scenario, matching_filters(scenario)) for scenario in members])
-        for thread, members in groupby(scenarios, lambda scenario: scenario.thread)
-    ]
+class GalleryCard(NamedTuple):
+    """A scenario with its marks, as a card shows it."""
+
+    scenario: Scenario
+    marks: list[str]
 
 
-def scenario_search_entries(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
-    """What the search looks through: of each scenario its texts in all languages, its symptoms, what its findings are called
-    and its program."""
-    return [
-        {
-            "name": scenario.name,
-            "symptoms": scenario.symptoms,
-            "findings": [finding_title(kind) for kind in scenario.findings],
-            "source": scenario.source,
-            **{key: [scenario.text[language][key] for language in LANGUAGES] for key in TEXT_KEYS},
-        }
-        for scenario in scenarios
-    ]
+def gallery_cards(scenarios: Iterable[Scenario]) -> list[GalleryCard]:
+    """The cards of scenarios, in their order."""
+    return [GalleryCard(scenario, matching_filters(scenario)) for scenario in scenarios]
+
+
+def cards_by_thread(cards: Iterable[GalleryCard]) -> list[tuple[str, list[GalleryCard]]]:
+    """The threads, each with its cards."""
+    return [(thread, list(members)) for thread, members in groupby(cards, lambda card: card.scenario.thread)]
 
 
 def neighbouring_scenarios(scenarios: list[Scenario], scenario: Scenario) -> ScenarioNeighbours:

@@ -193,7 +193,8 @@ class Zygote:
             async with asyncio.timeout(self._boot_timeout):
                 return await waiting
         except (TimeoutError, ConnectionError) as error:
-            raise WorkersUnavailable("the machine has no room for another program") from error
+            reason = "the server is going down" if self._closed else "the machine has no room for another program"
+            raise WorkersUnavailable(reason) from error
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
                 await self.kill_child(waiting.result())

@@ -99,7 +99,6 @@ async def get_palette(
         sentences=SENTENCES[language],
         q=q,
         line=line,
-        alive=alive,
     )
 
 
@@ -119,9 +118,7 @@ async def get_card_form(
     language = request_language(request)
     siblings = [ROWS[name][1] for name in row.siblings[:MAX_SIBLINGS]]
     context: dict[str, Any] = {"form": made, "siblings": siblings, "sentence": SENTENCES[language][row.name]}
-    return render_public_page(
-        request, "partials/_card_form.html", language, **context, line=line, alive=alive, group=group
-    )
+    return render_public_page(request, "partials/_card_form.html", language, **context, line=line)
 
 
 def parse_alive_names(text: str) -> list[AliveName]:

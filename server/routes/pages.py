@@ -1,6 +1,4 @@
-"""The pages: the workbench with a scenario, the gallery, `/settled` with its claims, the course with its lessons, and
-the sheet of marks.
-"""
+"""The pages: the workbench with a scenario, `/settled` with its claims, the course with its lessons, the sheet of marks."""
 
 import base64
 from typing import Annotated, Any
@@ -13,25 +11,11 @@ from server import PROJECT_FOLDER
 from server.gallery.claims import claims_as_json
 from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_program_items
 from server.gallery.gallery import Gallery
-from server.gallery.scenarios import (
-    FILTERS,
-    Scenario,
-    neighbouring_scenarios,
-    scenario_search_entries,
-    scenarios_by_thread,
-)
-from server.http.responses import trace_response
+from server.gallery.scenarios import Scenario, neighbouring_scenarios
 from server.services import ClientDep, DisconnectedDep, GalleryDep, ServicesDep
-from server.templating import (
-    for_language_and_session,
-    render_constant_page,
-    render_visitor_page,
-    render_workbench_page,
-    request_language,
-)
+from server.templating import render_visitor_page, render_workbench_page, request_language
 from server.wire.problems import ProblemError
 
-IMMUTABLE = "public, max-age=31536000, immutable"
 PICTURES = PROJECT_FOLDER / "tests/pictures"
 router = APIRouter(include_in_schema=False)
 
@@ -88,59 +72,6 @@ def find_lesson_of_scenario(
 async def open_file_page(request: Request) -> Response:
     """The page that opens a file of its reader: the browser draws a trace, nothing is sent here."""
     return render_visitor_page(request, "open.html")
-
-
-@router.get("/gallery", response_class=HTMLResponse)
-async def gallery_page(request: Request, gallery: GalleryDep) -> Response:
-    """All scenarios, by thread."""
-    language = request_language(request)
-    signed_in = bool(getattr(request.state, "signed_in", False))
-
-    def render_gallery() -> bytes:
-        values = {
-            "threads": scenarios_by_thread(gallery.scenarios),
-            "filters": FILTERS,
-            "count": str(len(gallery.scenarios)),
-            "index": scenario_search_entries(gallery.scenarios),
-        }
-        return render_constant_page(request, "gallery.html", language, **values)
-
-    key = f"page {language} {request.scope['root_path']} {signed_in}"
-    body = await gallery.pages.get(key, "text/html; charset=utf-8", render_gallery)
-    return for_language_and_session(body.to_response(request), signed_in)
-
-
-@router.get("/gallery.json")
-async def scenario_list_json(request: Request, gallery: GalleryDep) -> Response:
-    """What the scenarios are called, in each language, for the page's command palette."""
-
-    def make_json() -> bytes:
-        scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
-        return bytes(JSONResponse({"scenarios": scenarios}).body)
-
-    return (await gallery.pages.get("names", "application/json", make_json)).to_response(request)
-
-
-@router.get("/gallery/search.json")
-async def scenario_search_json(request: Request, gallery: GalleryDep) -> Response:
-    """What the search looks through, for the box of error messages on the first screen."""
-
-    def make_json() -> bytes:
-        return bytes(JSONResponse({"entries": scenario_search_entries(gallery.scenarios)}).body)
-
-    return (await gallery.pages.get("search", "application/json", make_json)).to_response(request)
-
-
-@router.get("/gallery/{name}.trace.json")
-async def scenario_trace(request: Request, name: str, gallery: GalleryDep, v: str | None = None) -> Response:
-    """The trace of a scenario, as this server recorded it first. v: its version, for caches."""
-    scenario = next((member for member in gallery.scenarios if member.name == name), None)
-    trace = await gallery.traces.get(scenario) if scenario else None
-    if trace is None:
-        raise ProblemError(404, "not_found", "there is no trace of that scenario", field="name")
-    response = trace_response(request, trace.body)
-    response.headers["Cache-Control"] = IMMUTABLE if v == trace.version else "no-cache"
-    return response
 
 
 @router.get("/-/gallery", response_class=HTMLResponse)

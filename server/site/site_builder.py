@@ -18,7 +18,7 @@ from gradbox.pictures.page import offline_page, write_shared_assets
 from gradbox.terminal.finding_texts import finding_kinds, load_finding_text
 from server import PROJECT_FOLDER, __version__
 from server.gallery.claims import claims_as_json
-from server.gallery.scenarios import Scenario, scenarios_by_thread
+from server.gallery.scenarios import Scenario, cards_by_thread, gallery_cards
 from server.gallery.thumbnails import THEMES
 from server.matrix.documents import matrix_as_csv, matrix_as_json, matrix_page_groups, property_headings
 from server.matrix.programs import DEFAULT_SITUATION, QUESTIONS
@@ -151,7 +151,10 @@ class SiteBuilder:
                 still = await self._services.gallery.stills.get(scenario.name, theme, WAIT_SECONDS)
                 self._extra_files[f"{STILLS_FOLDER}/{scenario.name}.{theme}.svg"] = still
         self._write_page(
-            "gallery.md", "gallery.md", threads=scenarios_by_thread(self._scenarios), count=len(self._scenarios)
+            "gallery.md",
+            "gallery.md",
+            threads=cards_by_thread(gallery_cards(self._scenarios)),
+            count=len(self._scenarios),
         )
 
 

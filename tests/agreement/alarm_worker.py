@@ -10,8 +10,8 @@ from server.worker import prepare as recorder
 from server.worker.child import ChildWork
 from server.worker.run import ProgramRun
 
-WALL = 0.5
-"""Seconds a run may take."""
+WALL = 2.0
+"""Seconds a run may take: enough for the first step on a slow machine."""
 
 
 def prepare(options: WorkerOptions) -> ChildWork:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.page.test_access import axe
-from tests.support.page_driver import paste, run, use
+from tests.support.kept_browser import new_context
+from tests.support.page_driver import hold, let_go, paste, run, use
 from tests.support.sampling import places, sampled
 
 SOURCE = "import torch\n# mine\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nfor step in range(2):\n    c = b.sum()\nif c < 0:\n    print(c)\n"
@@ -108,8 +109,8 @@ def test_the_card_view_is_remembered_and_shows_an_error_at_its_card(program: Any
 
 
 def test_the_actions_of_a_card_can_be_tapped(chromium: Any, site: str) -> None:
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US"
+    context = new_context(
+        chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US"
     )
     page = context.new_page()
     page.goto(site)
@@ -269,8 +270,13 @@ def test_the_fields_of_a_card_are_reached_in_order(program: Any) -> None:
 @pytest.mark.parametrize("part", ["palette", "form"])
 def test_what_is_typed_while_the_server_answers_is_neither_lost_nor_a_command(empty: Any, part: str) -> None:
     """A server that takes 300 ms for each answer: letters go into the field, and Enter means what they say."""
-    empty.route(f"**/builder/{part}*", lambda route: (empty.wait_for_timeout(300), route.continue_()))
-    empty.route(f"**/builder/{part}/*", lambda route: (empty.wait_for_timeout(300), route.continue_()))
+
+    def answer_late(route: Any) -> None:
+        empty.wait_for_timeout(300)  # the server's
+        route.continue_()
+
+    for pattern in (f"**/builder/{part}*", f"**/builder/{part}/*"):
+        empty.route(pattern, answer_late)
     keys = empty.keyboard
     keys.press("/")
     keys.type("leaf", delay=40)
@@ -311,22 +317,6 @@ def test_a_line_put_in_above_takes_neither_the_card_nor_the_form_away(empty: Any
     keys.press("Enter")
     on(empty, "y = w.clone()")
     assert current(empty) == "3 y = w.clone()"
-
-
-def hold(page: Any, pattern: str) -> list[Any]:
-    """The requests for an address, none of which goes on before it is let go."""
-    held: list[Any] = []
-    page.route(pattern, lambda route: held.append(route))  # a built-in method can not be wrapped
-    return held
-
-
-def let_go(page: Any, pattern: str, held: list[Any]) -> None:
-    """The requests that are held back, once there is one, and those to come."""
-    while not held:
-        page.wait_for_timeout(20)
-    for route in held:
-        route.continue_()
-    page.unroute(pattern)
 
 
 def test_a_line_put_in_above_leaves_the_field_that_is_written_in(empty: Any) -> None:
@@ -387,7 +377,7 @@ def test_enter_waits_for_the_answer_to_what_was_typed(empty: Any, part: str) -> 
 @pytest.mark.parametrize("way", sampled(["click", "tap"], places(1)))
 def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) -> None:
     size = {"width": 390, "height": 844} if way == "tap" else {"width": 1440, "height": 900}
-    context = chromium.new_context(viewport=size, has_touch=way == "tap", is_mobile=way == "tap", locale="en-US")
+    context = new_context(chromium, viewport=size, has_touch=way == "tap", is_mobile=way == "tap", locale="en-US")
     page = context.new_page()
     page.goto(site)
     paste(page, "import torch\n")

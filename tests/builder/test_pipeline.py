@@ -18,6 +18,7 @@ from server.operations.pipeline import pipeline_source
 from server.settings import Settings
 from server.wire.problems import ProblemError
 from tests.referee.agreement import Case, Verdict, verdict
+from tests.support.waiting import PATIENT
 from tests.support.workers import Workers
 
 Items = list[dict[str, Any]]
@@ -182,7 +183,7 @@ def asked(requests: list[tuple[str, str, Any]]) -> Iterator[httpx.Response]:
     """The answers of one server with one worker."""
 
     async def ask_all() -> list[httpx.Response]:
-        app = create_app(Settings({}, workers=1))
+        app = create_app(Settings({}, workers=1, **PATIENT))
         app.state.services.gallery.scenarios = []
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app)

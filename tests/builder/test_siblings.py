@@ -83,7 +83,7 @@ def test_a_preview_that_fails_is_quiet(program: Any) -> None:
     )
     with program.expect_response("**/api/runs?live=1"):
         program.locator("[data-sibling=detach]").hover()
-    program.wait_for_timeout(100)
+    program.wait_for_timeout(100)  # a preview would be there
     assert program.locator(".sibling-preview").count() == program.locator(".sibling-mark").count() == 0
     assert program.locator("#problem").is_hidden()
 

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,6 +21,7 @@ from server.http.documentation import DOCUMENTATION_FOLDER
 from server.operating import healthcheck
 from server.settings import SETTINGS_TABLE
 from tests.deployment.container_engines import HARDENED
+from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
@@ -130,17 +130,14 @@ def test_a_server_runs_with_only_the_files_of_the_image(tree: Path, tmp_path_fac
     command = [sys.executable, "-P", "-m", "server", "serve", "--port", str(port)]
     server = subprocess.Popen(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(300):
-            if healthcheck.is_server_healthy(port, "localhost"):
-                break
-            assert server.poll() is None, server.stderr and server.stderr.read()
-            time.sleep(0.1)
+        wait_until(lambda: healthcheck.is_server_healthy(port, "localhost") or server.poll() is not None)
+        assert server.poll() is None, server.stderr and server.stderr.read()
         for path in ("", "gallery", "static/dist/main.js", "static/dist/style.css", "api/schema"):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
                 assert answer.status == 200 and len(answer.read()) > 1000, path
     finally:
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE)
     assert not list(tree.rglob("__pycache__")), "something was written where the image can't be"
 
 

@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
+from gradbox.installation import FINDINGS_FOLDER
 from tests.forks.forked_server import run_command
 from tests.support.sampling import parameters_of_run
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = sorted((ROOT / "tests/examples/findings").glob("*.py"))
+RAISING = re.compile(r"# (\w+): (.+)")
+PROGRAMS = sorted((ROOT / "tests/examples/findings").glob("*.py")) + [
+    path for path in sorted(FINDINGS_FOLDER.glob("*.py")) if RAISING.match(path.read_text())
+]
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,7 +37,7 @@ def explained(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_the_first_finding_says_why_it_raised(path: Path, explained: dict[str, list[dict[str, Any]]]) -> None:
     lines = path.read_text().splitlines()
-    expected = re.fullmatch(r"# (\w+): (.+)", lines[0])
+    expected = RAISING.fullmatch(lines[0])
     assert expected is not None
     if path.stem == "grad_none_list_of_params_updated" and sys.version_info >= (3, 12):
         pytest.skip("comprehensions have no frame there, and what their names stand for is not recorded")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.page.test_access import axe
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import at_step, leave, paste, run, use
 from tests.support.sampling import sampled
 
@@ -93,7 +94,7 @@ def test_by_keys_the_answer_opens_is_walked_and_gives_the_focus_back(page: Any, 
 
 
 def test_by_touch_on_a_phone(chromium: Any, site: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = new_context(chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     try:
         page = context.new_page()
         page.goto(site)

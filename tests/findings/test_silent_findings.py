@@ -1,4 +1,5 @@
-"""Findings of what goes wrong in silence: each program of tests/examples/silent says in its first line what is to be found where."""
+"""Findings of what goes wrong in silence: each program of tests/examples/silent, and of docs/findings, says in its first line
+what is to be found where."""
 
 import re
 from pathlib import Path
@@ -6,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gradbox.installation import FINDINGS_FOLDER
 from tests.support.explaining import findings_of, findings_of_traces
 from tests.support.sampling import parameters_of_run
 from tests.support.tracing import ROOT, trace
@@ -13,15 +15,17 @@ from tests.support.tracing import ROOT, trace
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parents[2] / "tests/examples/silent"
-PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
 HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
+PROGRAMS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))} | {
+    path.stem: text for path in FINDINGS_FOLDER.glob("*.py") if HEADER.match(text := path.read_text())
+}
 
 
 @pytest.fixture(scope="module")
 def explained(request: pytest.FixtureRequest) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """By language and program, the findings of every program that is asked for."""
     names = parameters_of_run(request, "name")
-    traces = [trace((FOLDER / f"{name}.py").read_text()) for name in names]
+    traces = [trace(PROGRAMS[name]) for name in names]
     return {language: dict(zip(names, findings_of_traces(traces, language), strict=True)) for language in ("en", "zh")}
 
 
@@ -29,7 +33,7 @@ def explained(request: pytest.FixtureRequest) -> dict[str, dict[str, list[dict[s
 def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(
     name: str, explained: dict[str, dict[str, list[dict[str, Any]]]]
 ) -> None:
-    header = HEADER.match((FOLDER / f"{name}.py").read_text())
+    header = HEADER.match(PROGRAMS[name])
     assert header is not None
     for language in ("en", "zh"):
         found = [finding for finding in explained[language][name] if finding["kind"] == header["kind"]]

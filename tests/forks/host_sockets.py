@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 
+from tests.support.waiting import PATIENCE
+
 CHECK_INTERVAL = 0.5
 """Seconds between two looks of a host whether a fork or the parent has ended."""
 
@@ -33,7 +35,7 @@ def end_at_exit(process: subprocess.Popen[bytes]) -> None:
 
     def end() -> None:
         process.kill()
-        process.wait(20)
+        process.wait(PATIENCE)
 
     atexit.register(end)
 

@@ -16,6 +16,7 @@ from server.gallery.course import ANSWER_NAME, Lesson, judge_answer, load_lesson
 from server.gallery.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
 from tests.page.test_access import axe
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import leave, paste, run
 from tests.support.sampling import every, sampled
 from tests.support.workers import Workers
@@ -230,7 +231,7 @@ def run_answer(page: Any, source: str, kind: str, told: str) -> None:
 
 @pytest.mark.parametrize("language", sampled(LANGUAGES, every(2)))
 def test_a_lesson_is_done_by_keyboard_alone_on_a_phone(chromium: Any, site: str, language: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = new_context(chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     say = json.loads((ROOT / f"static/locales/course.{language}.json").read_text())
     lesson = LESSONS[0]
     try:

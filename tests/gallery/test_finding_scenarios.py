@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gradbox.terminal.finding_texts import WORDS_FOLDER, finding_kinds, finding_title
-from tests.gallery.test_gallery_search import SCENARIOS, search
+from server.gallery.search import ScenarioSearch
+from tests.gallery.test_gallery_search import SCENARIOS
 
 FIRST = 3
 
@@ -27,7 +28,8 @@ KINDS = [kind for kind in finding_kinds() if scenarios_of(kind)]
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[str]]:
     """The names that each title and each question finds, the best first."""
-    return search([text for kind in KINDS for text in (finding_title(kind), *QUESTIONS[kind])])
+    search = ScenarioSearch(SCENARIOS)
+    return {text: search.find(text) for kind in KINDS for text in (finding_title(kind), *QUESTIONS[kind])}
 
 
 def test_every_kind_that_has_a_question_has_a_scenario() -> None:

@@ -1,13 +1,10 @@
 """The gallery's search: what a person would paste or type, and the scenarios one of which has to be among the first three."""
 
-import json
-import subprocess
-
 import pytest
 
-from server.gallery.scenarios import load_scenarios, scenario_search_entries
+from server.gallery.scenarios import load_scenarios
+from server.gallery.search import ScenarioSearch
 from tests.conftest import ROOT
-from tests.support.explaining import NODE
 
 SCENARIOS = load_scenarios(ROOT / "scenarios")
 INPLACE = (
@@ -91,35 +88,28 @@ QUERIES: dict[str, set[str]] = {
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, list[str]]:
-    """The names that each query finds, the best first."""
-    return search([*QUERIES, "", "zzzz qqqq", "。"])
-
-
-def search(queries: list[str]) -> dict[str, list[str]]:
-    request = json.dumps({"entries": scenario_search_entries(SCENARIOS), "queries": queries})
-    command = [*NODE, str(ROOT / "tests/gallery/gallery_search.mjs")]
-    done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=True)
-    return dict(zip(queries, json.loads(done.stdout), strict=True))
+def search() -> ScenarioSearch:
+    return ScenarioSearch(SCENARIOS)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query[:50])
-def test_one_of_the_right_scenarios_is_among_the_first_three(query: str, found: dict[str, list[str]]) -> None:
+def test_one_of_the_right_scenarios_is_among_the_first_three(query: str, search: ScenarioSearch) -> None:
     assert {scenario.name for scenario in SCENARIOS} >= QUERIES[query]
-    assert QUERIES[query] & set(found[query][:3]), found[query][:6]
+    found = search.find(query)
+    assert QUERIES[query] & set(found[:3]), found[:6]
 
 
-def test_every_scenario_is_found_by_each_of_its_symptoms_and_its_titles() -> None:
+def test_every_scenario_is_found_by_each_of_its_symptoms_and_its_titles(search: ScenarioSearch) -> None:
     wanted = {
         text: scenario.name
         for scenario in SCENARIOS
         for text in (*scenario.symptoms, *(scenario.text[language]["title"] for language in scenario.text))
     }
-    found = search(list(wanted))
+    found = {text: search.find(text) for text in wanted}
     missed = {text: (name, found[text][:3]) for text, name in wanted.items() if name not in found[text][:8]}
     assert missed == {}
 
 
-def test_unknown_words_find_nothing_and_an_empty_search_finds_all(found: dict[str, list[str]]) -> None:
-    assert found["zzzz qqqq"] == found["。"] == []
-    assert found[""] == [scenario.name for scenario in SCENARIOS]
+def test_unknown_words_find_nothing_and_an_empty_search_finds_all(search: ScenarioSearch) -> None:
+    assert search.find("zzzz qqqq") == search.find("。") == []
+    assert search.find("") == [scenario.name for scenario in SCENARIOS]

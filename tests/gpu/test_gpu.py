@@ -17,7 +17,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool.local import Pool
 from server.settings import Settings
-from tests.support.pools import eventually
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 needs_gpu = pytest.mark.skipif(torch.cuda.device_count() == 0, reason="no GPU that torch can use on this machine")
@@ -83,7 +83,7 @@ def ran() -> Iterator[Any]:
         await pool.start()
         await pool.zygote.wait_until_booted()
         while "cuda" not in pool.devices:
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # until they are
 
     loop.run_until_complete(asyncio.wait_for(up(), 120))
 

@@ -21,7 +21,7 @@ from server.settings import Settings
 from server.store.database import Database
 from server.worker import gpu
 from tests.support.brokers import SECRET, STAND_IN, RedisServer
-from tests.support.pools import eventually
+from tests.support.waiting import eventually
 
 pytest_plugins = ("tests.support.brokers",)
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import leave, paste, run, use
 
 SESSION = """!pip install torch
@@ -34,7 +35,6 @@ def shows(page: Any, lines: list[str], verdicts: list[str]) -> None:
     page.wait_for_function(
         f"([lines, verdicts]) => String(({TEXT})()) === String(lines) && String(({VERDICTS})()) === String(verdicts)",
         arg=[lines, verdicts],
-        timeout=30_000,
     )
 
 
@@ -59,7 +59,7 @@ def test_an_edit_keeps_the_outputs_of_the_other_statements_here_and_behind_a_lin
     edited = [*LINES[:2], "x * 2 + 1", *LINES[3:], "z = 1"]
     shows(page, edited, ["different"])
     page.wait_for_function("before => location.href !== before && location.hash.includes('&i=')", arg=before)
-    other = page.context.browser.new_context().new_page()
+    other = new_context(page.context.browser).new_page()
     other.goto(page.url)
     shows(other, edited, ["different"])
     other.context.close()

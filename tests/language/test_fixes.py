@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
     "not_inplace": ("m = nn.ReLU(True)", 3, {}, "m = nn.ReLU(False)"),
     "under_no_grad": ("w -= g", 3, {}, "with torch.no_grad():\n    w -= g"),
     "out_of_no_grad": ("v = x[0]", 3, {}, "with torch.enable_grad():\n    v = x[0]"),
-    "assign_by_index": ("x[m].fill_(3)", 3, {}, "x[m] = 3"),
+    "assign_through_index": ("x[m].fill_(3)", 3, {}, "x[m] = 3"),
     "accumulate": (
         "g[i] += 1",
         3,

@@ -1,9 +1,6 @@
 """The page of the matrix in a browser: filter, sort, keys, the card of a cell, fingers, paper, and who can't see it."""
 
 import re
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,9 @@ import pytest
 
 from tests.matrix.measured_matrix import give_measurement
 from tests.page.test_access import axe
+from tests.support.kept_browser import new_context
 from tests.support.sampling import places, sampled
+from tests.support.waiting import wait_for_answer
 
 ROWS_IN_SIGHT = "() => [...document.querySelectorAll('.matrix-table tbody tr')].filter(r => !r.hidden).map(r => r.id)"
 FOCUSED = "() => [document.activeElement.closest('tr')?.id, document.activeElement.dataset.property]"
@@ -23,14 +22,8 @@ FOUND = """name => [...document.querySelectorAll('.matrix-table tbody tr')].filt
 def matrix(site: str, site_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of the page, once it is measured."""
     give_measurement(site_folder, tmp_path_factory)
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(f"{site}/matrix"):
-                return f"{site}/matrix"
-        except urllib.error.HTTPError as not_yet:
-            not_yet.close()
-            time.sleep(0.2)
-    raise AssertionError("the matrix is not measured")
+    wait_for_answer(f"{site}/matrix")
+    return f"{site}/matrix"
 
 
 @pytest.fixture
@@ -129,7 +122,7 @@ def test_a_cell_opens_its_program_which_prints_the_verdict(open_page: Any) -> No
 
 
 def test_a_finger_sees_the_card_first(chromium: Any, matrix: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = new_context(chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.goto(matrix)
     page.wait_for_selector("#filter:visible")
@@ -137,9 +130,13 @@ def test_a_finger_sees_the_card_first(chromium: Any, matrix: str) -> None:
     cell = page.locator("#detach_ a[data-property=grad_fn]")
     cell.tap()
     page.wait_for_selector("#cell-card:visible")
-    page.wait_for_timeout(200)
-    box, card = cell.bounding_box(), page.locator("#cell-card").bounding_box()
-    assert box["y"] >= 0 and box["y"] + box["height"] <= card["y"] and card["y"] + card["height"] <= 845
+    page.wait_for_function(
+        """() => {
+            const [cell, card] = [document.querySelector("#detach_ a[data-property=grad_fn]"), document.querySelector("#cell-card")]
+                .map((element) => element.getBoundingClientRect());
+            return cell.top >= 0 && cell.bottom <= card.top && card.bottom <= 845;
+        }"""
+    )
     assert page.url.startswith(matrix)
     page.locator("#cell-card .open").tap()
     page.wait_for_url("**/matrix/detach_.grad_fn.leaf.contiguous.grad**")
@@ -180,7 +177,7 @@ def test_the_page_is_small_and_waits_for_nothing(open_page: Any) -> None:
 
 
 def test_without_scripts_the_table_and_its_links_are_there(chromium: Any, matrix: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
+    context = new_context(chromium, java_script_enabled=False)
     page = context.new_page()
     page.goto(matrix)
     assert page.locator("#filter").is_hidden() and page.locator("tbody tr").count() >= 40

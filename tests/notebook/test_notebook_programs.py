@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,11 +16,9 @@ import pytest
 
 from gradbox.showing import PYTEST_VARIABLE
 from tests.support.own_programs import ROOT
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.exhaustive]
-TIMEOUT = 240.0
-"""Seconds that a notebook may take to start, or to run its cells."""
-
 CELLS = 50
 SET_UP = "import torch\n%load_ext gradbox"
 CELL = "%%gradbox\nx{k} = torch.full((2,), {k}.0)\ny = x{k} * 2"
@@ -101,15 +98,14 @@ def served(command: list[str], folder: Path, address: str) -> Iterator[None]:
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:
-        end = time.monotonic() + TIMEOUT
-        while not answers(address):
-            assert process.poll() is None and time.monotonic() < end, (folder / "server.log").read_text()
-            time.sleep(0.2)
+        log_text = (folder / "server.log").read_text
+        wait_until(lambda: answers(address) or process.poll() is not None, log_text)
+        assert process.poll() is None, log_text()
         yield
     finally:
         process.terminate()
         try:
-            process.wait(30)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -117,7 +113,7 @@ def served(command: list[str], folder: Path, address: str) -> Iterator[None]:
 
 def answers(address: str) -> bool:
     try:
-        with urllib.request.urlopen(address, timeout=5):
+        with urllib.request.urlopen(address, timeout=PATIENCE):
             return True
     except OSError:
         return False
@@ -128,14 +124,13 @@ def run_all_and_save(page: Any, notebook: Path, execution: int) -> list[dict[str
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # before, JupyterLab asks which kernel it is to run
     page.get_by_text("Run", exact=True).first.click()
     page.get_by_text("Run All Cells", exact=True).click()
-    end = time.monotonic() + TIMEOUT
-    while True:
+
+    def cells_of_run() -> list[dict[str, Any]]:
         page.keyboard.press("Control+s")
         cells = saved_cells(notebook)
-        if cells and cells[-1]["execution_count"] == execution and cells[-1]["outputs"]:
-            return cells
-        assert time.monotonic() < end, [cell["execution_count"] for cell in cells]
-        page.wait_for_timeout(500)
+        return cells if cells and cells[-1]["execution_count"] == execution and cells[-1]["outputs"] else []
+
+    return wait_until(cells_of_run, lambda: [cell["execution_count"] for cell in saved_cells(notebook)], page)
 
 
 def saved_cells(notebook: Path) -> list[dict[str, Any]]:
@@ -195,7 +190,7 @@ def test_fifty_cells_of_jupyterlab_have_pictures_and_do_not_grow(chromium: Any, 
     ]  # fmt: skip
     with served(command, tmp_path, f"{address}/api"):
         page = chromium.new_page(viewport={"width": 1200, "height": 900})
-        page.set_default_timeout(TIMEOUT * 1000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.goto(f"{address}/lab/tree/fifty.ipynb?token=abc&reset")
         page.locator(".jp-Notebook").wait_for()
         runs = [run_all_and_save(page, notebook, turn * len(sources)) for turn in (1, 2, 3)]
@@ -227,7 +222,7 @@ def marimo_page(chromium: Any, folder: Path, command: str, application: str) -> 
     words = [python, "-m", "marimo", command, "app.py", "--headless", "--port", str(port), "--no-token"]
     with served(words, folder, address):
         page = chromium.new_page(viewport={"width": 1200, "height": 900})
-        page.set_default_timeout(TIMEOUT * 1000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.goto(address)
         yield page
         page.close()

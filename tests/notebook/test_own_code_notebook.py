@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 from gradbox.showing import PYTEST_VARIABLE
+from tests.support.kept_browser import new_context
 from tests.support.sampling import places, sampled
 
 pytestmark = pytest.mark.slow
@@ -228,7 +229,7 @@ def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str)
         text = text.replace('data-jp-theme-light="true"', 'data-jp-theme-light="false"')
     file = notebook / f"{theme}.html"
     file.write_text(text, "utf-8")
-    context = chromium.new_context(viewport={"width": 1000, "height": 900}, color_scheme="light")
+    context = new_context(chromium, viewport={"width": 1000, "height": 900}, color_scheme="light")
     page = context.new_page()
     requested: list[str] = []
     page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))

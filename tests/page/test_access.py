@@ -86,7 +86,7 @@ def opened(page: Any, site: str, what: str) -> None:
     addresses = {"gallery": "gallery", "few": "gallery?only=raises", "marks": "-/gallery", "chinese": "?lang=zh"}
     page.goto(f"{site}/{addresses.get(what, '')}")
     if what == "few":
-        page.wait_for_selector("button[data-filter=raises][aria-pressed=true]")
+        page.wait_for_selector("[name=only][value=raises]:checked", state="attached")
     if what in ("gallery", "few", "marks"):
         return
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")

@@ -124,9 +124,19 @@ def test_a_finding_goes_to_the_clipboard_as_a_picture_with_text(page: Any, site:
 def test_the_gallery_says_first_that_no_program_ends_with_an_error(page: Any, site: str) -> None:
     page.goto(f"{site}/gallery")
     page.locator("#gallery-q").fill("RuntimeError: zorgon flux of the quux exceeded its limit")
-    page.locator("#gallery-unknown:not([hidden])").wait_for()
-    assert page.locator("#gallery-none").is_hidden()
-    assert page.locator(".gallery li:not([hidden])").count() <= 3
+    notice = page.locator("#gallery-notice")
+    notice.filter(has_text="No program here ends with this error").wait_for()
+    assert page.locator(".gallery li").count() <= 3
     page.locator("#gallery-q").fill("RuntimeError: grad can be implicitly created only for scalar outputs")
-    page.locator("#found li[data-name=scalar_outputs]").wait_for()
-    assert page.locator("#gallery-unknown").is_hidden()
+    page.locator("#gallery-found[data-query*=scalar] li[data-name=scalar_outputs]").wait_for()
+    assert notice.inner_text() == ""
+
+
+def test_a_pasted_traceback_leads_to_the_programs_that_end_with_it(page: Any, site: str) -> None:
+    error = "RuntimeError: grad can be implicitly created only for scalar outputs"
+    open_with(page, site, f'Traceback (most recent call last):\n  File "train.py", line 9, in <module>\n{error}\n')
+    press_run(page)
+    panel = page.locator("#empty .first-answer")
+    panel.locator("p", has_text="end with this message").wait_for()
+    assert "/?s=scalar_outputs" in panel.locator("ol a").first.get_attribute("href")
+    assert page.locator("#error-found").count() == page.locator("#error-hits").count() == 1

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.page.test_access import axe
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import at_step, leave, paste, run, use
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nif True:\n    b = a * 2\nprint(b)\n"
@@ -90,8 +91,8 @@ def test_an_operation_becomes_a_line_below_the_cursor_and_one_undo_takes_it_back
 
 @pytest.fixture
 def phone(chromium: Any) -> Iterator[Any]:
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="zh-CN"
+    context = new_context(
+        chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="zh-CN"
     )
     yield context.new_page()
     context.close()

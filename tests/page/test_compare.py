@@ -12,6 +12,7 @@ import pytest
 
 from tests.page.compare_truth import SHARED, Differences, differences
 from tests.support.page_driver import leave, paste
+from tests.support.waiting import wait_until
 
 COPIES = {
     "assigned": "b = a",
@@ -196,8 +197,7 @@ def test_sides_are_edited_swapped_and_linked(page: Any, site: str) -> None:
     assert page.evaluate("document.querySelector('#left .cm-content').innerText").startswith(
         "import torch\nb = torch.zeros(2)"
     )
-    while "zeros" not in program_in(page.url, "l"):
-        page.wait_for_timeout(20)
+    wait_until(lambda: "zeros" in program_in(page.url, "l"), page=page)
     address, verdict = page.url, page.locator("#verdict").inner_text()
     page.goto("about:blank")
     opened(page, address)

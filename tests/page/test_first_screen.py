@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tests.page.test_access import axe
-from tests.support.page_driver import at_step, open_more, paste, run
+from tests.support.kept_browser import new_context
+from tests.support.page_driver import at_step, hold, let_go, open_more, paste, run
 from tests.support.sampling import in_turn
 
 FIRST_LOAD_KB = 300
@@ -78,7 +79,7 @@ def test_pasting_begins_with_an_empty_editor_and_undo_brings_the_text_back(page:
     page.locator("#starts [data-start=paste]").click()
     assert page.evaluate("() => document.activeElement.matches('.cm-content')")
     assert page.locator(".cm-content .cm-line").inner_text().strip() == "Paste a PyTorch program and press Run."
-    page.wait_for_timeout(1200)
+    page.wait_for_timeout(1200)  # a run would have begun by now
     assert page.locator('#stage [data-name="a"]').count() == 1, "an empty editor runs nothing"
     page.keyboard.press("Control+z")
     assert page.locator(".cm-content").inner_text() == text
@@ -248,7 +249,7 @@ def test_a_seed_that_is_not_the_default_is_in_sight(page: Any, site: str) -> Non
 
 
 def test_the_pages_are_reached_without_a_script(profile: Any, site: str) -> None:
-    context = profile.browser.new_context(java_script_enabled=False)
+    context = new_context(profile.browser, java_script_enabled=False)
     plain = context.new_page()
     plain.goto(site)
     plain.locator("#more summary").click()
@@ -353,17 +354,13 @@ def test_the_program_has_its_colours_before_the_grammar_comes_and_keeps_them(pag
 
 
 def test_what_is_written_before_the_editors_tools_have_come_can_be_undone(page: Any, site: str) -> None:
-    held: list[Any] = []
-    page.route("**/chunks/editor_tools-*.js", lambda route: held.append(route))  # a built-in method can not be wrapped
+    held = hold(page, "**/chunks/editor_tools-*.js")
     first_screen(page, site)
     text = page.locator(".cm-content").inner_text()
     page.locator("#starts [data-start=paste]").click()
     page.keyboard.insert_text("import torch\nmine = torch.ones(2)")
     assert not page.evaluate(HAS_TOOLS)
-    while not held:
-        page.wait_for_timeout(20)
-    for route in held:
-        route.continue_()
+    let_go(page, "**/chunks/editor_tools-*.js", held)
     page.wait_for_function(HAS_TOOLS)
     assert "mine = torch.ones(2)" in page.locator(".cm-content").inner_text()
     page.keyboard.insert_text("\nmore = 1")

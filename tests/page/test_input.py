@@ -15,6 +15,7 @@ from tests.forks.forked_server import run_command
 from tests.sharing.test_saving import fresh, leave_profile, saved
 from tests.support.page_driver import leave, paste, run
 from tests.support.tracing import printed, trace
+from tests.support.waiting import PATIENT
 
 PROGRAM = "import torch\nn = int(input('How many? '))\nx = torch.arange(float(n))\nprint(x.sum())\n"
 
@@ -72,7 +73,9 @@ def test_the_command_line_reads_a_file_or_the_standard_input(tmp_path: Path) -> 
 
 
 def test_the_interface_saves_it_and_gives_it_back(tmp_path: Path) -> None:
-    with TestClient(create_app(Settings({}, data=str(tmp_path))), base_url="http://127.0.0.1:8000") as client:
+    with TestClient(
+        create_app(Settings({}, data=str(tmp_path), **PATIENT)), base_url="http://127.0.0.1:8000"
+    ) as client:
         for lines, total in (("3\n", "3."), ("4\n", "6.")):
             ran = client.post("/api/runs", json={"source": PROGRAM, "input": lines}).json()
             assert printed(ran) == f"How many? tensor({total})\n"

@@ -39,17 +39,17 @@ def test_fast_typing_ends_with_the_run_of_the_last_text(live: Any) -> None:
     def answer_late(route: Any) -> None:
         asked.append(route.request.post_data_json["source"])
         delay = chance.choice((0, 0, 0.02, 0.15))
-        time.sleep(delay)
+        time.sleep(delay)  # the server's
         route.continue_()
 
     live.route("**/api/runs?live=1", answer_late)
     for k in range(3):
         for character in f"\nn{k} = a + {k + 1}00.5":
             live.keyboard.type(character)
-            live.wait_for_timeout(chance.choice((0, 5, 40, 120)))
+            live.wait_for_timeout(chance.choice((0, 5, 40, 120)))  # who types
         live.wait_for_selector(f"#stage [data-cell][data-value='{k + 1}01.5']")
         assert asked[-1] == SOURCE + "".join(f"\nn{j} = a + {j + 1}00.5" for j in range(k + 1))
-        live.wait_for_timeout(200)
+        live.wait_for_timeout(200)  # another run would be there
         assert live.locator(f"#stage [data-cell][data-value='{k + 1}01.5']").count(), "and stays"
     assert "finished" in live.locator("#outcome").get_attribute("class")
     assert live.locator("#problem").is_hidden()
@@ -65,8 +65,8 @@ def test_a_live_run_keeps_the_step_and_the_focus_of_the_editor(live: Any) -> Non
     live.wait_for_selector("#workbench[data-step='3']")
     assert live.evaluate("() => document.querySelector('.cm-now').innerText") == "b = a * 2"
     assert live.evaluate("() => document.activeElement.closest('.cm-content') !== null")
-    live.keyboard.type("  # mine")
-    live.wait_for_timeout(300)
+    with live.expect_response("**/api/runs?live=1"):
+        live.keyboard.type("  # mine")
     assert "# mine" in live.locator(".cm-content").inner_text()
 
 
@@ -85,7 +85,7 @@ def test_an_unfinished_line_shows_no_error_and_keeps_the_old_picture_hatched(liv
     live.wait_for_selector(".live-strip.refused:not([hidden])")
     assert live.locator(".cm-error").count() == 0, "the picture stays, and so does the quiet"
     live.keyboard.type(" nothing")
-    live.wait_for_selector("#outcome.raised", timeout=20_000)
+    live.wait_for_selector("#outcome.raised")
     assert live.locator(".live-strip:visible").count() == 0, "who rests is told"
     live.route("**/api/runs?live=1", lambda _: None)  # a run without an end
     live.locator(".cm-content").press("Control+End")
@@ -101,7 +101,7 @@ def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: 
     live.on("request", lambda request: requests.append(request.url))
     live.keyboard.type("c = b + 1")
     live.locator("#edited").wait_for(state="visible")
-    live.wait_for_timeout(300)
+    live.wait_for_timeout(300)  # a run would have begun by now
     assert [url for url in requests if "live" in url] == []
     run(live)
     leave(live)

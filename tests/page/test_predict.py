@@ -5,7 +5,6 @@ import json
 import math
 import re
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,8 +15,10 @@ import pytest
 from server.gallery.scenarios import load_scenarios
 from tests.page.test_access import axe
 from tests.support.explaining import NODE, ROOT
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import leave, paste, press_run, use
 from tests.support.sampling import sampled
+from tests.support.waiting import wait_for_answer
 
 PROGRAM = """\
 import torch
@@ -136,15 +137,8 @@ def answer(page: Any) -> str:
 
 def trace_of(address: str) -> dict[str, Any]:
     """Of a scenario, once the server has run it."""
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(address) as response:
-                trace: dict[str, Any] = json.load(response)
-                return trace
-        except urllib.error.HTTPError as not_yet:
-            not_yet.close()
-            time.sleep(0.2)
-    raise AssertionError(f"{address} does not come")
+    trace: dict[str, Any] = json.loads(wait_for_answer(address))
+    return trace
 
 
 @pytest.mark.slow
@@ -206,7 +200,7 @@ def test_no_step_gives_away_what_comes(page: Any, site: str, program: str, densi
 
 
 def test_by_keys_alone_in_chinese_on_a_phone_and_the_score_stays(chromium: Any, site: str) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = new_context(chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     try:
         page = context.new_page()
         page.goto(f"{site}/?lang=zh&predict=1")

@@ -1,11 +1,13 @@
 """The page in a real browser: what is said beside the lines of a program: refusals, repairs, errors, limits, outputs."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.page_driver import STALE, at_step, leave, paste, run
+from tests.support.running_server import running_server
 
 
 def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
@@ -212,10 +214,11 @@ def test_refusals_speak_the_readers_language(page: Any, site: str) -> None:
     assert len(errors) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in errors), errors
 
 
-def test_a_limit_is_shown_at_its_line(page: Any, site: str) -> None:
-    page.goto(site)
-    paste(page, "import time, torch\nx = torch.ones(2)\ntime.sleep(1000)\n")
-    stopped = run(page)["outcome"]["stopped"]
-    assert (stopped["limit"], stopped["line"]) == ("wall", 3)
-    page.locator("#outcome", has_text="seconds;").wait_for()
-    page.locator(".message.error", has_text="on this line when it was stopped").wait_for()
+def test_a_limit_is_shown_at_its_line(page: Any, tmp_path: Path) -> None:
+    with running_server(tmp_path, WALL="5") as site:
+        page.goto(site)
+        paste(page, "import time, torch\nx = torch.ones(2)\ntime.sleep(1000)\n")
+        stopped = run(page)["outcome"]["stopped"]
+        assert (stopped["limit"], stopped["line"]) == ("wall", 3)
+        page.locator("#outcome", has_text="seconds;").wait_for()
+        page.locator(".message.error", has_text="on this line when it was stopped").wait_for()

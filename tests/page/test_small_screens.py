@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import STALE, at_step, paste, run
 
 IN_SIGHT = """() => {
@@ -20,7 +21,7 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("button, nav a")]
 
 @pytest.fixture
 def phone(chromium: Any) -> Any:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = new_context(chromium, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     yield context.new_page()
     context.close()
 
@@ -200,9 +201,9 @@ def test_a_long_program_opens_at_the_line_that_matters(page: Any, site: str) -> 
     paste(page, source)
     trace = run(page)
     at_step(page, trace["outcome"]["error"]["step"])
-    page.wait_for_function(IN_SIGHT, timeout=3000)
+    page.wait_for_function(IN_SIGHT)
     page.wait_for_function("() => location.hash.includes('&i=')")
     other = page.context.new_page()
     other.goto(page.url)
     at_step(other, trace["outcome"]["error"]["step"])
-    other.wait_for_function(IN_SIGHT, timeout=3000)
+    other.wait_for_function(IN_SIGHT)

@@ -22,6 +22,7 @@ from tests.pictures import (
 )
 from tests.pictures.picture_facts import Picture
 from tests.support import drawn_scenarios
+from tests.support.kept_browser import new_context
 from tests.support.page_driver import paste, run
 from tests.support.sampling import in_turn
 
@@ -68,7 +69,7 @@ def sources() -> list[Any]:
 @pytest.fixture(scope="module")
 def open_page(chromium: Any, site: str) -> Any:
     """One page for all the programs: what one leaves behind must not show in the next."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US", reduced_motion="reduce")
+    context = new_context(chromium, viewport={"width": 1440, "height": 900}, locale="en-US", reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{site}/#v=stage")  # else a large net opens in the net view
     yield page

@@ -20,14 +20,14 @@ from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.sharing.test_exports import needs_page
+from tests.support.waiting import PATIENCE, PATIENT
 
 pytestmark = needs_page
-PATIENT = 60.0
 
 
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Services]]:
-    app = create_app(Settings({}, data=str(folder), sandbox="off", gpu=False))
+    app = create_app(Settings({}, data=str(folder), sandbox="off", gpu=False, **PATIENT))
     services: Services = app.state.services
     services.gallery.scenarios = []
     async with app.router.lifespan_context(app):
@@ -45,7 +45,7 @@ def test_a_thumbnail_shows_what_the_example_did(tmp_path: Path) -> None:
     async def ask() -> None:
         async with serving(tmp_path) as (client, services):
             for name in ("add_", "backward"):
-                await services.gallery.thumbnails.get(name, "light", PATIENT)
+                await services.gallery.thumbnails.get(name, "light", PATIENCE)
             light = await client.get("/operations/add_.svg")
             assert (light.status_code, light.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
             assert values(light.text) == ["2", "-1", "5"]
@@ -89,11 +89,11 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
                 with pytest.raises(ProblemError) as raised:
                     await services.gallery.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
                 assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
-                assert await services.gallery.thumbnails.get("clone", "light", PATIENT), (
+                assert await services.gallery.thumbnails.get("clone", "light", PATIENCE), (
                     "on a server that is never idle too"
                 )
             wanted = ["clone", "detach", "clone", "detach", "clone"]
-            made = await asyncio.gather(*(services.gallery.thumbnails.get(name, "light", PATIENT) for name in wanted))
+            made = await asyncio.gather(*(services.gallery.thumbnails.get(name, "light", PATIENCE) for name in wanted))
             assert made[0] is made[2] is made[4] and made[1] is made[3] and made[0] != made[1]
             assert (len(runs), most) == (2, 1)
 
@@ -103,13 +103,13 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
 def test_a_still_shows_the_step_of_its_telling_line(tmp_path: Path) -> None:
     async def ask() -> None:
         async with serving(tmp_path) as (client, services):
-            await services.gallery.stills.get("silent", "light", PATIENT)
+            await services.gallery.stills.get("silent", "light", PATIENCE)
             response = await client.get("/gallery/silent.svg")
             assert response.headers["content-type"] == "image/svg+xml; charset=utf-8"
             assert values(response.text) == ["16", "4", "20"], "x as .data changed it, and y"
             still = ExampleProgram("still", examples["silent"].source, 3)
             early = Thumbnails(services.pool, services.renderer, services.settings, {"silent": still})
-            assert values((await early.get("silent", "light", PATIENT)).decode()) == ["2", "4"]
+            assert values((await early.get("silent", "light", PATIENCE)).decode()) == ["2", "4"]
             await early.close()
             assert (await client.get("/gallery/no_such.svg")).status_code == 404
 

@@ -4,7 +4,6 @@ import contextlib
 import http.server
 import json
 import threading
-import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import Any
 import pytest
 
 from tests.sharing.test_saving import HOSTILE, fresh, leave_profile, others_profile, saved
-from tests.support.kept_browser import new_page
+from tests.support.kept_browser import new_context, new_page
 from tests.support.page_driver import at_step, leave, paste, run, use
 from tests.support.running_server import running_server
 from tests.support.sampling import places, sampled
+from tests.support.waiting import wait_until
 
 PROGRAM = "import torch\nx = torch.tensor([3., 4.], requires_grad=True)\ny = x * x\ny.sum().backward()\n"
 CHANCE = "import torch\nx = torch.randn(3)\n"
@@ -219,7 +219,7 @@ def test_another_address_while_a_program_runs_is_not_overwritten_by_it(page: Any
     page.wait_for_selector("body.busy")
     page.evaluate(f"location.hash = {json.dumps(fragment)}")
     page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('torch.ones(3)')")
-    page.wait_for_timeout(3000)
+    page.wait_for_timeout(3000)  # the other program would have ended by now
     assert "torch.ones(3)" in page.locator(".cm-content").inner_text()
     assert page.locator("body.busy").count() == 0 and page.locator("#edited").is_hidden()
 
@@ -447,9 +447,9 @@ def test_long_words_stay_in_the_page(page: Any, public: str) -> None:
 def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
     address = posted(page, public)
     with elsewhere(f"<!doctype html><iframe src='{address}'></iframe>") as article:
-        other = page.context.browser.new_context().new_page()  # its console tells of it
+        other = new_context(page.context.browser).new_page()  # its console tells of it
         other.goto(article)
-        other.wait_for_timeout(500)
+        other.wait_for_timeout(500)  # nothing comes that could be awaited
         assert other.frame_locator("iframe").locator("#workbench").count() == 0
         other.context.close()
 
@@ -474,7 +474,8 @@ def test_hostile_texts_run_nowhere(page: Any, public: str) -> None:
     address = made(page, public, f"import torch\nx = torch.ones(2)\ns = '''{HOSTILE}'''\nprint(s)\n", HOSTILE, HOSTILE)
     for url in (address, f"{address}.svg", f"{address}.svg?step=2", address.replace("/s/", "/embed/")):
         page.goto(url)
-        page.wait_for_timeout(300)
+        page.wait_for_load_state()
+        page.wait_for_timeout(300)  # nothing comes that could be awaited
         assert page.evaluate("document.querySelectorAll('img').length") == 0, url
     oembed = page.request.get(f"{public}/oembed", params={"url": address}).json()
     with elsewhere(f"<!doctype html>{oembed['html']}") as article:
@@ -504,9 +505,7 @@ def test_other_sites_learn_what_was_found_where_a_program_has_no_words_of_its_ow
     found = "Line 4 overwrote numbers that backward still needs: exp had saved y."
     source = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.add_(1)\ny.sum().backward()\n"
     address = posted(page, public, source=source)
-    deadline = time.monotonic() + 60
-    while page.request.get(f"{public}/oembed", params={"url": address}).json()["title"] != found:
-        assert time.monotonic() < deadline, "it is there once it was drawn"
+    wait_until(lambda: page.request.get(f"{public}/oembed", params={"url": address}).json()["title"] == found)
     html = page.request.get(address).text()
     assert f'<meta property="og:description" content="{found}">' in html
     assert f'<meta property="og:title" content="{found}">' in html

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.kept_browser import new_context
 from tests.support.own_programs import gradbox_command, run_in_folder
 from tests.support.page_driver import READ, at_step, compare, leave, page_trace, paste, run, use
 from tests.support.sampling import places, sampled
@@ -39,7 +40,7 @@ def take(page: Any, file: str, folder: Path) -> Path:
 @pytest.fixture
 def elsewhere(chromium: Any) -> Iterator[Any]:
     """A page that has no network and never had ours; whatever it asks for or complains of is a failure."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900}, offline=True)
+    context = new_context(chromium, viewport={"width": 1440, "height": 900}, offline=True)
     page = context.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
@@ -247,7 +248,7 @@ def test_the_offline_page_opens_at_its_line_in_colours_with_its_finding(
     at_step(elsewhere, step)
     assert elsewhere.locator(".finding.open .finding-sentence").inner_text() == headline
     assert elsewhere.locator("#listing .cm-now").inner_text().startswith("last(y).backward()")
-    elsewhere.wait_for_function(IN_SIGHT, timeout=3000)
+    elsewhere.wait_for_function(IN_SIGHT)
     elsewhere.wait_for_selector("#listing .sx-word")
     lines = elsewhere.locator("#listing li").evaluate_all(
         "rows => rows.map(row => row.querySelector('.listing-text').textContent)"
@@ -265,7 +266,7 @@ def test_the_offline_page_opens_at_its_line_in_colours_with_its_finding(
     ]
     assert all(alike) and len(alike) > 3, "the editor's colours"
     elsewhere.keyboard.press("Home")
-    elsewhere.wait_for_function(IN_SIGHT, timeout=3000)
+    elsewhere.wait_for_function(IN_SIGHT)
     if size[0] > 860:
         assert elsewhere.locator("#listing").evaluate("list => list.scrollWidth <= list.clientWidth"), "no line is cut"
 

@@ -1,5 +1,6 @@
 """A real Redis for as long as tests need one, and workers beside it that run programs for them. A plugin, for its fixtures."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -7,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.forks import prepared_zygotes
+from tests.support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
 SECRET = "tests of the cluster"
@@ -49,22 +50,23 @@ class RedisServer:
         if len(hosts) > 1:  # else it refuses whom it does not find on its own machine
             command += ["--protected-mode", "no"]
         self.process = subprocess.Popen([*command, *persistence], stdout=subprocess.DEVNULL, start_new_session=True)
-        for _ in range(400):
-            try:
-                with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-                    connection.sendall(b"PING\r\n")
-                    if connection.recv(16).startswith(b"+PONG"):
-                        return
-            except OSError:
-                pass
-            time.sleep(0.05)
-        raise AssertionError("Redis does not start")
+
+        def answers() -> bool:
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.port), PATIENCE) as connection,
+            ):
+                connection.sendall(b"PING\r\n")
+                return connection.recv(16).startswith(b"+PONG")
+            return False
+
+        wait_until(answers)
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """End it by a signal, and wait for that."""
         if self.process is not None:
             self.process.send_signal(number)
-            self.process.wait(20)
+            self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -106,14 +108,14 @@ class WorkerProcess:
     def kill(self) -> None:
         """End it and all that it started, at once."""
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
     def end(self) -> None:
         """Ask it to end, and wait for that."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(30)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.kill()
         if self.process.stdout is not None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support.waiting import PATIENCE
+
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Commands of Chromium, the lightest first: the shell has no window of its own, and does with a third of the time."""
 DISABLED = (
@@ -106,8 +108,15 @@ def new_profile(browser: Any, **options: Any) -> Any:
     A page of its own keeps it, for as long as the profile lives; a new process for each page would cost as much as what
     most tests do in it.
     """
-    context = browser.new_context(**options)
+    context = new_context(browser, **options)
     context.new_page()
+    return context
+
+
+def new_context(browser: Any, **options: Any) -> Any:
+    """A browser's profile of its own, whose pages wait as long as a slow machine may need."""
+    context = browser.new_context(**options)  # the only one
+    context.set_default_timeout(1000 * PATIENCE)
     return context
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from tests.pictures.expected_picture import held
+from tests.support.waiting import wait_until
 
 STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"
 
@@ -45,6 +46,21 @@ def press_run(page: Any) -> dict[str, Any]:
         page.keyboard.press("Control+Enter")
     trace: dict[str, Any] = answer.value.json()
     return trace
+
+
+def hold(page: Any, pattern: str) -> list[Any]:
+    """The requests for an address, none of which goes on before it is let go."""
+    routes: list[Any] = []
+    page.route(pattern, lambda route: routes.append(route))  # a built-in method can not be wrapped
+    return routes
+
+
+def let_go(page: Any, pattern: str, routes: list[Any]) -> None:
+    """The requests that are held back, once there is one, and those to come."""
+    wait_until(lambda: routes, lambda: pattern, page)
+    for route in routes:
+        route.continue_()
+    page.unroute(pattern)
 
 
 def is_trace(response: Any) -> bool:

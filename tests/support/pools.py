@@ -14,6 +14,7 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.store.database import Database
 from tests.support.brokers import SECRET, STAND_IN
+from tests.support.waiting import PATIENT
 
 BOUNDS: dict[str, float] = {}
 """The limits of a test's jobs: a worker elsewhere does not know the settings of the pool."""
@@ -21,7 +22,7 @@ BOUNDS: dict[str, float] = {}
 
 def local(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
     """Do this with a pool of this machine."""
-    pooled_by(lambda: Pool(Settings({}, sandbox="off", **settings), STAND_IN), work)
+    pooled_by(lambda: Pool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN), work)
 
 
 def pooled_by(create: Callable[[], Any], work: Callable[[Any], Awaitable[None]]) -> None:
@@ -45,10 +46,10 @@ Pooled = Callable[..., None]
 def create(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., PoolInterface]:
     """Makes a pool with these settings."""
     if request.param == "local":
-        return lambda **settings: Pool(Settings({}, sandbox="off", **settings), STAND_IN)
+        return lambda **settings: Pool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN)
     url = request.getfixturevalue("remote_workers")
     return lambda **settings: create_pool(
-        Settings({}, queue_url=url, secret=SECRET, **settings), Database("", tmp_path / "data")
+        Settings({}, queue_url=url, secret=SECRET, **(PATIENT | settings)), Database("", tmp_path / "data")
     )
 
 
@@ -57,18 +58,10 @@ def pooled(create: Callable[..., PoolInterface]) -> Pooled:
     """Each test with it is done twice: see the first lines of this file."""
 
     def with_pool(work: Callable[[PoolInterface], Awaitable[None]], **settings: float) -> None:
-        bounds = {name: settings[name] for name in ("wall", "trace") if name in settings}
+        limits = PATIENT | settings
+        bounds = {name: limits[name] for name in ("wall", "trace") if name in limits}
 
         with patch.dict(BOUNDS, bounds):
             pooled_by(lambda: create(**settings), work)
 
     return with_pool
-
-
-async def eventually(condition: Callable[[], bool], seen: Callable[[], object] = lambda: "") -> None:
-    """Wait until it holds. seen: what to show where it never does."""
-    for _ in range(600):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"it never holds: {seen()}")

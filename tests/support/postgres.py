@@ -8,13 +8,14 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+
+from tests.support.waiting import PATIENCE, wait_until
 
 NAMES = ("postgres", "nobody")
 """Users that it runs as where we are root, whom it does not like."""
@@ -80,16 +81,19 @@ def running(bin_: Path, host: str = "127.0.0.1") -> Iterator[str]:
             )
         try:
             address = f"postgresql://gradbox@{host}:{port}"
-            for _ in range(300):
+
+            def is_ready() -> bool:
+                assert server.poll() is None, (folder / "log").read_text()
                 with suppress(OSError, asyncpg.PostgresError):
                     asyncio.run(obey(address, "SELECT 1"))
-                    break
-                assert server.poll() is None, (folder / "log").read_text()
-                time.sleep(0.1)
+                    return True
+                return False
+
+            wait_until(is_ready)
             yield address
         finally:
             server.send_signal(2)  # what it calls a fast shutdown
-            server.wait(30)
+            server.wait(PATIENCE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -52,6 +52,14 @@ def step(i: int) -> dict[str, Any]:
     return {"step": {"i": i, "kind": "statement", "line": 1}}
 
 
+def wait_for_gate(path: str) -> None:
+    """Say that this process waits for it, and do."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(f"{os.path.dirname(path)}/run-{os.getpid()}")
+    while not os.path.exists(path):
+        time.sleep(0.01)  # until it is opened
+
+
 def run(job: Any, write: Callable[[bytes], None]) -> None:
     """Do what the job's source says: a word, and what the word needs."""
 
@@ -64,12 +72,14 @@ def run(job: Any, write: Callable[[bytes], None]) -> None:
         emit(HEADER, step(0), END)
     elif action == "sleep":
         emit(HEADER, step(0), step(1))
-        time.sleep(float(argument))
+        time.sleep(float(argument))  # the program's own
+        emit(END)
+    elif action in ("same_until", "chance_until"):  # see tests.support.gates
+        emit({**HEADER, "deterministic": action == "same_until"}, step(0), step(1))
+        wait_for_gate(argument)
         emit(END)
     elif action == "chance":
-        emit({**HEADER, "deterministic": False}, step(0), step(1))
-        time.sleep(float(argument))
-        emit(END)
+        emit({**HEADER, "deterministic": False}, step(0), step(1), END)
     elif action == "signal":
         emit(HEADER, step(0))
         os.kill(os.getpid(), getattr(signal, argument))
@@ -99,13 +109,13 @@ def run(job: Any, write: Callable[[bytes], None]) -> None:
         emit(HEADER, step(0), END)
         if os.fork() == 0:
             os.setsid()
-            time.sleep(float(argument))
+            wait_for_gate(argument)
     elif action == "elsewhere":  # out of the group that is killed, into the zygote's
         with contextlib.suppress(PermissionError):  # which the kernel does not let the leader of a session do
             os.setpgid(0, os.getpgid(os.getppid()))
         emit(HEADER, step(0), {"step": {**step(1)["step"], "value": os.getpid()}})
         while True:
-            time.sleep(1)
+            time.sleep(1)  # the program's own
     elif action == "gpu":
         emit(HEADER, {"step": {**step(0)["step"], "value": f"{os.getpid()} {initialized}"}}, END)
     elif action == "environment":

@@ -40,7 +40,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "not_inplace": in_place.not_inplace,
     "under_no_grad": in_place.under_no_grad,
     "out_of_no_grad": in_place.out_of_no_grad,
-    "assign_by_index": in_place.assign_by_index,
+    "assign_through_index": in_place.assign_through_index,
     "accumulate": in_place.accumulate,
     "remove_line": order.remove_line,
     "forward_again": order.forward_again,

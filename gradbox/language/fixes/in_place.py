@@ -185,7 +185,7 @@ def _inside_with(program: FixProgram, hint: Hint, mode: str, then: str = "") -> 
     yield from program.with_lines(hint, [*program.lines[:first], head, *body, *after, *program.lines[last:]])
 
 
-def assign_by_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def assign_through_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A write that reaches the tensor: `x[i] = 0` for `x[i].zero_()`, and a copy that is put back for `x[i][j] = …`."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None

@@ -27,9 +27,22 @@ interface OperationPaletteOptions {
   failed: () => void;
 }
 
-/** An event of an element, the next one of its kind. */
-function eventOnce(target: HTMLElement, type: string) {
-  return new Promise<Event>((resolve) => target.addEventListener(type, resolve, { once: true }));
+const SEARCH_AFTER_MS = 90;
+const FORM_AFTER_MS = 200;
+
+/** Once no button is held down: a form that goes away in between takes the click along. */
+function whenReleased(row: HTMLElement): Promise<void> | null {
+  if (!row.querySelector("[type=submit]:active")) return null;
+  return new Promise((resolve) => addEventListener("pointerup", () => setTimeout(resolve), { once: true }));
+}
+
+/** Puts a part in the place of one, with the cursor where it was. */
+function replacePart(part: Element | null, next: Element | null) {
+  const { id, selectionStart: start, selectionEnd: end } = document.activeElement as HTMLInputElement;
+  if (next) part?.replaceWith(next);
+  const field = id ? next?.querySelector<HTMLInputElement>(`#${CSS.escape(id)}`) : null;
+  field?.focus({ preventScroll: true });
+  if (Number.isInteger(start)) field?.setSelectionRange(start, end);
 }
 
 /** `start` is called once the row is in the list. */
@@ -47,37 +60,79 @@ export function openOperationPalette({
   row.tabIndex = -1;
   const host = element("div", "palette-host");
   row.append(host);
-  const queryValues = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
+  const place = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
   let draft: StatementDraft | null = null;
-  /** what the fields held when the server was asked; null where no answer is on its way */
-  let askedWith: string | null = null;
+  /** the question that has no answer yet */
+  let question: AbortController | null = null;
+  let timer = 0;
   /** what the fields held in the question that is answered by what is shown */
   let answeredWith: string | null = null;
-  /** the answer is there, and nothing of it is selected yet */
-  let isSettling = false;
   /** how often Enter was pressed before the answer to what the fields hold was there */
   let entersWaiting = 0;
   /** what was typed while there was no field yet */
   let typedEarly = "";
 
   /**
-   * Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to
-   * come.
+   * Asks the server for a part of the palette; of several questions only the last one is answered.
+   * `show` puts it into the row. Returns whether it is there.
    */
-  async function loadPartial(path: string) {
+  async function ask(path: string, fields: string[][], show: (part: DocumentFragment) => void): Promise<boolean> {
+    forgetQuestion();
+    const asked = new AbortController();
+    question = asked;
+    try {
+      const query = new URLSearchParams([...Object.entries(place), ...fields]);
+      const response = await fetch(`${ROOT}/builder/${path}?${query}`, { signal: asked.signal });
+      if (!response.ok) throw new Error(String(response.status));
+      const part = document.createRange().createContextualFragment(await response.text());
+      await whenReleased(row);
+      if (question !== asked) return false;
+      question = null;
+      show(part);
+    } catch {
+      if (question !== asked) return false;
+      question = null;
+      entersWaiting = 0;
+      onFailed();
+      return false;
+    }
+    answeredWith = fieldTexts();
+    loadThumbnails(row);
+    row.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  /** What the fields no longer hold needs no answer: it would take away what was typed since. */
+  function forgetQuestion() {
+    clearTimeout(timer);
+    question?.abort();
+    question = null;
+  }
+
+  /** Asks for what fits what the fields hold. */
+  async function askAgain() {
+    const form = cardForm();
+    const fields = form
+      ? [...new FormData(form)].map((field) => field.map(String))
+      : [["q", searchField()?.value ?? ""]];
+    const replaced = form ? "form" : "#palette-list";
+    const isThere = await ask(form ? `form/${form.dataset.operation}` : "palette", fields, (part) =>
+      replacePart(row.querySelector(replaced), part.querySelector(replaced)),
+    );
+    if (!isThere) return;
+    if (form) showDraftOf(cardForm());
+    else select(optionElements()[0]);
+    doWhatWaits();
+  }
+
+  /**
+   * Puts another part in the place of all; meanwhile the keyboard is the row's, which keeps what is typed for the field
+   * to come.
+   */
+  function open(path: string) {
     typedEarly = "";
     row.focus({ preventScroll: true });
-    const query = new URLSearchParams(queryValues);
-    const swapped = eventOnce(host, "htmx:afterSwap");
-    const settled = eventOnce(host, "htmx:afterSettle"); // the fields listen from then on
-    try {
-      const { default: htmx } = await import("htmx.org");
-      await htmx.ajax("get", `${ROOT}/builder/${path}?${query}`, { target: host, swap: "innerHTML" });
-    } catch {
-      // as if the server had answered with an error
-    }
-    if (!(await Promise.race([swapped, Promise.resolve(null)]))) return onFailed();
-    await settled;
+    return ask(path, [], (part) => host.replaceChildren(part));
   }
 
   const searchField = () => row.querySelector<HTMLInputElement>("#palette-q");
@@ -92,7 +147,7 @@ export function openOperationPalette({
 
   /** Whether what is shown answers what the fields hold. */
   const isAnswered = () =>
-    !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
+    question === null && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
   /** `from` is the element with the statement. */
   function showDraftOf(from: HTMLElement | null) {
@@ -124,21 +179,22 @@ export function openOperationPalette({
 
   async function openForm(operation: string | undefined) {
     if (!operation) return;
-    await loadPartial(`form/${encodeURIComponent(operation)}`);
+    if (!(await open(`form/${encodeURIComponent(operation)}`))) return;
     const firstField =
       row.querySelector("input:checked") ??
       row.querySelector(".card-form input:not([type=hidden])") ??
       row.querySelector("[type=submit]");
     if (firstField instanceof HTMLElement) firstField.focus();
     typedEarly = "";
+    showDraftOf(cardForm());
+    doWhatWaits();
   }
 
   /** What Enter does: now, or once the server has answered what the fields hold. */
   function enter() {
     entersWaiting++;
     if (isAnswered()) doWhatWaits();
-    else if (!isSettling && fieldTexts() !== askedWith)
-      cardForm()?.dispatchEvent(new Event("change", { bubbles: true })); // asks at once
+    else if (question === null) void askAgain();
   }
 
   function doWhatWaits() {
@@ -157,37 +213,12 @@ export function openOperationPalette({
     row.querySelector(".form-buttons")?.before(problem);
   }
 
-  row.addEventListener("htmx:beforeRequest", () => {
-    askedWith = fieldTexts();
+  row.addEventListener("input", () => {
+    forgetQuestion();
+    timer = window.setTimeout(askAgain, cardForm() ? FORM_AFTER_MS : SEARCH_AFTER_MS);
   });
-  row.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.target === host) return;
-    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go
-    // away between press and click, for the click would be lost: it asks again.
-    const isPressed = row.querySelector("[type=submit]:active") !== null;
-    if (fieldTexts() === askedWith && !isPressed) return;
-    (event as CustomEvent).detail.shouldSwap = false;
-    askedWith = null;
-  });
-  for (const type of ["htmx:responseError", "htmx:sendError"])
-    row.addEventListener(type, () => {
-      entersWaiting = 0;
-      askedWith = null;
-      onFailed();
-    });
-  row.addEventListener("htmx:afterSwap", () => {
-    askedWith = null;
-    answeredWith = fieldTexts();
-    isSettling = true;
-  });
-  row.addEventListener("htmx:afterSettle", () => {
-    isSettling = false;
-    loadThumbnails(row);
-    const form = cardForm();
-    row.scrollIntoView({ block: "nearest" });
-    if (form) showDraftOf(form);
-    else if (document.activeElement === searchField()) select(optionElements()[0]);
-    if (!typedEarly) doWhatWaits();
+  row.addEventListener("change", () => {
+    if (cardForm()) void askAgain();
   });
   row.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -239,7 +270,7 @@ export function openOperationPalette({
     /** The form of `operation` is opened at once. */
     async start(operation?: string) {
       if (operation) return openForm(operation);
-      await loadPartial("palette");
+      if (!(await open("palette"))) return;
       const field = searchField();
       field?.focus();
       if (field && typedEarly) {

@@ -1,17 +1,17 @@
 /** An article's outputs against torch's: a message under each line that has one, and a summary of how many agree. */
 
-import type { OutputRow as Row } from "../program/outputs.ts";
+import type { OutputRow } from "../program/outputs.ts";
 import type { Say } from "../words/sentences.ts";
 import type { LineMessage } from "../program/message.ts";
 
-const CLASS_BY_OUTPUT_VERDICT: Record<Row["verdict"], string> = {
+const CLASS_BY_OUTPUT_VERDICT: Record<OutputRow["verdict"], string> = {
   same: "same",
   different: "different",
   "not reached": "unreached",
 };
 
 /** What stands in the editor: a mark behind a comment that is right, else the texts under the line. */
-export function outputComparisonMessages(rows: Row[], say: Say, go: (step: number) => void): LineMessage[] {
+export function outputComparisonMessages(rows: OutputRow[], say: Say, go: (step: number) => void): LineMessage[] {
   return rows.map((row) => ({
     line: row.line,
     kind: "output" as const,
@@ -21,7 +21,7 @@ export function outputComparisonMessages(rows: Row[], say: Say, go: (step: numbe
   }));
 }
 
-function outputComparisonElement(row: Row, say: Say, go: (step: number) => void): HTMLElement {
+function outputComparisonElement(row: OutputRow, say: Say, go: (step: number) => void): HTMLElement {
   const { step, comment, verdict } = row;
   const inline = comment && verdict !== "different";
   const box = document.createElement(step !== null ? "button" : inline ? "span" : "div");
@@ -60,12 +60,12 @@ function spanElement(name: string, text: string) {
 /** How many are the same; each number leads from one of its steps to the next. */
 export function showOutputSummary(
   host: HTMLElement,
-  rows: Row[],
+  rows: OutputRow[],
   say: Say,
   { current, go }: { current: () => number; go: (step: number) => void },
 ) {
   host.hidden = !rows.length;
-  const countElements = (["different", "same", "not reached"] as Row["verdict"][]).map((verdict) => {
+  const countElements = (["different", "same", "not reached"] as OutputRow["verdict"][]).map((verdict) => {
     const matching = rows.filter((row) => row.verdict === verdict);
     const text = say(`outputs_${CLASS_BY_OUTPUT_VERDICT[verdict]}`, { n: matching.length });
     const steps = matching.flatMap(({ step }) => step ?? []);

@@ -118,7 +118,7 @@ export function createFindingsCard(
   /** The checks that cost more, where a server can run the program again: each a button that says what it does. */
   async function checksOfRun(findingsApi: FindingsApi, trace: OpenTrace, sayFinding: Say): Promise<HTMLElement[]> {
     const facts = new findingsApi.RunFacts(trace);
-    const backward = findingsApi.checkableBackward(facts, trace.count - 1);
+    const backward = findingsApi.backwardToCheck(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
     if (!backward || !panel) return [];
     const check = findingsApi.worthChecking(facts);

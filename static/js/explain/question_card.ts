@@ -3,7 +3,7 @@
 import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import type { ChainMark, LoadFindings, FindingsApi as Surface } from "./findings_card.ts";
+import type { ChainMark, LoadFindings, FindingsApi } from "./findings_card.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/facts/run_facts.ts";
@@ -42,7 +42,7 @@ export function createQuestionCard(
   say: Locale["say"],
   { load, go, light: lightUids, mark: markChain, ask, close, loadCheckPanel }: QuestionCardOptions,
 ) {
-  let findingsApi: Surface | null = null;
+  let findingsApi: FindingsApi | null = null;
   let checkPanel: CheckPanel | null = null;
   /** the sentences of findings, once they are there */
   let sayFinding: Locale["say"] | null = null;
@@ -68,7 +68,7 @@ export function createQuestionCard(
     if (findingsApi) sayFinding ??= await findingsApi.sentences().catch(() => null);
     if (findingsApi && factsOfRun?.opened !== opened) factsOfRun = { opened, facts: new findingsApi.RunFacts(opened) };
     return findingsApi && factsOfRun && factsOfRun.opened === opened
-      ? { surface: findingsApi, facts: factsOfRun.facts }
+      ? { api: findingsApi, facts: factsOfRun.facts }
       : null;
   }
 
@@ -84,11 +84,11 @@ export function createQuestionCard(
     }
     const loaded = await factsOf(opened);
     if (offerId !== offerCount) return;
-    const uid = loaded?.surface.selectedTensor(opened, selection, step) ?? null;
+    const uid = loaded?.api.selectedTensor(opened, selection, step) ?? null;
     button.hidden = !loaded || !uid;
     if (!loaded || !uid) return;
     offeredUid = uid;
-    const question = loaded.surface.questionText(loaded.facts, uid, step, sayText());
+    const question = loaded.api.questionText(loaded.facts, uid, step, sayText());
     button.replaceChildren(...nodesWithCode(question), " ", element("kbd", "", "w"));
   }
 
@@ -105,10 +105,10 @@ export function createQuestionCard(
       card.replaceChildren();
       return;
     }
-    const answer = loaded.surface.answerOf(loaded.facts, question.uid, question.step);
+    const answer = loaded.api.answerAboutTensor(loaded.facts, question.uid, question.step);
     if (!card.contains(document.activeElement)) focusBefore = document.activeElement;
     card.hidden = false;
-    card.replaceChildren(articleElement(answer, opened, loaded.surface.answerText(answer, sayText())));
+    card.replaceChildren(articleElement(answer, opened, loaded.api.answerText(answer, sayText())));
     markChain(answerChainMarks(answer));
     showStep(shownStep);
     const heading = card.querySelector("h3") as HTMLElement | null;
@@ -142,12 +142,12 @@ export function createQuestionCard(
   function checkPanels({ uid, step }: TensorAnswer, opened: OpenTrace): HTMLElement[] {
     if (!checkPanel || !findingsApi || factsOfRun?.opened !== opened) return [];
     const { facts } = factsOfRun;
-    const { checkableBackward, resolve } = findingsApi;
-    const backward = checkableBackward(facts, step);
+    const { backwardToCheck, resolvePath } = findingsApi;
+    const backward = backwardToCheck(facts, step);
     if (!backward) return [];
     const name = facts.nameFact(uid, step);
     const lightLeaf = (path: string | null) => {
-      const leafUid = path && resolve(facts, path, step);
+      const leafUid = path && resolvePath(facts, path, step);
       lightUids(leafUid ? [leafUid] : []);
     };
     const askedName = typeof name === "object" && "code" in name ? name.code : "";
@@ -253,7 +253,7 @@ export function createQuestionCard(
       if (offeredUid) return ask(offeredUid);
       const loaded = opened?.count ? await factsOf(opened) : null;
       const key = focusedSelectionKey(stage);
-      const uid = loaded && opened && key ? loaded.surface.selectedTensor(opened, key, step) : null;
+      const uid = loaded && opened && key ? loaded.api.selectedTensor(opened, key, step) : null;
       if (uid) ask(uid);
     },
   };

@@ -1,10 +1,13 @@
 /** Errors of torch that the program caught itself, and went on: each is explained as if it had ended the run. */
 
-import { explanationOfError } from "./error_registry.ts";
+import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { chainLink, codeFact, phrase, type Diagnosis } from "./finding.ts";
 import { diagnoseUnexplainedError } from "./errors/unexplained_error.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 import type { EventOccurrence } from "./facts/scan.ts";
+import type { DiagnosisRow } from "./diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "caught_error", severity: "note", diagnose: diagnoseCaughtErrors }];
 
 interface CaughtError {
   event: EventOccurrence<"raised">;
@@ -15,7 +18,7 @@ interface CaughtError {
 /** What torch raises and no program uses to choose its way. */
 const TORCH_ERRORS = /^(Runtime|OutOfMemory|_?LinAlg|Value|Index|Type)Error$/;
 
-export function diagnoseCaughtErrors(facts: RunFacts): Diagnosis[] {
+function diagnoseCaughtErrors(facts: RunFacts): Diagnosis[] {
   const byLine = new Map<string, CaughtError[]>();
   for (const caught of caughtErrors(facts)) {
     const key = `${facts.steps[caught.event.step].line} ${caught.event.exception}`;
@@ -80,4 +83,13 @@ function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
     },
     fixes: found.fixes,
   };
+}
+
+/** Why a run raised: the best of the diagnoses. */
+function explanationOfError(facts: RunFacts): (Diagnosis & { kind: string }) | null {
+  for (const { kind, diagnose } of ERROR_DIAGNOSES) {
+    const found = diagnose(facts).find(({ explainsError }) => explainsError);
+    if (found) return { ...found, kind };
+  }
+  return null;
 }

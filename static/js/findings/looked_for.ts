@@ -5,7 +5,9 @@
 
 import { isNonfiniteCell } from "./facts/numbers.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
+import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";
+import type { LookedForName } from "./diagnosis_row.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Delta, Step } from "../trace/wire.ts";
@@ -27,30 +29,20 @@ export interface LookedFor {
 }
 
 interface Row {
-  name: string;
+  name: LookedForName;
   /** what was found to be in order; null where there was nothing to look at */
   look: (facts: RunFacts) => Facts | null;
-  /** kinds of findings of which a note would contradict it */
-  kinds: string[];
 }
 
-/** What is looked for in every run. A new kind of finding that is worth a row has it here. */
+/** What is looked for in every run. Kinds of findings of which a note would contradict a row name it as `lookedFor`. */
 const ROWS: Row[] = [
-  { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient"] },
-  { name: "cut", look: parametersWithGradient, kinds: ["grad_none", "parameter_detached", "no_graph"] },
-  {
-    name: "optimizers",
-    look: parametersHeld,
-    kinds: ["frozen_updated", "not_in_optimizer", "no_step", "gradients_dropped", "frozen_optimizer"],
-  },
-  {
-    name: "modes",
-    look: layersWithMode,
-    kinds: ["eval_dropout_active", "eval_missing", "eval_never_left", "frozen_norm_moves"],
-  },
-  { name: "numbers", look: finiteGradients, kinds: ["nonfinite"] },
-  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null), kinds: ["graph_grows"] },
-  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}), kinds: ["index_copy"] },
+  { name: "writes", look: keptTensors },
+  { name: "cut", look: parametersWithGradient },
+  { name: "optimizers", look: parametersHeld },
+  { name: "modes", look: layersWithMode },
+  { name: "numbers", look: finiteGradients },
+  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null) },
+  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}) },
 ];
 
 /** What is not looked for by itself, and the option of the command by which it is. */
@@ -71,8 +63,9 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
   const facts = new RunFacts(opened);
   if (facts.trace.outcome.status === "stopped" && !facts.backwardCalls.length) return null;
   const noted = new Set(findings.map(({ kind }) => kind));
-  const rows = ROWS.flatMap(({ name, look, kinds }) => {
-    const found = kinds.some((kind) => noted.has(kind)) ? null : look(facts);
+  const contradicted = new Set(DIAGNOSES.filter(({ kind }) => noted.has(kind)).map(({ lookedFor }) => lookedFor));
+  const rows = ROWS.flatMap(({ name, look }) => {
+    const found = contradicted.has(name) ? null : look(facts);
     return found ? [{ key: `finding.looked_for.${name}`, facts: found }] : [];
   });
   return {

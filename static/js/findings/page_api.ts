@@ -2,11 +2,11 @@
 
 export { explain } from "./explain.ts";
 export { lookedForIn } from "./looked_for.ts";
-export { resolvePath as resolve } from "./facts/resolve.ts";
+export { resolvePath } from "./facts/resolve.ts";
 export { RunFacts } from "./facts/run_facts.ts";
 export {
-  answerAboutTensor as answerOf,
-  backwardToCheck as checkableBackward,
+  answerAboutTensor,
+  backwardToCheck,
   selectedTensor,
 } from "./gradients/tensor_question.ts";
 export { answerText, findingText, lookedForText, questionText } from "./text.ts";

@@ -1,7 +1,7 @@
 /** The loom by storage: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
 import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom/loom_sizes.ts";
-import { layoutLoom as makeLoom } from "../layout/loom/loom.ts";
+import { layoutLoom } from "../layout/loom/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
 import { loomCornerMarks, loomMarks } from "../marks/loom/loom.ts";
 import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom/loom_scene.ts";
@@ -55,7 +55,7 @@ export function createLoom(
     plans.set(opened, plansByKey);
     const roundedWidth = Math.floor(width / LOOM_WIDTH_ROUNDING) * LOOM_WIDTH_ROUNDING;
     const key = `${roundedWidth} ${stacked}`;
-    const plan = plansByKey.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
+    const plan = plansByKey.get(key) ?? layoutLoom(opened, { room: roundedWidth, stacked });
     if (plansByKey.size > 3) plansByKey.clear();
     plansByKey.set(key, plan);
     return plan;
@@ -168,7 +168,7 @@ export function createLoom(
     },
     /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. */
     print(opened: OpenTrace) {
-      const plan = makeLoom(opened, { room: 1180 });
+      const plan = layoutLoom(opened, { room: 1180 });
       const landscape = plan.width > MIN_LANDSCAPE_LOOM_WIDTH;
       const maxHeight =
         plan.width * (landscape ? PRINTED_PAGE_RATIO.landscape : PRINTED_PAGE_RATIO.portrait) - LOOM_HEADER_HEIGHT;

@@ -82,7 +82,7 @@ export interface ParameterRow {
 }
 
 /** Whether a trace tells of a whole run: it came to its end, and nothing of it was left out. */
-export function isWholeRun({ trace }: OpenTrace): boolean {
+export function traceCoversWholeRun({ trace }: OpenTrace): boolean {
   const { outcome, runtime, steps } = trace;
   return (
     outcome.status === "finished" &&
@@ -134,7 +134,7 @@ export class ParameterTable {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.facts = new RunFacts(opened);
-    this.isWhole = isWholeRun(opened);
+    this.isWhole = traceCoversWholeRun(opened);
     const optimizers = optimizersOf(this.facts);
     const stepped = this.facts.eventsOfKind("optimizer_stepped");
     this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));
@@ -185,7 +185,7 @@ export class ParameterTable {
   /** As torch goes through the parameters of modules: those of a module before those of the modules in it. */
   inOrderOfModules(uids: string[]): string[] {
     const ordered = new Set(
-      [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.namesByModules(step).keys()]),
+      [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.moduleNamesByParameter(step).keys()]),
     );
     const wanted = new Set(uids);
     return [...[...ordered].filter((uid) => wanted.has(uid)), ...uids.filter((uid) => !ordered.has(uid))];
@@ -339,13 +339,13 @@ export class ParameterTable {
   /** Its names by the modules that have it, else that of a variable. */
   namesOf(uid: string, step: number): string[] {
     const variable = this.facts.nameText(uid, step);
-    return this.namesByModules(step).get(uid) ?? (variable ? [variable] : []);
+    return this.moduleNamesByParameter(step).get(uid) ?? (variable ? [variable] : []);
   }
 
-  namesByModules(step: number): Map<string, string[]> {
+  moduleNamesByParameter(step: number): Map<string, string[]> {
     let names = this.names.get(step);
     if (!names) {
-      names = namesByModules(this.opened, step);
+      names = moduleNamesByParameter(this.opened, step);
       this.names.set(step, names);
     }
     return names;
@@ -353,7 +353,7 @@ export class ParameterTable {
 }
 
 /** By parameter, in the order in which torch goes through those of modules. */
-function namesByModules(opened: OpenTrace, step: number): Map<string, string[]> {
+function moduleNamesByParameter(opened: OpenTrace, step: number): Map<string, string[]> {
   const modules = new Map([...opened.state(step)].filter((entry): entry is [string, Module] => isModule(entry[1])));
   const partsOf = (uid: string) =>
     Object.entries(modules.get(uid)?.attrs ?? {}).map(([name, value]) => ({ name, ref: referencedUid(value) ?? "" }));

@@ -2,7 +2,7 @@
 
 import { openTrace } from "../trace/state.ts";
 import { moduleTable, type ModuleRow, type ModuleTotals } from "./module_table.ts";
-import { isWholeRun, parameterTable, type ParameterRow } from "./parameter_table.ts";
+import { traceCoversWholeRun, parameterTable, type ParameterRow } from "./parameter_table.ts";
 import type { Trace } from "../trace/wire.ts";
 
 interface TablesReply {
@@ -16,5 +16,5 @@ interface TablesReply {
 export function tablesReply(trace: Trace): TablesReply {
   const opened = openTrace(trace);
   const { rows, totals } = moduleTable(opened);
-  return { whole: isWholeRun(opened), modules: rows, totals, parameters: parameterTable(opened) };
+  return { whole: traceCoversWholeRun(opened), modules: rows, totals, parameters: parameterTable(opened) };
 }

@@ -181,7 +181,8 @@ function goToStep(state: PageState, step: number): PageState {
   if (!state.opened?.count || step === -1) return state;
   if (state.predict && step >= state.opened.count) return predictMode.revealNextStepOrAsk(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
-  return clamped === state.step ? state : { ...state, step: clamped, landing: null };
+  if (clamped === state.step) return state.landing === null ? state : { ...state, landing: null }; // it is chosen now
+  return { ...state, step: clamped, landing: null };
 }
 
 /** Nothing is asked for any more. */

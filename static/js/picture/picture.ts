@@ -10,7 +10,7 @@ import { snapshotPicture, thumbnailPicture } from "../marks/thumbnail.ts";
 import { svgFileWithCaption, svgFileText, type PictureCaption } from "../marks/svg_document.ts";
 import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
-import { openTrace, type OpenTrace as Opened } from "../trace/state.ts";
+import { openTrace, type OpenTrace } from "../trace/state.ts";
 import {
   outcomeSentence,
   loomLabels,
@@ -89,7 +89,7 @@ export function galleryCardSvg(
 }
 
 /** A step, with the folds as the reader has them: `toggled` are those that he opened or closed. */
-export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: Opened, i: number, options: PictureOptions) {
+export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: OpenTrace, i: number, options: PictureOptions) {
   const { say } = locale(options.language);
   const picture = stageOrListingPicture(opened, i, say, { h: options.tallest, toggled });
   const captionParts = pictureCaption(opened, i, say);
@@ -101,7 +101,7 @@ export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: Opened, i:
   );
 }
 
-export function loomSvgAsShown(opened: Opened, i: number, options: PictureOptions) {
+export function loomSvgAsShown(opened: OpenTrace, i: number, options: PictureOptions) {
   const { say } = locale(options.language);
   if (!opened.count) return stageSvgAsShown(new Set(), opened, i, options);
   const captionParts = pictureCaption(opened, i, say);
@@ -115,7 +115,7 @@ export function loomSvgAsShown(opened: Opened, i: number, options: PictureOption
 }
 
 /** The step, or the program's text where there is none. */
-export function stageOrListingPicture(opened: Opened, i: number, say: Say, room: StepPictureOptions) {
+export function stageOrListingPicture(opened: OpenTrace, i: number, say: Say, room: StepPictureOptions) {
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return programListingPicture(
     opened.trace.program.source,
@@ -136,7 +136,7 @@ function openTraceAtStep(trace: Trace, step: number | null) {
   return { opened, i: Math.max(0, Math.min(step ?? openingStep(trace), opened.count - 1)) };
 }
 
-function pictureCaption(opened: Opened, i: number, say: Say) {
+function pictureCaption(opened: OpenTrace, i: number, say: Say) {
   if (!opened.count) return { at: say("no_steps"), line: "", sentences: [outcomeSentence(opened.trace, say)] };
   return { ...stepHeading(opened.trace, i, say), sentences: captionSentences(opened, i, say) };
 }

@@ -5,7 +5,7 @@ import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/number
 import { choiceAnswer, typedAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import { combineCells, elementExpression, isShortNumber, elementsOrFirstElement } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
-import type { NamedHandle as Named, AskableStatement } from "./units.ts";
+import type { NamedHandle, AskableStatement } from "./units.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -38,7 +38,7 @@ function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
   return (handle && cellsReadBy(entities, handle)) ?? undefined;
 }
 
-function askGradientAfterBackward(unit: AskableStatement, tensor: Named): PartialQuestion[] {
+function askGradientAfterBackward(unit: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const before = gradCells(unit.before, tensor.uid);
   const after = gradCells(unit.after, tensor.uid);
   if (before === undefined || after === undefined) return [];
@@ -47,12 +47,12 @@ function askGradientAfterBackward(unit: AskableStatement, tensor: Named): Partia
   return before ? askAddedGradient(tensor, before, after) : askFirstGradient(unit, tensor, after);
 }
 
-function askAddedGradient(tensor: Named, before: Cell[], after: Cell[]): PartialQuestion[] {
+function askAddedGradient(tensor: NamedHandle, before: Cell[], after: Cell[]): PartialQuestion[] {
   const addedCells = combineCells(after, before, (a, b) => a - b);
   return gradientValueQuestion(tensor, after, [addedCells, before], [], ADDED_GRADIENT_QUESTION_WEIGHT);
 }
 
-function askFirstGradient({ before }: AskableStatement, tensor: Named, after: Cell[]): PartialQuestion[] {
+function askFirstGradient({ before }: AskableStatement, tensor: NamedHandle, after: Cell[]): PartialQuestion[] {
   const ownCells = cellsReadBy(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
@@ -73,7 +73,7 @@ function askFirstGradient({ before }: AskableStatement, tensor: Named, after: Ce
 }
 
 /** A gradient came by and was not kept. */
-function askGradientNotKept({ opened, at, step, before }: AskableStatement, tensor: Named): PartialQuestion[] {
+function askGradientNotKept({ opened, at, step, before }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const { grad_fn: node, output_nr: nr = 0 } = tensor.handle;
   if (!node || !tensor.handle.requires_grad || !before.has(tensor.uid)) return [];
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
@@ -83,7 +83,7 @@ function askGradientNotKept({ opened, at, step, before }: AskableStatement, tens
 }
 
 /** A leaf from which the graph was cut off. */
-function askLeafBehindCut({ opened, at }: AskableStatement, tensor: Named): PartialQuestion[] {
+function askLeafBehindCut({ opened, at }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const pathCuts = opened.index.eventPlacesByName.get("path_cut") ?? [];
   const isCut = pathCuts.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
@@ -96,7 +96,7 @@ function askLeafBehindCut({ opened, at }: AskableStatement, tensor: Named): Part
 }
 
 /** A `.grad` that was there is gone, or all zeros. */
-function askResetGradient({ before, after }: AskableStatement, tensor: Named): PartialQuestion[] {
+function askResetGradient({ before, after }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const gradBefore = gradCells(before, tensor.uid);
   const gradAfter = gradCells(after, tensor.uid);
   if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => cellAsNumber(cell) !== 0)) return [];
@@ -108,7 +108,11 @@ function askResetGradient({ before, after }: AskableStatement, tensor: Named): P
 }
 
 /** A question whose answer is None. */
-function gradIsNoneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], weight: number): PartialQuestion[] {
+function gradIsNoneQuestion(
+  { name, uid, handle }: NamedHandle,
+  wrongCells: Cell[][],
+  weight: number,
+): PartialQuestion[] {
   const shape = handle.shape ?? [];
   const answer = choiceAnswer(
     "None",
@@ -120,7 +124,7 @@ function gradIsNoneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], 
 
 /** `cells` are right; `wrongTexts` are more beliefs. */
 function gradientValueQuestion(
-  { name, uid, handle }: Named,
+  { name, uid, handle }: NamedHandle,
   cells: Cell[],
   wrongCells: Cell[][],
   wrongTexts: string[],

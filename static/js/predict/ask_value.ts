@@ -14,7 +14,7 @@ import {
   memoryReadByHandle,
   haveSameCells,
 } from "./readings.ts";
-import type { NamedHandle as Named, AskableStatement } from "./units.ts";
+import type { NamedHandle, AskableStatement } from "./units.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -34,7 +34,7 @@ export function askValue(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** The elements of a name that hold other values than before. */
-function changedElements({ before, after }: AskableStatement, { uid, handle }: Named) {
+function changedElements({ before, after }: AskableStatement, { uid, handle }: NamedHandle) {
   const storageUid = handle.storage ?? "";
   const handleBefore = findEntity(before, uid, handle.kind);
   if (!handleBefore || (handleBefore.storage === storageUid && before.get(storageUid) === after.get(storageUid)))
@@ -140,7 +140,7 @@ function askTransposedElement({ opened, step, after, named }: AskableStatement):
 }
 
 function elementValueQuestion(
-  { name, uid }: Named,
+  { name, uid }: NamedHandle,
   index: number[],
   answer: { choices: AnswerChoice[]; right: number; number: number | null },
   weight: number,

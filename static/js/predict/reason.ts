@@ -45,7 +45,8 @@ async function reasonForNoneGrad({ uid, step }: PredictQuestion, whole: OpenTrac
   try {
     const findingsApi = await loadFindings();
     const say = await findingsApi.sentences();
-    return findingsApi.answerText(findingsApi.answerOf(new findingsApi.RunFacts(whole), uid ?? "", step), say).what;
+    return findingsApi.answerText(findingsApi.answerAboutTensor(new findingsApi.RunFacts(whole), uid ?? "", step), say)
+      .what;
   } catch {
     return ""; // offline, or the server has a newer page
   }

@@ -21,12 +21,12 @@ export class TraceError extends Error {
 /** Raises TraceError after a second attempt where no answer came or the server failed; and what the signal says. */
 export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
   try {
-    return await fetchJson(url, signal);
+    return await fetchTrace(url, signal);
   } catch (error) {
     if (!(error instanceof TraceError) || (error.status > 0 && error.status < 500)) throw error;
   }
   await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
-  return fetchJson(url, signal);
+  return fetchTrace(url, signal);
 }
 
 /**
@@ -39,7 +39,7 @@ export function requestTrace(
   { live = false }: { live?: boolean } = {},
 ): Promise<Trace> {
   const headers = { "Content-Type": "application/json" };
-  return fetchJson(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
+  return fetchTrace(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
     method: "POST",
     headers,
     body: JSON.stringify(request),
@@ -65,7 +65,7 @@ export async function startRun(request: object, signal: AbortSignal): Promise<St
     : { trace: parseJsonResponse<Trace>(response.text) };
 }
 
-async function fetchJson(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
+async function fetchTrace(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
   return parseJsonResponse((await fetchText(url, signal, request)).text);
 }
 

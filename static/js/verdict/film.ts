@@ -12,7 +12,7 @@ import { stepPicture } from "../marks/still.ts";
 import { svgFileText, type Picture } from "../marks/svg_document.ts";
 import { pictureStyles } from "../picture/styles.ts";
 import { shortLineName } from "../trace/program_files.ts";
-import { clipRuns, richTextMarks, runsOf, runWidth, wrapRuns, plainText, type Run } from "./rich_text.ts";
+import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans, plainText, type TextSpan } from "./rich_text.ts";
 import { filmSteps, type FilmStep } from "./film_steps.ts";
 import { verdictCss, verdictSentences } from "./verdict_svg.ts";
 import { verdictPicture } from "./verdict_picture.ts";
@@ -177,17 +177,17 @@ function sentenceOf({ opened, say }: FilmSubject, { i, link }: FilmStep): string
 
 function headMarks(step: FilmStep, sentence: string, tone: string): { height: number; nodes: VNode[] } {
   const number = shortLineName(step.line);
-  const numberWidth = runWidth({ text: number, code: true }, TOP.code) + 14;
-  const mark = runWidth({ text: "Gradbox", code: false }, TOP.code, true) + 24;
+  const numberWidth = spanWidth({ text: number, code: true }, TOP.code) + 14;
+  const mark = spanWidth({ text: "Gradbox", code: false }, TOP.code, true) + 24;
   const room = FRAME.width - 2 * EDGE - numberWidth - mark - 16;
-  const runs: Run[] = [{ text: step.code || " ", code: true }];
-  const code = clipRuns(wrapRuns(runs, room, TOP.code), 2, room, TOP.code);
+  const spans: TextSpan[] = [{ text: step.code || " ", code: true }];
+  const code = clipSpans(wrapSpans(spans, room, TOP.code), 2, room, TOP.code);
   const leading = TOP.code * 1.35;
   const ground = code.length * leading + 16;
   const wordsTop = 14 + ground;
   const x = EDGE + numberWidth + 12;
   const wordsRoom = FRAME.width - EDGE - x - (step.link ? 34 : 0);
-  const words = clipRuns(wrapRuns(runsOf(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
+  const words = clipSpans(wrapSpans(spansOf(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
   const nodes: VNode[] = [
     h("rect", {
       class: `verdict-ground ${tone}`,
@@ -248,7 +248,7 @@ function fittedPicture({ width, height, nodes }: Picture, top: number): VNode {
 /** Where the film is. */
 function trackMarks(k: number, count: number, at: string): VNode[] {
   const size = 12;
-  const words = runWidth({ text: at, code: false }, size);
+  const words = spanWidth({ text: at, code: false }, size);
   const right = TRACK.right - words - 20;
   const gap = count > 1 ? Math.min(34, (right - TRACK.left) / (count - 1)) : 0;
   const dots = Array.from({ length: count }, (_, i) =>

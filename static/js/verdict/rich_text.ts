@@ -6,7 +6,7 @@
 import { CHARACTER_WIDTH_EM } from "../layout/text/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 
-export interface Run {
+export interface TextSpan {
   text: string;
   code: boolean;
 }
@@ -25,7 +25,7 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 const WORDS =
   /[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+|\s+/gu;
 
-export function runsOf(text: string): Run[] {
+export function spansOf(text: string): TextSpan[] {
   return text.split("`").flatMap((part, k) => (part ? [{ text: part, code: k % 2 === 1 }] : []));
 }
 
@@ -34,7 +34,7 @@ export function plainText(text: string) {
   return text.replaceAll("`", "");
 }
 
-export function runWidth({ text, code }: Run, size: number, bold = false) {
+export function spanWidth({ text, code }: TextSpan, size: number, bold = false) {
   let width = 0;
   for (const c of text) width += WIDE.test(c) ? 1 : code ? CHARACTER_WIDTH_EM : proseWidth(c, bold);
   return width * size;
@@ -45,26 +45,26 @@ function proseWidth(c: string, bold: boolean) {
   return bold ? width : width * REGULAR_SHARE;
 }
 
-export function lineWidth(line: Run[], size: number, bold = false) {
-  return line.reduce((sum, run) => sum + runWidth(run, size, bold), 0);
+export function lineWidth(line: TextSpan[], size: number, bold = false) {
+  return line.reduce((sum, span) => sum + spanWidth(span, size, bold), 0);
 }
 
 /** Runs in lines of at most that width: broken at blanks, between East Asian characters, else where they must. */
-export function wrapRuns(runs: Run[], maxWidth: number, size: number, bold = false): Run[][] {
-  const lines: Run[][] = [[]];
+export function wrapSpans(spans: TextSpan[], maxWidth: number, size: number, bold = false): TextSpan[][] {
+  const lines: TextSpan[][] = [[]];
   let used = 0;
   const startLine = () => {
     lines.push([]);
     used = 0;
   };
-  const add = (piece: Run) => {
+  const add = (piece: TextSpan) => {
     const line = lines[lines.length - 1];
     const last = line.at(-1);
     if (last?.code === piece.code) line[line.length - 1] = { ...last, text: last.text + piece.text };
     else line.push(piece);
-    used += runWidth(piece, size, bold);
+    used += spanWidth(piece, size, bold);
   };
-  for (const word of unbrokenWords(runs)) {
+  for (const word of unbrokenWords(spans)) {
     const width = lineWidth(word, size, bold);
     const isBlank = word.every(({ text }) => !text.trim());
     if (used + width <= maxWidth) {
@@ -77,7 +77,7 @@ export function wrapRuns(runs: Run[], maxWidth: number, size: number, bold = fal
     else
       for (const { text, code } of word)
         for (const c of text) {
-          if (used + runWidth({ text: c, code }, size, bold) > maxWidth) startLine();
+          if (used + spanWidth({ text: c, code }, size, bold) > maxWidth) startLine();
           add({ text: c, code });
         }
   }
@@ -85,10 +85,10 @@ export function wrapRuns(runs: Run[], maxWidth: number, size: number, bold = fal
 }
 
 /** What is not parted, if it fits: a name with the comma after it is one. */
-function unbrokenWords(runs: Run[]): Run[][] {
-  const words: Run[][] = [];
+function unbrokenWords(spans: TextSpan[]): TextSpan[][] {
+  const words: TextSpan[][] = [];
   let isOpen = false;
-  for (const { text, code } of runs)
+  for (const { text, code } of spans)
     for (const piece of text.match(WORDS) ?? []) {
       const isAlone = !piece.trim() || WIDE.test(piece);
       if (isOpen && !isAlone) words[words.length - 1].push({ text: piece, code });
@@ -98,7 +98,7 @@ function unbrokenWords(runs: Run[]): Run[][] {
   return words;
 }
 
-function withoutBlankEnd(line: Run[]): Run[] {
+function withoutBlankEnd(line: TextSpan[]): TextSpan[] {
   const last = line.at(-1);
   if (!last) return line;
   const text = last.text.trimEnd();
@@ -106,9 +106,15 @@ function withoutBlankEnd(line: Run[]): Run[] {
 }
 
 /** At most so many lines; the last says that there was more. */
-export function clipRuns(lines: Run[][], maxLines: number, maxWidth: number, size: number, bold = false): Run[][] {
+export function clipSpans(
+  lines: TextSpan[][],
+  maxLines: number,
+  maxWidth: number,
+  size: number,
+  bold = false,
+): TextSpan[][] {
   if (lines.length <= maxLines) return lines;
-  const last = lines[maxLines - 1].map((run) => ({ ...run }));
+  const last = lines[maxLines - 1].map((span) => ({ ...span }));
   const ellipsis = { text: "…", code: false };
   while (last.length && lineWidth([...last, ellipsis], size, bold) > maxWidth) {
     const end = last[last.length - 1];
@@ -127,8 +133,8 @@ interface TextPlace {
   className: string;
 }
 
-/** Lines of runs, one `text` each. */
-export function richTextMarks(lines: Run[][], { x, y, size, leading, className }: TextPlace): VNode[] {
+/** Lines of spans, one `text` each. */
+export function richTextMarks(lines: TextSpan[][], { x, y, size, leading, className }: TextPlace): VNode[] {
   return lines.map((line, k) =>
     h(
       "text",
@@ -139,16 +145,16 @@ export function richTextMarks(lines: Run[][], { x, y, size, leading, className }
 }
 
 /** The largest of the sizes at which a text has at most so many lines. */
-export function fitRuns(
-  runs: Run[],
+export function fitSpans(
+  spans: TextSpan[],
   maxWidth: number,
   sizes: { size: number; lines: number }[],
   bold = false,
-): { size: number; lines: Run[][] } {
+): { size: number; lines: TextSpan[][] } {
   for (const { size, lines: most } of sizes) {
-    const lines = wrapRuns(runs, maxWidth, size, bold);
+    const lines = wrapSpans(spans, maxWidth, size, bold);
     if (lines.length <= most) return { size, lines };
   }
   const { size, lines: most } = sizes[sizes.length - 1];
-  return { size, lines: clipRuns(wrapRuns(runs, maxWidth, size, bold), most, maxWidth, size, bold) };
+  return { size, lines: clipSpans(wrapSpans(spans, maxWidth, size, bold), most, maxWidth, size, bold) };
 }

@@ -3,7 +3,7 @@
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
 import { shortLineName } from "../trace/program_files.ts";
-import { clipRuns, richTextMarks, runsOf, runWidth, wrapRuns, type Run } from "./rich_text.ts";
+import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
 import type { Verdict, VerdictLine } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -55,7 +55,7 @@ interface MaxLines {
 
 function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, say: Say): Block {
   const numberWidth =
-    Math.max(...verdict.lines.map(({ line }) => runWidth({ text: shortLineName(line), code: true }, size))) +
+    Math.max(...verdict.lines.map(({ line }) => spanWidth({ text: shortLineName(line), code: true }, size))) +
     size * 1.3;
   const nodes: VNode[] = [];
   let y = box.y;
@@ -102,8 +102,8 @@ function codeBlock(
   { numberWidth, most, stopped }: { numberWidth: number; most: number; stopped: boolean },
 ): Block {
   const room = box.w - numberWidth - size * 0.9;
-  const runs: Run[] = [{ text: line.code || " ", code: true }];
-  const lines = clipRuns(wrapRuns(runs, room, size), most, room, size);
+  const spans: TextSpan[] = [{ text: line.code || " ", code: true }];
+  const lines = clipSpans(wrapSpans(spans, room, size), most, room, size);
   const leading = size * 1.4;
   const height = lines.length * leading + size * 0.9;
   const tone = toneOfLine(line, stopped);
@@ -153,7 +153,7 @@ function roleRows(
     ? links
     : [{ role: "checked" as const, sentence: verdict.stopped ? say("verdict.stops") : say("verdict.effect") }];
   for (const { role, sentence } of says) {
-    const lines = clipRuns(wrapRuns(runsOf(sentence), room, words), most, room, words);
+    const lines = clipSpans(wrapSpans(spansOf(sentence), room, words), most, room, words);
     nodes.push(
       h(
         "g",

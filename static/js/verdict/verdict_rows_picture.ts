@@ -3,7 +3,7 @@
 import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
-import { clipRuns, richTextMarks, runsOf, runWidth, wrapRuns } from "./rich_text.ts";
+import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans } from "./rich_text.ts";
 import { text, type Block } from "./verdict_lines_picture.ts";
 import type { NamedRow, Verdict } from "./verdict.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -91,7 +91,7 @@ function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroke
   if (row.names.length)
     for (const [k, name] of row.names.entries()) {
       const fitted = fittedName(name, box.w - size * 1.8, size);
-      const width = runWidth({ text: fitted.text, code: true }, fitted.size) + size * 1.5;
+      const width = spanWidth({ text: fitted.text, code: true }, fitted.size) + size * 1.5;
       if (x > box.x && x + width > box.x + box.w) break;
       const end = x + width;
       const middle = y + tagHeight / 2;
@@ -111,15 +111,15 @@ function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroke
       x = end + size * 0.5;
     }
   else {
-    const label = clipRuns(wrapRuns(runsOf(row.label), box.w, size), 1, box.w, size);
+    const label = clipSpans(wrapSpans(spansOf(row.label), box.w, size), 1, box.w, size);
     nodes.push(...richTextMarks(label, { x, y: y + tagHeight * 0.68, size, leading: 0, className: "verdict-label" }));
-    x += label[0].reduce((sum, run) => sum + runWidth(run, size), 0) + size * 0.7;
+    x += label[0].reduce((sum, run) => sum + spanWidth(run, size), 0) + size * 0.7;
   }
   const words = [row.shape.length > 1 ? row.shape.join(" × ") : "", versionsText(row), row.when]
     .filter(Boolean)
     .join(" · ");
   const small = SIZES.label * scale * 0.92;
-  const width = runWidth({ text: words, code: false }, small);
+  const width = spanWidth({ text: words, code: false }, small);
   let height = tagHeight;
   const isBroken = x + width > box.x + box.w;
   if (isBroken) {
@@ -139,7 +139,7 @@ function versionsText({ versions, kind }: NamedRow) {
 
 /** A name a little smaller where it is too long, then without its middle. */
 function fittedName(name: string, room: number, size: number): { text: string; size: number } {
-  const width = runWidth({ text: name, code: true }, 1);
+  const width = spanWidth({ text: name, code: true }, 1);
   const smaller = Math.max(size * 0.72, Math.min(size, room / width));
   const characters = Array.from(name);
   const most = Math.floor((room / width / smaller) * characters.length);
@@ -180,7 +180,7 @@ function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean
     const more = say("verdict.more_numbers", { n: cells.length - shownCount });
     const size = SIZES.label * scale;
     nodes.push(text("verdict-quiet", x, box.y + height / 2 + size * 0.36, size, more));
-    x += runWidth({ text: more, code: false }, size) + 10 * scale;
+    x += spanWidth({ text: more, code: false }, size) + 10 * scale;
   }
   return { height, nodes: [...nodes, ...history.nodes(x)] };
 }
@@ -228,7 +228,7 @@ function summaryMarks({ shape, summary }: NamedRow, box: Box, height: number, sc
       : "";
   const size = SIZES.label * scale;
   const words = [count, range].filter(Boolean).join(" ");
-  const width = Math.min(box.w, runWidth({ text: words, code: false }, size) + 24 * scale);
+  const width = Math.min(box.w, spanWidth({ text: words, code: false }, size) + 24 * scale);
   return {
     x: box.x + width,
     nodes: [
@@ -245,7 +245,7 @@ function historyMarks(row: NamedRow, box: Box, height: number, scale: number, sa
   if (row.requiresGrad && !row.history) return { width: 0, nodes: () => [] };
   const size = SIZES.label * scale;
   const words = row.history || say("verdict.no_history");
-  const width = runWidth({ text: words, code: Boolean(row.history) }, size) + 22 * scale;
+  const width = spanWidth({ text: words, code: Boolean(row.history) }, size) + 22 * scale;
   const middle = box.y + height / 2;
   const boxHeight = 30 * scale;
   return {
@@ -303,9 +303,9 @@ function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say
   const height = SIZES.pin * scale;
   const size = SIZES.label * scale;
   const left = box.x + 12 * scale;
-  const nodeWidth = runWidth({ text: pin.node, code: true }, size) + 22 * scale;
+  const nodeWidth = spanWidth({ text: pin.node, code: true }, size) + 22 * scale;
   const pill = say("verdict.pin", { expected: pin.expected, found: pin.found });
-  const pillWidth = runWidth({ text: pill, code: false }, size, true) + 26 * scale;
+  const pillWidth = spanWidth({ text: pill, code: false }, size, true) + 26 * scale;
   const boxHeight = 30 * scale;
   const top = box.y + height - boxHeight - 14 * scale;
   const x = left + nodeWidth / 2;

@@ -11,6 +11,7 @@ from celery.signals import worker_ready
 from server.cluster import worker as cluster_worker
 from server.pool.remote.broker import TASK_NAME, create_celery_app
 from server.settings import Settings
+from tests.support.waiting import PATIENCE
 
 
 def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,11 +30,11 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
     def work(_: list[str]) -> None:
         worker_ready.send(sender=consumer)
         app.tasks[TASK_NAME]()
-        told.append(looked.wait(30))
+        told.append(looked.wait(PATIENCE))
         looked.clear()
         with pytest.raises(ConnectionError):
             app.tasks[TASK_NAME]()
-        told.append(looked.wait(30))
+        told.append(looked.wait(PATIENCE))
 
     monkeypatch.setattr(cluster_worker, "create_celery_app", lambda _: app)
     monkeypatch.setattr(app, "worker_main", work)

@@ -22,7 +22,8 @@ from server.settings import Settings
 from server.store.database import Database
 from server.visitors.clients import Client
 from tests.support.brokers import SECRET, RedisServer, WorkerProcess, running_redis
-from tests.support.pools import eventually
+from tests.support.gates import Gate
+from tests.support.waiting import PATIENCE, PATIENT, eventually
 
 pytestmark = pytest.mark.slow
 pytest_plugins = ("tests.support.brokers", "tests.support.pools")
@@ -35,7 +36,7 @@ def pooled(url: str, folder: Path, work: Callable[..., Awaitable[None]], pools: 
 
     async def main() -> None:
         databases = [Database("", folder / "data") for _ in range(pools)]
-        options = Settings({}, queue_url=url, secret=SECRET, **settings)
+        options = Settings({}, queue_url=url, secret=SECRET, **(PATIENT | settings))
         made: list[RemotePool] = [create_pool(options, database) for database in databases]
         for pool in made:
             await pool.start()
@@ -81,29 +82,32 @@ def test_a_trace_says_which_worker_made_it(remote_workers: str, broker: RedisSer
         assert pool.versions == {"torch": "0", "numpy": "0", "python": "0"} and pool.worker_count == 2
         assert pool.devices == ("cpu",)
         with pytest.raises(WorkersUnavailable):
-            await asyncio.wait_for(pool.run_job(Job(source="finish", device="cuda")), 30)
+            await asyncio.wait_for(pool.run_job(Job(source="finish", device="cuda")), PATIENCE)
 
     pooled(remote_workers, broker.folder, work)
 
 
-def test_a_run_shared_by_two_servers_survives_one_that_stops_waiting(remote_workers: str, broker: RedisServer) -> None:
+def test_a_run_shared_by_two_servers_survives_one_that_stops_waiting(
+    remote_workers: str, broker: RedisServer, tmp_path: Path
+) -> None:
     async def work(first: RemotePool, second: RemotePool) -> None:
-        await run(first, "finish")
-        stop, started = asyncio.Event(), asyncio.Event()
+        await eventually(lambda: first.versions and second.versions)  # before, nobody can tell which runs are the same
+        gate, stop, started = Gate(tmp_path), asyncio.Event(), asyncio.Event()
 
         def on_position(position: int) -> None:
             if position == -1:
                 started.set()
 
         running = asyncio.create_task(
-            run(first, "sleep 6", on_position=on_position, stop=stop, askers=Askers.of_client(ANN))
+            run(first, gate.source, on_position=on_position, stop=stop, askers=Askers.of_client(ANN))
         )
         await started.wait()
-        joined = asyncio.create_task(run(second, "sleep 6", askers=Askers.of_client(BOB)))
+        joined = asyncio.create_task(run(second, gate.source, askers=Askers.of_client(BOB)))
         await eventually(lambda: any(run.started for run in second._census.runs.values()))
         assert set(first._census.runs) == set(second._census.runs)
         stop.set()
         assert (await running).outcome.status == "cancelled"
+        gate.open()
         assert (await joined).outcome.status == "finished"
 
     pooled(remote_workers, broker.folder, work, pools=2)
@@ -112,7 +116,7 @@ def test_a_run_shared_by_two_servers_survives_one_that_stops_waiting(remote_work
 def test_a_stopped_run_keeps_what_was_recorded(remote_workers: str, broker: RedisServer) -> None:
     async def work(pool: RemotePool) -> None:
         stop = asyncio.Event()
-        running = asyncio.create_task(run(pool, "sleep 60", stop=stop))
+        running = asyncio.create_task(run(pool, "sleep 6000", stop=stop))
         await eventually(lambda: any(run.lines for run in pool._census.runs.values()))
         stop.set()
         trace = await running
@@ -147,60 +151,70 @@ def test_many_lines_go_through_the_database(
 
 
 def test_a_killed_worker_loses_what_gives_another_result_and_the_rest_is_run_again(
-    redis: RedisServer, start_worker: Callable[..., WorkerProcess]
+    redis: RedisServer, start_worker: Callable[..., WorkerProcess], tmp_path: Path
 ) -> None:
-    first = start_worker()
+    first, gate, chance = start_worker(), Gate(tmp_path), Gate(tmp_path, chance=True)
     name = first.wait_until_ready()
 
     async def work(pool: RemotePool) -> None:
-        repeatable = asyncio.create_task(run(pool, "sleep 5"))
-        other = asyncio.create_task(run(pool, "chance 5", BOB))
+        repeatable = asyncio.create_task(run(pool, gate.source))
+        other = asyncio.create_task(run(pool, chance.source, BOB))
         await eventually(lambda: [bool(run.lines) for run in pool._census.runs.values()] == [True, True])
         second = start_worker()
         first.kill()
         second_name = await asyncio.to_thread(second.wait_until_ready)
-        lost = await asyncio.wait_for(other, 30)
+        lost = await asyncio.wait_for(other, PATIENCE)
         assert (lost.outcome.status, lost.runtime.worker, len(lost.steps)) == ("lost", name, 2)
-        again = await asyncio.wait_for(repeatable, 30)
+        gate.open()
+        again = await asyncio.wait_for(repeatable, PATIENCE)
         assert (again.outcome.status, again.runtime.worker) == ("finished", second_name)
         assert (await run(pool, "finish")).runtime.worker == second_name
 
-    pooled(redis.url, redis.folder, work, boot=30.0)
+    pooled(redis.url, redis.folder, work)
 
 
-def test_a_broker_that_restarts_loses_no_run(redis: RedisServer, start_worker: Callable[..., WorkerProcess]) -> None:
+def test_a_broker_that_restarts_loses_no_run(
+    redis: RedisServer, start_worker: Callable[..., WorkerProcess], tmp_path: Path
+) -> None:
+    """One ends while it is away, one when it is there again, one waits for its turn meanwhile."""
     start_worker().wait_until_ready()
+    first, second = Gate(tmp_path), Gate(tmp_path)
 
     async def work(pool: RemotePool) -> None:
-        running = [asyncio.create_task(run(pool, f"sleep {seconds}")) for seconds in (2.0, 2.1, 0.1)]
+        running = [asyncio.create_task(run(pool, gate.source)) for gate in (first, second)]
         await eventually(lambda: sum(run.started for run in pool._census.runs.values()) == 2)
+        running.append(asyncio.create_task(run(pool, "finish later")))
+        await eventually(lambda: pool.queue.waiting_count == 1)
         await asyncio.to_thread(redis.end, signal.SIGKILL)
         await eventually(lambda: not pool.is_ready)
+        first.open()
         asked = asyncio.create_task(run(pool, "finish"))
         await asyncio.to_thread(redis.start)
-        traces = await asyncio.wait_for(asyncio.gather(*running, asked), 60)
+        second.open()
+        traces = await asyncio.wait_for(asyncio.gather(*running, asked), PATIENCE)
         assert [trace.outcome.status for trace in traces] == ["finished"] * 4
         await eventually(lambda: pool.is_ready)
 
-    pooled(redis.url, redis.folder, work, boot=30.0)
+    pooled(redis.url, redis.folder, work)
 
 
 def test_a_worker_that_is_asked_to_end_finishes_what_runs(
-    redis: RedisServer, start_worker: Callable[..., WorkerProcess]
+    redis: RedisServer, start_worker: Callable[..., WorkerProcess], tmp_path: Path
 ) -> None:
-    process = start_worker()
+    process, gate = start_worker(), Gate(tmp_path)
     process.wait_until_ready()
 
     async def work(pool: RemotePool) -> None:
-        running = asyncio.create_task(run(pool, "sleep 2"))
+        running = asyncio.create_task(run(pool, gate.source))
         await eventually(lambda: any(run.started for run in pool._census.runs.values()))
         os.kill(process.process.pid, signal.SIGTERM)
+        gate.open()
         assert (await running).outcome.status == "finished"
         await eventually(lambda: process.process.poll() is not None)
         assert process.process.returncode == 0
         await eventually(lambda: not pool.machine_status)
 
-    pooled(redis.url, redis.folder, work, boot=30.0)
+    pooled(redis.url, redis.folder, work)
 
 
 def test_without_a_worker_a_program_is_refused(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:

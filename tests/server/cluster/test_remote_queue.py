@@ -4,8 +4,8 @@ import asyncio
 import json
 import logging
 import random
-import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +24,8 @@ from server.visitors.clients import Client
 from server.wire.problems import Busy
 from tests.server.cluster.test_remote_pool import pooled, run
 from tests.support.brokers import SECRET, RedisServer, WorkerProcess, running_redis
-from tests.support.pools import eventually
+from tests.support.gates import Gate
+from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.slow
 pytest_plugins = ("tests.support.brokers", "tests.support.pools")
@@ -229,29 +230,34 @@ def test_what_is_charged_expires(broker: RedisServer) -> None:
 
 
 @pytest.mark.usefixtures("worker_process")
-def test_a_visitor_joins_the_run_of_an_attacker_on_another_web_process(redis: RedisServer) -> None:
+def test_a_visitor_joins_the_run_of_an_attacker_on_another_web_process(redis: RedisServer, tmp_path: Path) -> None:
+    """Behind the attacker's programs it would never come to its turn: one of them ends."""
+
     async def work(first: RemotePool, second: RemotePool) -> None:
+        await eventually(lambda: first.versions and second.versions)  # before, nobody can tell which runs are the same
         places: list[int] = []
-        attacks = [asyncio.create_task(run(first, f"sleep {3 + k / 100}", EVE)) for k in range(6)]
+        gates = [Gate(tmp_path) for _ in range(6)]
+        attacks = [asyncio.create_task(run(first, gate.source, EVE)) for gate in gates]
         await eventually(lambda: sum(one.started for one in first._census.runs.values()) == 2)
         attack = asyncio.create_task(run(first, "finish", askers=Askers.of_client(EVE)))
         await eventually(lambda: first.queue.waiting_count >= 5)
-        began = time.monotonic()
         joined = asyncio.create_task(run(second, "finish", askers=Askers.of_client(BOB), on_position=places.append))
-        await asyncio.wait_for(joined, 30)
+        await eventually(lambda: places[-1:] == [0])
+        await eventually(lambda: any(gate.has_begun for gate in gates))
+        next(gate for gate in gates if gate.has_begun).open()
+        await asyncio.wait_for(joined, PATIENCE)
         assert (await attack).outcome.status == "finished"
-        assert time.monotonic() - began < 6.5, "it waited behind all of the attacker's"
         for task in attacks:
             task.cancel()
         await asyncio.gather(*attacks, return_exceptions=True)
 
-    pooled(redis.url, redis.folder, work, pools=2, boot=30.0)
+    pooled(redis.url, redis.folder, work, pools=2)
 
 
 @pytest.mark.usefixtures("worker_process")
 def test_who_joins_in_the_same_process_improves_the_place(redis: RedisServer) -> None:
     async def work(pool: RemotePool) -> None:
-        attacks = [asyncio.create_task(run(pool, f"sleep {15 + k / 100}", EVE)) for k in range(6)]
+        attacks = [asyncio.create_task(run(pool, f"sleep {6000 + k}", EVE)) for k in range(6)]
         await eventually(lambda: sum(one.started for one in pool._census.runs.values()) == 2)
         askers, places = Askers.of_client(EVE), []  # type: ignore[var-annotated]
         lesson = asyncio.create_task(run(pool, "finish", askers=askers, on_position=places.append))
@@ -265,7 +271,7 @@ def test_who_joins_in_the_same_process_improves_the_place(redis: RedisServer) ->
             task.cancel()
         await asyncio.gather(*attacks, lesson, return_exceptions=True)
 
-    pooled(redis.url, redis.folder, work, boot=30.0)
+    pooled(redis.url, redis.folder, work)
 
 
 def test_a_refused_asker_leaves_the_run_to_the_others() -> None:
@@ -346,40 +352,45 @@ def test_what_no_worker_signed_is_not_believed(
 
 
 @pytest.mark.usefixtures("worker_process")
-def test_a_forged_end_reaches_nobody(redis: RedisServer) -> None:
+def test_a_forged_end_reaches_nobody(redis: RedisServer, tmp_path: Path) -> None:
     """Whoever reads and writes the broker waits for a run to start, and is quicker than its worker."""
     client: Any = redis_client.Redis.from_url(redis.url)
+    gate = Gate(tmp_path)
 
     async def work(pool: RemotePool) -> None:
-        running = asyncio.create_task(run(pool, "sleep 1.5"))
+        running = asyncio.create_task(run(pool, gate.source))
         await eventually(lambda: any(one.started for one in pool._census.runs.values()))
         (name,) = pool._census.runs
         for entry in (FORGED_END, RunSigner(b"guess", name, b"").sign_next(FORGED_END)):
             client.xadd(messages.stream_key(name), entry)
+        gate.open()
         trace = await running
         assert trace.outcome.status == "finished" and len(trace.steps) == 2
         assert trace.runtime.worker in [machine["name"] for machine in pool.machine_status]
 
-    pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
+    pooled(redis.url, redis.folder, work, queue_key="key of the tests")
 
 
 @pytest.mark.usefixtures("worker_process")
-def test_a_program_that_was_exchanged_in_the_broker_is_shown_to_nobody(redis: RedisServer) -> None:
+def test_a_program_that_was_exchanged_in_the_broker_is_shown_to_nobody(redis: RedisServer, tmp_path: Path) -> None:
+    gates = [Gate(tmp_path) for _ in range(2)]
     client: Any = redis_client.Redis.from_url(redis.url)
     other = messages.encode_model(messages.TraceMessage(job=Job(source="garbage what", limits={})))
 
     async def work(pool: RemotePool) -> None:
-        busy = [asyncio.create_task(run(pool, f"sleep 1.{k}", EVE)) for k in range(2)]
+        busy = [asyncio.create_task(run(pool, gate.source, EVE)) for gate in gates]
         await eventually(lambda: sum(one.started for one in pool._census.runs.values()) == 2)
-        victim = asyncio.create_task(run(pool, "chance 0.1", BOB))
+        victim = asyncio.create_task(run(pool, "chance", BOB))
         await eventually(lambda: bool(client.zcard("gradbox:cpu:waiting")))
         (name,) = client.zrange("gradbox:cpu:waiting", 0, -1)
         client.set(b"gradbox:job:" + name, other)
-        trace = await asyncio.wait_for(victim, 40)
+        for gate in gates:
+            gate.open()
+        trace = await asyncio.wait_for(victim, PATIENCE)
         assert trace.outcome.status == "lost" and not trace.steps
         await asyncio.gather(*busy)
 
-    pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
+    pooled(redis.url, redis.folder, work, queue_key="key of the tests")
 
 
 GARBAGE = (
@@ -407,11 +418,11 @@ def test_messages_that_are_none_of_ours_do_not_end_a_worker(redis: RedisServer, 
         client.zadd("gradbox:cpu:waiting", {"x": 0, b"\xff": 0})
         client.hset("gradbox:cpu:askers", "x", b'{"front":true,"askers":[]}')
         for k in range(4):
-            trace = await asyncio.wait_for(run(pool, f"finish {k}"), 20)
+            trace = await asyncio.wait_for(run(pool, f"finish {k}"), PATIENCE)
             assert trace.outcome.status == "finished"
         assert worker_process.process.poll() is None
 
-    pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
+    pooled(redis.url, redis.folder, work, queue_key="key of the tests")
 
 
 @pytest.mark.usefixtures("worker_process")
@@ -423,9 +434,9 @@ def test_an_account_of_messages_that_fails_costs_no_program_its_turn(redis: Redi
 
     async def work(pool: RemotePool) -> None:
         for k in range(4):
-            trace = await asyncio.wait_for(run(pool, f"finish {k}"), 30)
+            trace = await asyncio.wait_for(run(pool, f"finish {k}"), PATIENCE)
             assert trace.outcome.status == "finished"
-        both = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(2)]
+        both = [asyncio.create_task(run(pool, "sleep 6000")) for _ in range(2)]
         await eventually(
             lambda: sum(one.started for one in pool._census.runs.values()) == 2, lambda: pool.machine_status
         )
@@ -433,7 +444,7 @@ def test_an_account_of_messages_that_fails_costs_no_program_its_turn(redis: Redi
             task.cancel()
         await asyncio.gather(*both, return_exceptions=True)
 
-    pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
+    pooled(redis.url, redis.folder, work, queue_key="key of the tests")
 
 
 def test_a_message_that_is_not_valid_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
@@ -455,7 +466,7 @@ def test_a_worker_signs_all_that_it_says(broker: RedisServer) -> None:
         one = worker.RemoteWorker(settings, "cpu", Blobs(), "tests.support.stand_in_recorder:prepare")
         await one.start()
         try:
-            body = messages.encode_model(messages.TraceMessage(job=Job(source="sleep 0.4", limits={})))
+            body = messages.encode_model(messages.TraceMessage(job=Job(source="finish", limits={})))
             for name, message in (("1", body), ("2", b"no json")):
                 await one._run_taken_program(name, message)
                 entries = [entry for _, entry in await one._broker.xrange(messages.stream_key(name))]

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import json
-import time
 import urllib.request
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -22,8 +21,9 @@ from server.runs.relay import RelayReply, RunRelay, process_alive_key, process_m
 from server.settings import Settings
 from server.visitors.clients import Client
 from tests.support.brokers import SECRET, STAND_IN, RedisServer
-from tests.support.pools import eventually
+from tests.support.gates import Gate
 from tests.support.running_server import running_server
+from tests.support.waiting import PATIENCE, PATIENT, PAUSE, eventually, wait_until
 
 pytestmark = pytest.mark.slow
 pytest_plugins = ("tests.support.brokers", "tests.support.pools")
@@ -64,22 +64,22 @@ class Web:
 @pytest.fixture(autouse=True)
 def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
-    monkeypatch.setattr(shared_broker, "TIMEOUT", 30.0)
-    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", 30.0)
+    monkeypatch.setattr(shared_broker, "TIMEOUT", PATIENCE)
+    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", PATIENCE)
 
 
 def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret: str = SECRET) -> None:
     """Do this with two web processes, the second of which may have another secret."""
 
     async def main() -> None:
-        pool, blobs = Pool(Settings({}, sandbox="off", workers=2), STAND_IN), Blobs()
+        pool, blobs = Pool(Settings({}, sandbox="off", workers=2, **PATIENT), STAND_IN), Blobs()
         one, other = Web(url, pool, blobs), Web(url, pool, blobs, secret)
         await pool.start()
         await pool.wait_until_booted()
         for web in (one, other):
             web.relay.start(web.executions)
             while not await web.broker.redis.exists(process_alive_key(web.relay.process_name)):
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(PAUSE)  # until it is
         try:
             await work(one, other, blobs)
         finally:
@@ -107,9 +107,9 @@ async def found(web: Web, run: str) -> Subscription:
 
 def test_a_run_is_followed_read_and_stopped_elsewhere(broker: RedisServer) -> None:
     async def work(one: Web, other: Web, _: Blobs) -> None:
-        running = await one.executions.subscribe(job("sleep 60"), ANN)
-        beside = await one.executions.subscribe(job("sleep 61"), BOB)
-        waiting = await one.executions.subscribe(job("sleep 62"), BOB)
+        running = await one.executions.subscribe(job("sleep 6000"), ANN)
+        beside = await one.executions.subscribe(job("sleep 6001"), BOB)
+        waiting = await one.executions.subscribe(job("sleep 6002"), BOB)
         mirror = await found(other, waiting.id)
         assert mirror.state_fields() == {"id": waiting.id, "state": "queued", "ahead": 0}
         states = asyncio.create_task(other.states(mirror))
@@ -147,19 +147,21 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
 
 
 def test_a_run_read_by_another_server_goes_on_and_an_unread_one_ends(
-    broker: RedisServer, monkeypatch: pytest.MonkeyPatch
+    broker: RedisServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("server.pool.executions.GRACE_SECONDS", 0.5)
     monkeypatch.setattr(run_relay, "LONGEST_WAIT", 0.2)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
-        read = await one.executions.subscribe(job("sleep 3"), ANN)
-        unread = await one.executions.subscribe(job("sleep 600"), BOB)
+        gate = Gate(tmp_path)
+        read = await one.executions.subscribe(job(gate.source), ANN)
+        unread = await one.executions.subscribe(job("sleep 6000"), BOB)
         reading = asyncio.create_task(other.executions.wait_for_result(await found(other, read.id)))
         one.executions.unsubscribe_unless_read(read)
         await found(other, unread.id)
-        assert outcome(await reading) == "finished"
         await eventually(lambda: unread.execution.is_done)
+        gate.open()
+        assert outcome(await reading) == "finished"
 
     related(broker.url, work)
 
@@ -168,7 +170,7 @@ def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest
     monkeypatch.setattr(run_relay, "MAX_WAIT", 0.5)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
-        run = await one.executions.subscribe(job("sleep 600"), ANN)
+        run = await one.executions.subscribe(job("sleep 6000"), ANN)
         mirror = await found(other, run.id)
         states = asyncio.create_task(other.states(mirror))
         await one.close()
@@ -185,13 +187,13 @@ def test_messages_without_a_valid_signature_are_ignored(broker: RedisServer, mon
     monkeypatch.setattr(run_relay, "MAX_WAIT", 0.1)
 
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
-        run = await one.executions.subscribe(job("sleep 600"), ANN)
+        run = await one.executions.subscribe(job("sleep 6000"), ANN)
         assert not await stranger.relay.stop_run(run.id)
         signed = one.relay._signer.sign(stranger.relay.process_name, b"{}")
         for message in (b"", b"x" * 100, signed, RelayReply(id="x").model_dump_json().encode()):
             await one.broker.redis.rpush(process_messages_key(one.relay.process_name), message)
         while await one.broker.redis.exists(process_messages_key(one.relay.process_name)):
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(PAUSE)  # until it has read them
         assert run.state == "running" and one.executions.find_subscription(run.id) is run
 
     related(broker.url, work, secret="another")
@@ -203,15 +205,14 @@ def test_two_servers_need_no_sticky_proxy(remote_workers: str, tmp_path: Path) -
         running_server(tmp_path / "one", **variables) as one,
         running_server(tmp_path / "other", **variables) as other,
     ):
-        started = ask(one, "POST", "/api/runs", {"source": "sleep 60"}, Prefer="respond-async")
+        started = ask(one, "POST", "/api/runs", {"source": "sleep 6000"}, Prefer="respond-async")
         path = started["url"]
         with urllib.request.urlopen(other + started["events"], timeout=60) as events:
             assert next(line for line in events if line.startswith(b"event:")).strip() in (
                 b"event: queued",
                 b"event: running",
             )
-            while ask(other, "GET", path)["state"] != "running":
-                time.sleep(0.05)
+            wait_until(lambda: ask(other, "GET", path)["state"] == "running")
             ask(other, "DELETE", path)
             assert b"event: done\r\n" in list(events)
         for address in (other, one):

@@ -17,6 +17,7 @@ SIZE = Settings({}).source
 MAX_BODY = 400_000
 """Characters of a request's body."""
 
+LOOKED_UP = "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace op "
 DEEP, WIDE = "[" * (MAX_BODY // 2) + "]" * (MAX_BODY // 2), "{" + ",".join(f'"{k}":0' for k in range(38_000)) + "}"
 """JSON that is nested as deeply, and has as many fields, as a body can."""
 
@@ -213,6 +214,10 @@ def _paths(template: str, saved: SavedThings, n: int, pair: str) -> Iterator[str
     elif template.startswith(("/gallery/{name}", "/operations/{name}")):
         yield template.replace("{name}", "clone")
         yield template.replace("{name}", "clone_or_detach")
+    elif template in ("/gallery", "/gallery/about"):
+        field = "q" if template == "/gallery" else "message"
+        for text in (LOOKED_UP * 40, "view " * 800, "_a" * 2000, "梯度" * 700, "Error: " * 570):
+            yield f"{template}?{urlencode({field: text[:4000]})}"
     elif "{name}" in template:
         yield template.replace("{name}", "names")
     elif template == "/":

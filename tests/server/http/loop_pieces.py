@@ -1,7 +1,8 @@
 """How long one piece of work keeps the event loop: the processor time between two of its callbacks, whatever asked for it.
 
 `install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of JSON.
-Processor time, for a machine that others use has the loop wait as well. `python -m tests.server.http.loop_pieces serve …` is
+Processor time, for a machine that others use has the loop wait as well; and beside it how long a fixed piece of work takes
+there at that moment, for the processor may be a slow one, or share its caches with others. `python -m tests.server.http.loop_pieces serve …` is
 `python -m server serve …`, measured.
 """
 
@@ -21,6 +22,7 @@ from typing import Any
 
 from server.__main__ import main
 from server.middleware import HttpMetricsMiddleware
+from tests.support.processor_time import slowness
 
 VARIABLE = "LOOP_PIECES"
 LONG_SECONDS = 0.005
@@ -35,21 +37,28 @@ current_request: ContextVar[str] = ContextVar("current_request", default="")
 @dataclass(frozen=True)
 class LoopPiece:
     """seconds: of the processor. request: that it was done for, "" for none. work: the function. collecting: seconds of it in
-    which Python's garbage collector looked for circles."""
+    which Python's garbage collector looked for circles. slowness: as `tests.support.processor_time` has it."""
 
     seconds: float
     request: str
     work: str
     collecting: float = 0.0
+    slowness: float = 1.0
 
     @property
     def own_seconds(self) -> float:
         """Seconds of the work itself. A pass of the collector falls on whoever makes the next object."""
         return self.seconds - self.collecting
 
+    @property
+    def compared_seconds(self) -> float:
+        """Seconds that the work itself would take on a machine for which the bounds were chosen."""
+        return self.own_seconds / self.slowness
+
     def __str__(self) -> str:
         collecting = f", {self.collecting * 1000:.0f} of them in the garbage collector" if self.collecting else ""
-        return f"{self.seconds * 1000:.0f} ms in {self.work} for {self.request or 'no request'}{collecting}"
+        slow = f", where all takes {self.slowness:.1f} times as long" if self.slowness > 1 else ""
+        return f"{self.seconds * 1000:.0f} ms in {self.work} for {self.request or 'no request'}{collecting}{slow}"
 
 
 class CollectorTime:
@@ -88,6 +97,7 @@ class MeasuredCallback:
                         request or current_request.get(),
                         describe(self._callback),
                         collector.seconds - collected,
+                        slowness(),
                     )
                 )
 
@@ -106,7 +116,7 @@ def describe(callback: Callable[..., Any]) -> str:
 
 
 def write_piece(piece: LoopPiece) -> None:
-    line = json.dumps([piece.seconds, piece.request, piece.work, piece.collecting]).encode() + b"\n"
+    line = json.dumps([piece.seconds, piece.request, piece.work, piece.collecting, piece.slowness]).encode() + b"\n"
     descriptor = os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         os.write(descriptor, line)

@@ -11,6 +11,7 @@ from server.http.connections import ConnectionAcceptor, open_listeners
 from server.http.fair_turns import FairTurns
 from server.http.response_delivery import WRITE_TIMEOUT
 from server.visitors.clients import parse_networks
+from tests.support.waiting import PATIENCE, eventually
 
 
 class Noting(asyncio.Protocol):
@@ -35,8 +36,8 @@ def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> 
         clients = begin(listener.getsockname()[1])
         server = ConnectionAcceptor([listener], protocol, FairTurns(), parse_networks(proxies))
         server.start()
-        await asyncio.sleep(0.5)
-        closed = sum(is_closed(client) for client in clients)
+        await eventually(lambda: len(made) + sum(map(is_closed, clients)) == len(clients))
+        closed = sum(map(is_closed, clients))
         server.close()
         for client in clients:
             client.close()
@@ -56,7 +57,7 @@ def is_closed(client: socket.socket) -> bool:
 
 
 def clients(port: int, *addresses: str) -> list[socket.socket]:
-    return [socket.create_connection(("127.0.0.1", port), 5, (address, 0)) for address in addresses]
+    return [socket.create_connection(("127.0.0.1", port), PATIENCE, (address, 0)) for address in addresses]
 
 
 def test_a_client_is_served_soon_after_a_flood() -> None:
@@ -161,9 +162,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
         (client,) = clients(listener.getsockname()[1], "127.0.0.5")
         server = ConnectionAcceptor([listener], protocol, FairTurns())
         server.start()
-        async with asyncio.timeout(10):
-            while not made:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: made)
         server.close()
         client.close()
 

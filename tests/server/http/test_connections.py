@@ -10,6 +10,7 @@ import uvicorn
 from server.http.connections import MAX_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import DeadlineProtocol
 from server.visitors.clients import parse_networks
+from tests.support.waiting import eventually
 
 
 class Fake:
@@ -76,24 +77,26 @@ def test_the_soft_limit_of_descriptors_is_raised() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-async def slow(_: Any, receive: Any, send: Any) -> None:
-    await receive()
-    await asyncio.sleep(1)
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-    await send({"type": "http.response.body", "body": b"ok"})
-
-
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HT"], ids=repr)
 def test_requests_are_served_beside_idle_connections(begun: bytes) -> None:
     async def work() -> None:
-        protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": ConnectionLimiter(100, 4)})
-        server = uvicorn.Server(uvicorn.Config(slow, port=0, http=protocol, log_level="critical", lifespan="off"))
+        limiter, at_work, go_on = ConnectionLimiter(100, 4), [], asyncio.Event()
+
+        async def answer_late(_: Any, receive: Any, send: Any) -> None:
+            at_work.append(await receive())
+            await go_on.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+            await send({"type": "http.response.body", "body": b"ok"})
+
+        protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": limiter})
+        server = uvicorn.Server(
+            uvicorn.Config(answer_late, port=0, http=protocol, log_level="critical", lifespan="off")
+        )
         serving = asyncio.create_task(server.serve())
-        while not server.started:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
 
         async def ask(what: bytes) -> bytes:
@@ -107,10 +110,11 @@ def test_requests_are_served_beside_idle_connections(begun: bytes) -> None:
                 writer.close()
 
         idle = [asyncio.create_task(ask(begun)) for _ in range(4)]
-        await asyncio.sleep(0.1)
+        await eventually(lambda: limiter._count == 4)
         served = [asyncio.create_task(ask(REQUEST)) for _ in range(4)]
-        await asyncio.sleep(0.3)
+        await eventually(lambda: len(at_work) == 4)
         refused = await ask(REQUEST)
+        go_on.set()
         assert [(await answer)[:12] for answer in served] == [b"HTTP/1.1 200"] * 4
         assert all([await answer == b"" for answer in idle])
         assert refused.startswith(b"HTTP/1.1 503") and b"retry-after: 5" in refused and b'"code":"busy"' in refused

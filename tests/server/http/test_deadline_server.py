@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.measured_server import free_port
 from tests.chaos.server_state import wait_until
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +54,7 @@ def test_a_server_ends_within_its_deadline_whatever_requests_do(name: str) -> No
 
         def begun() -> bool:
             try:
-                answers.append(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30))
+                answers.append(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=PATIENCE))
             except OSError:
                 return False
             return bool(answers[-1].read(5) == b"begun")

@@ -9,6 +9,7 @@ import pytest
 from server.http import fair_turns
 from server.http.fair_turns import FairTurns, work_in_thread
 from server.pool import fair_queue
+from tests.support.waiting import PATIENCE, eventually
 
 
 def played(charged: dict[str, float]) -> list[str]:
@@ -25,7 +26,7 @@ def played(charged: dict[str, float]) -> list[str]:
             turns.charge_network(network, seconds)
         for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1"):
             turns.add_work(name[0], partial(work, name))
-        await asyncio.sleep(0.05)
+        await eventually(lambda: len(done) == 7)
 
     asyncio.run(main())
     return done
@@ -44,7 +45,7 @@ def test_a_newcomer_is_next() -> None:
     turns, done = FairTurns(), []
 
     def work(name: str) -> None:
-        time.sleep(0.003)
+        time.sleep(0.003)  # what the work takes
         done.append(name)
 
     async def main() -> None:
@@ -68,7 +69,7 @@ def test_the_event_loop_runs_between_turns() -> None:
     async def main() -> None:
         nonlocal rounds
         for _ in range(40):
-            turns.add_work("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))
+            turns.add_work("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))  # what it takes
         while turns._running:
             rounds += 1
             await asyncio.sleep(0)
@@ -87,19 +88,20 @@ def test_each_step_of_a_metered_task_is_charged() -> None:
 
     async def work() -> None:
         busy()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.5)  # which is not charged
         busy()
 
     asyncio.run(turns.run_and_charge_network("a", work()))
-    assert 0.02 <= turns._scheduler.start_tag("a") < 0.04
+    assert 0.02 <= turns._scheduler.start_tag("a") < 0.4
 
 
 def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
-    turns, ended = FairTurns(), []
+    turns, begun, ended = FairTurns(), asyncio.Event(), []
 
     async def work() -> None:
         try:
-            await asyncio.sleep(10)
+            begun.set()
+            await asyncio.Event().wait()
         finally:
             ended.append(True)
 
@@ -109,7 +111,7 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
 
     async def main() -> None:
         task = asyncio.create_task(turns.run_and_charge_network("a", work()))
-        await asyncio.sleep(0.01)
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -127,7 +129,7 @@ def test_an_abandoned_turn_delays_no_other() -> None:
         gone = asyncio.create_task(turns.wait_for_turn("a"))
         await asyncio.sleep(0)
         gone.cancel()
-        await asyncio.wait_for(turns.wait_for_turn("a"), 5)
+        await asyncio.wait_for(turns.wait_for_turn("a"), PATIENCE)
 
     asyncio.run(main())
 
@@ -138,7 +140,7 @@ def test_a_turn_that_fails_does_not_end_others() -> None:
     async def main() -> None:
         turns.add_work("a", lambda: 1 // 0)  # type: ignore[arg-type, return-value]
         turns.add_work("a", lambda: done.append("second"))
-        await asyncio.sleep(0.02)
+        await eventually(lambda: done)
 
     asyncio.run(main())
     assert done == ["second"]
@@ -153,7 +155,7 @@ def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatc
             turns.charge_network(str(k), 0.001)
         assert len(turns._scheduler._served) <= 50
         turns.add_work("a", lambda: None)
-        await asyncio.sleep(0.02)
+        await eventually(lambda: not (turns._scheduler._served or turns._waiting or turns._order))
 
     asyncio.run(main())
     assert not turns._scheduler._served and not turns._waiting and not turns._order

@@ -12,7 +12,8 @@ import pytest
 from server.http import response_delivery
 from server.http.connections import ConnectionLimiter
 from server.http.deadline_server import DeadlineProtocol
-from tests.server.http.test_response_delivery import served, until
+from tests.server.http.test_response_delivery import served
+from tests.support.waiting import PATIENCE, eventually
 
 SIZE = 300_000
 """Bytes of a response: fewer than the kernel takes in the place of a client."""
@@ -31,7 +32,7 @@ def connect(port: int, request: bytes = CLOSE) -> socket.socket:
     """A connection whose kernel takes little, and over which this was asked."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.settimeout(20)
+    connection.settimeout(PATIENCE)
     connection.connect(("127.0.0.1", port))
     connection.sendall(request)
     return connection
@@ -49,11 +50,11 @@ def requested(protocol: type[DeadlineProtocol], count: int, request: bytes = CLO
     async def main() -> None:
         async with served(medium, protocol) as (server, port):
             clients = [await asyncio.to_thread(connect, port, request) for _ in range(count)]
-            await until(lambda: left_in_the_kernel(port) > count * 100_000)
+            await eventually(lambda: left_in_the_kernel(port) > count * 100_000)
             if not hold:
                 for client in clients:
                     client.close()
-            await until(lambda: left_in_the_kernel(port) < 100_000 and not server.server_state.connections)
+            await eventually(lambda: left_in_the_kernel(port) < 100_000 and not server.server_state.connections)
             assert not response_delivery.unread_deliveries
             await read_all(port)
             for client in clients:
@@ -91,8 +92,8 @@ def test_one_address_has_a_bound_and_who_takes_least_is_dropped(monkeypatch: pyt
             clients = []
             for n in range(8):
                 clients.append(await asyncio.to_thread(connect, port))
-                await until(lambda n=n: server.server_state.total_requests > n)  # type: ignore[misc]
-            await until(lambda: left_in_the_kernel(port) <= SIZE * 2)
+                await eventually(lambda n=n: server.server_state.total_requests > n)  # type: ignore[misc]
+            await eventually(lambda: left_in_the_kernel(port) <= SIZE * 2)
             held = [delivery for delivery in response_delivery.unread_deliveries if delivery.owner == "127.0.0.1"]
             assert 0 < len(held) <= 2 and len(server.server_state.connections) == len(held)
             await read_all(port)
@@ -109,7 +110,7 @@ def test_a_proxy_has_no_bound_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     async def main() -> None:
         async with served(medium, type("Behind", (DeadlineProtocol,), proxies)) as (server, port):
             clients = [await asyncio.to_thread(connect, port) for _ in range(4)]
-            await until(lambda: server.server_state.total_requests == 4)
+            await eventually(lambda: server.server_state.total_requests == 4)
             assert len(response_delivery.unread_deliveries) == 4
             for client in clients:
                 client.close()
@@ -122,7 +123,7 @@ def test_a_slow_client_gets_everything_and_then_the_end(request_: bytes) -> None
     async def main() -> None:
         async with served(medium, type("Hasty", (DeadlineProtocol,), {"write_timeout": 2.0})) as (server, port):
             client = await asyncio.to_thread(connect, port, request_)
-            await until(lambda: bool(response_delivery.unread_deliveries))
+            await eventually(lambda: bool(response_delivery.unread_deliveries))
 
             def read_slowly() -> int:
                 size = 0
@@ -131,7 +132,7 @@ def test_a_slow_client_gets_everything_and_then_the_end(request_: bytes) -> None
                 return size
 
             assert await asyncio.to_thread(read_slowly) >= SIZE
-            await until(lambda: not server.server_state.connections)
+            await eventually(lambda: not server.server_state.connections)
             client.close()
 
     asyncio.run(main())
@@ -139,11 +140,11 @@ def test_a_slow_client_gets_everything_and_then_the_end(request_: bytes) -> None
 
 def test_those_that_are_too_many_do_not_stay() -> None:
     """A refusal that nobody takes is the kernel's: it is small, and the limiter does not count the connection."""
-    begun = asyncio.Event()
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def busy(_: Any, __: Any, send: Callable[[Any], Awaitable[None]]) -> None:
         begun.set()
-        await asyncio.sleep(1)
+        await go_on.wait()
         await medium({"http_version": "1.1"}, None, send)
 
     async def main() -> None:
@@ -152,8 +153,9 @@ def test_those_that_are_too_many_do_not_stay() -> None:
             first = await asyncio.to_thread(connect, port)
             await begun.wait()
             client = await asyncio.to_thread(connect, port)
-            await until(lambda: len(server.server_state.connections) == 1)
+            await eventually(lambda: len(server.server_state.connections) == 1)
             assert (await asyncio.to_thread(client.recv, 100)).startswith(b"HTTP/1.1 503 ")
+            go_on.set()
             for connection in (first, client):
                 connection.close()
 

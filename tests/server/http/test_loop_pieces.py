@@ -4,6 +4,8 @@ import http.client
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -110,27 +112,44 @@ class Client:
         return fields
 
 
-@pytest.fixture(scope="module")
-def server(pieces: Path) -> Iterator[ForkedMeasuredServer]:
-    with ForkedMeasuredServer((loop_pieces.install,), password=PASSWORD, **FREE) as started:
-        yield started
-    assert pieces
+@dataclass
+class Sweep:
+    """A server, what is saved there, and the file of its pieces."""
+
+    client: Client
+    saved: SavedThings
+    path: Path
+
+    def long_pieces(self, method: str, template: str) -> dict[str, str]:
+        """What kept the loop for too long while the largest requests to a route were answered, by the work."""
+        requests = [request for n in range(2) for request in largest_requests(method, template, self.saved, n)]
+        assert requests, f"tests/server/http/largest_requests.py has no request to {method} {template}"
+        self.path.unlink(missing_ok=True)
+        statuses = [self.client.ask(request.method, request.path, request.text)[0] for request in requests]
+        assert not {status for status in statuses if status >= 500} - {501, 503}, statuses
+        return {piece.work: str(piece) for piece in read_pieces(self.path) if piece.compared_seconds > MAX_SECONDS}
+
+
+@contextmanager
+def started(path: Path) -> Iterator[Sweep]:
+    with ForkedMeasuredServer((loop_pieces.install,), password=PASSWORD, **FREE) as server:
+        client = Client(server.port)
+        yield Sweep(client, SavedThings(client.post), path)
 
 
 @pytest.fixture(scope="module")
-def saved(server: ForkedMeasuredServer) -> SavedThings:
-    return SavedThings(Client(server.port).post)
+def sweep(pieces: Path) -> Iterator[Sweep]:
+    with started(pieces) as one:
+        yield one
 
 
 @pytest.mark.parametrize(("method", "template"), ROUTES, ids=lambda part: str(part))
-def test_no_route_keeps_the_event_loop(
-    method: str, template: str, server: ForkedMeasuredServer, saved: SavedThings, pieces: Path
-) -> None:
-    client = Client(server.port)
-    requests = [request for n in range(2) for request in largest_requests(method, template, saved, n)]
-    assert requests, f"tests/server/http/largest_requests.py has no request to {method} {template}"
-    pieces.unlink(missing_ok=True)
-    statuses = [client.ask(request.method, request.path, request.text)[0] for request in requests]
-    assert not {status for status in statuses if status >= 500} - {501, 503}, statuses
-    long = [str(piece) for piece in read_pieces(pieces) if piece.own_seconds > MAX_SECONDS]
-    assert not long, long
+def test_no_route_keeps_the_event_loop(method: str, template: str, sweep: Sweep) -> None:
+    """What is long by itself is so in every fresh server; what others on the machine made long, is not."""
+    long = sweep.long_pieces(method, template)
+    for _ in range(2):
+        if long:
+            with started(sweep.path) as another:
+                again = another.long_pieces(method, template)
+            long = {work: again[work] for work in long.keys() & again.keys()}
+    assert not long, list(long.values())

@@ -10,6 +10,7 @@ import uvicorn
 
 from server.http import response_delivery
 from server.http.deadline_server import DeadlineProtocol
+from tests.support.waiting import eventually
 
 SIZE = 24 << 20
 """Bytes of the response: more than the kernel takes in the place of a client."""
@@ -30,19 +31,12 @@ async def large(_: Any, __: Any, send: Callable[[Any], Awaitable[None]]) -> None
 async def served(app: Any, protocol: type[DeadlineProtocol]) -> AsyncIterator[tuple[uvicorn.Server, int]]:
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=protocol, log_level="critical", lifespan="off"))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await eventually(lambda: server.started)
     try:
         yield server, server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         await serving
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.02)
 
 
 async def unread(port: int) -> asyncio.StreamWriter:
@@ -58,8 +52,8 @@ def test_a_client_that_never_reads_is_dropped() -> None:
     async def main() -> None:
         async with served(large, Hasty) as (server, port):
             writer = await unread(port)
-            await until(lambda: bool(server.server_state.connections))
-            await until(lambda: not server.server_state.connections and not server.server_state.tasks)
+            await eventually(lambda: bool(server.server_state.connections))
+            await eventually(lambda: not server.server_state.connections and not server.server_state.tasks)
             assert not response_delivery.unread_deliveries
             writer.close()
 
@@ -70,7 +64,7 @@ def test_a_slow_reader_gets_the_whole_response() -> None:
     """For longer than a piece may take."""
 
     async def main() -> None:
-        async with served(large, Hasty) as (_, port):
+        async with served(large, type("Hasty", (DeadlineProtocol,), {"write_timeout": 2.0})) as (_, port):
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 18)
             writer.write(GET)
             head = await reader.readuntil(b"\r\n\r\n")
@@ -79,7 +73,7 @@ def test_a_slow_reader_gets_the_whole_response() -> None:
                 data = await reader.read(1 << 20)
                 assert data, (size, head)
                 size += len(data)
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)  # a client on a slow line
             writer.close()
 
     asyncio.run(main())
@@ -89,15 +83,23 @@ def test_beyond_the_memory_bound_the_slowest_reader_is_dropped(monkeypatch: pyte
     """Three wait for one and a half responses' room."""
     monkeypatch.setattr(response_delivery, "MAX_WAITING_BYTES", SIZE * 3 // 2)
 
+    asked: list[Any] = []
+
+    async def counted(scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        asked.append(scope)
+        await large(scope, receive, send)
+
     async def main() -> None:
-        async with served(large, DeadlineProtocol) as (server, port):
+        async with served(counted, DeadlineProtocol) as (server, port):
             writers = []
-            for _ in range(3):
+            for n in range(3):
                 writers.append(await unread(port))
-                await until(lambda: len(response_delivery.unread_deliveries) == 1)
-                await asyncio.sleep(0.2)
-            assert len(response_delivery.unread_deliveries) == 1
-            await until(lambda: len(server.server_state.connections) == 1)
+                await eventually(
+                    lambda n=n: (
+                        len(asked) == n + 1  # type: ignore[misc]
+                        and len(server.server_state.connections) == len(response_delivery.unread_deliveries) == 1
+                    )
+                )
             for writer in writers:
                 writer.transport.abort()
 

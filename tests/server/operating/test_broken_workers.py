@@ -1,7 +1,6 @@
 """Where no program can be run, the server says so, and why, to the operator, to a program and to a visitor."""
 
 import html
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,26 +10,26 @@ from starlette.testclient import TestClient
 from server.app import create_app
 from server.pool import machine_workers
 from server.settings import Settings
+from tests.support.waiting import PATIENCE, wait_until
 
 PROGRAM = {"source": "x = 1\n"}
 
 
 def client_of(prepare: str, **settings: object) -> TestClient:
     app = create_app(
-        Settings({}, sandbox="off", boot=20.0, **settings), f"tests.server.operating.broken_workers:{prepare}"
+        Settings({}, sandbox="off", boot=PATIENCE, **settings), f"tests.server.operating.broken_workers:{prepare}"
     )
     return TestClient(app, base_url="http://127.0.0.1")
 
 
 def health_after_failure(client: TestClient) -> dict[str, Any]:
     """What /healthz says once the workers have failed to start."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
+
+    def read_health() -> dict[str, Any] | None:
         health: dict[str, Any] = client.get("/healthz").json()
-        if "do not start" in health["workers"]["cpu"]:
-            return health
-        time.sleep(0.05)
-    raise AssertionError(f"the workers were not said to have failed: {client.get('/healthz').json()}")
+        return health if "do not start" in health["workers"]["cpu"] else None
+
+    return wait_until(read_health, lambda: client.get("/healthz").json()) or {}
 
 
 REASONS = [
@@ -84,15 +83,16 @@ def machine_with_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def message_for_cuda(client: TestClient, ended: str) -> str:
     """What a program for CUDA is answered, once that has these words."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
+    messages = [""]
+
+    def is_answered() -> bool:
         answer = client.post("/api/runs", json={**PROGRAM, "device": "cuda"})
         assert answer.status_code == 422 and answer.json()["error"]["code"] == "no_device"
-        message = str(answer.json()["error"]["message"])
-        if ended in message:
-            return message
-        time.sleep(0.05)
-    raise AssertionError(message)
+        messages.append(str(answer.json()["error"]["message"]))
+        return ended in messages[-1]
+
+    wait_until(is_answered, lambda: messages[-1])
+    return messages[-1]
 
 
 def test_a_server_that_uses_no_gpu_says_how_to_change_that() -> None:

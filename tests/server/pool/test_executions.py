@@ -6,6 +6,8 @@ import gzip
 import json
 import weakref
 from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.visitors.clients import Client
 from server.wire.problems import Busy
+from tests.support.gates import Gate
+from tests.support.waiting import PATIENCE, PATIENT, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +31,7 @@ Work = Callable[[Executions, list[ExecutionResult]], Awaitable[None]]
 
 def served(work: Work, **settings: Any) -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", **settings), "tests.support.stand_in_recorder:prepare")
+        pool = Pool(Settings({}, sandbox="off", **(PATIENT | settings)), "tests.support.stand_in_recorder:prepare")
         results: list[ExecutionResult] = []
         executions = Executions(pool, ResultCache(10_000_000), 10_000_000, lambda _, result: results.append(result))
         await pool.start()
@@ -53,17 +57,19 @@ async def states(executions: Executions, subscription: Subscription) -> list[str
     return [state["state"] async for state in executions.iterate_states(subscription)]
 
 
-def test_identical_runs_run_once_and_a_cached_result_runs_nothing() -> None:
+def test_identical_runs_run_once_and_a_cached_result_runs_nothing(tmp_path: Path) -> None:
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
-        subscriptions = [await executions.subscribe(job("sleep 0.3"), who) for who in (ANN, BOB, ANN)]
+        gate = Gate(tmp_path)
+        subscriptions = [await executions.subscribe(job(gate.source), who) for who in (ANN, BOB, ANN)]
+        gate.open()
         results = await asyncio.gather(*map(executions.wait_for_result, subscriptions))
         assert len({subscription.id for subscription in subscriptions}) == 3 and len(ended) == 1
         assert results[0].body is results[1].body and trace(results[0])["outcome"] == {"status": "finished"}
-        cached = await executions.find_cached_result(job("sleep 0.3"))
+        cached = await executions.find_cached_result(job(gate.source))
         assert cached is not None and cached.body == results[0].body and len(ended) == 1
         assert (
-            await executions.find_cached_result(job("sleep 0.30")) is None
-            and await executions.find_cached_result(Job(source="sleep 0.3", limits={}, seed=1)) is None
+            await executions.find_cached_result(job(f"{gate.source} ")) is None
+            and await executions.find_cached_result(Job(source=gate.source, limits={}, seed=1)) is None
         )
 
     served(work)
@@ -72,17 +78,18 @@ def test_identical_runs_run_once_and_a_cached_result_runs_nothing() -> None:
 def test_a_run_that_a_time_limit_ended_is_not_cached() -> None:
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
         for _ in range(2):
-            result = await executions.wait_for_result(await executions.subscribe(job("sleep 60"), ANN))
-            assert result.limit == "wall" and await executions.find_cached_result(job("sleep 60")) is None
+            result = await executions.wait_for_result(await executions.subscribe(job("sleep 6000"), ANN))
+            assert result.limit == "wall" and await executions.find_cached_result(job("sleep 6000")) is None
         assert len(ended) == 2
 
     served(work, wall=0.5)
 
 
-def test_a_stopped_run_keeps_what_was_recorded() -> None:
+def test_a_stopped_run_keeps_what_was_recorded(tmp_path: Path) -> None:
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
-        subscription = await executions.subscribe(job("sleep 60"), ANN)
-        await asyncio.sleep(0.2)
+        gate = Gate(tmp_path)
+        subscription = await executions.subscribe(job(gate.source), ANN)
+        await eventually(lambda: gate.has_begun)
         assert subscription.state == "running"
         executions.stop_subscription(subscription)
         cancelled = trace(await executions.wait_for_result(subscription))
@@ -94,8 +101,8 @@ def test_a_stopped_run_keeps_what_was_recorded() -> None:
 
 def test_a_run_stopped_while_waiting_takes_no_turn() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        first = await executions.subscribe(job("sleep 60"), ANN)
-        second = await executions.subscribe(job("sleep 61"), BOB)
+        first = await executions.subscribe(job("sleep 6000"), ANN)
+        second = await executions.subscribe(job("sleep 6100"), BOB)
         assert second.state_fields() == {"id": second.id, "state": "queued", "ahead": 0}
         executions.stop_subscription(second)
         cancelled = trace(await executions.wait_for_result(second))
@@ -104,15 +111,17 @@ def test_a_run_stopped_while_waiting_takes_no_turn() -> None:
         executions.stop_subscription(first)
         await executions.wait_for_result(first)
         third = await executions.subscribe(job("finish"), BOB)
-        assert (await asyncio.wait_for(executions.wait_for_result(third), 10)).status == "finished"
+        assert (await asyncio.wait_for(executions.wait_for_result(third), PATIENCE)).status == "finished"
 
     served(work, workers=1)
 
 
-def test_stopping_one_subscription_does_not_stop_the_others() -> None:
+def test_stopping_one_subscription_does_not_stop_the_others(tmp_path: Path) -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        first, second = [await executions.subscribe(job("sleep 0.6"), who) for who in (ANN, BOB)]
+        gate = Gate(tmp_path)
+        first, second = [await executions.subscribe(job(gate.source), who) for who in (ANN, BOB)]
         executions.stop_subscription(first)
+        gate.open()
         assert (await executions.wait_for_result(second)).status == "finished"
 
     served(work)
@@ -122,44 +131,47 @@ def test_a_run_is_ended_when_its_last_reader_has_gone(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "GRACE_SECONDS", 0.3)
 
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
-        subscription = await executions.subscribe(job("sleep 60"), ANN)
+        subscription = await executions.subscribe(job("sleep 6000"), ANN)
         reading = [asyncio.create_task(states(executions, subscription)) for _ in range(2)]
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.5)  # this loop has seen to the end of the grace before
         assert subscription.state == "running"
         for task in reading:
             task.cancel()
-        await asyncio.sleep(0.1)
+        await asyncio.gather(*reading, return_exceptions=True)
         again = asyncio.create_task(states(executions, subscription))  # a connection that broke and came back
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.5)  # as above
         assert subscription.state == "running"
         again.cancel()
-        for _ in range(100):
-            await asyncio.sleep(0.05)
-            if ended:
-                break
+        await eventually(lambda: ended)
         assert ended[0].status == "cancelled" and executions.find_subscription(subscription.id) is None
 
     served(work)
 
 
-def test_a_slow_listener_still_hears_the_end() -> None:
+def test_a_slow_listener_still_hears_the_end(tmp_path: Path) -> None:
     """The run ends while its listener is being told that it runs."""
 
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        subscription = await executions.subscribe(job("sleep 0.2"), ANN)
+        gate = Gate(tmp_path)
+        subscription = await executions.subscribe(job(gate.source), ANN)
         events = executions.iterate_states(subscription)
         assert (await anext(events))["state"] == "running"
+        gate.open()
         await executions.wait_for_result(subscription)
         assert [state["state"] async for state in events] == ["done"]
 
     served(work)
 
 
-def test_subscribers_hear_the_states_of_a_run() -> None:
+def test_subscribers_hear_the_states_of_a_run(tmp_path: Path) -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        first = await executions.subscribe(job("sleep 0.4"), ANN)
+        gate = Gate(tmp_path)
+        first = await executions.subscribe(job(gate.source), ANN)
         second = await executions.subscribe(job("finish"), BOB)
-        assert list(await asyncio.gather(states(executions, first), states(executions, second))) == [
+        hearing = [asyncio.create_task(states(executions, run)) for run in (first, second)]
+        await eventually(lambda: gate.has_begun)
+        gate.open()
+        assert await asyncio.gather(*hearing) == [
             ["running", "done"],
             ["queued", "running", "done"],
         ]
@@ -170,7 +182,7 @@ def test_subscribers_hear_the_states_of_a_run() -> None:
 
 def test_a_full_queue_refuses_at_once() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        subscriptions = [await executions.subscribe(job(f"sleep {60 + k}"), Client(str(k), str(k))) for k in range(3)]
+        subscriptions = [await executions.subscribe(job(f"sleep {6000 + k}"), Client(str(k), str(k))) for k in range(3)]
         with pytest.raises(Busy):
             await executions.subscribe(job("finish"), BOB)
         for subscription in subscriptions:
@@ -181,8 +193,8 @@ def test_a_full_queue_refuses_at_once() -> None:
 
 def test_a_joined_run_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
-        busy = await executions.subscribe(job("sleep 60"), Client("x", "x"))
-        attacks = [await executions.subscribe(job(f"sleep {50 + k}"), ANN) for k in range(3)]
+        busy = await executions.subscribe(job("sleep 6000"), Client("x", "x"))
+        attacks = [await executions.subscribe(job(f"sleep {5000 + k}"), ANN) for k in range(3)]
         lesson = await executions.subscribe(job("finish"), ANN)
         assert lesson.state_fields()["ahead"] == 3
         joined = await executions.subscribe(job("finish"), BOB)
@@ -190,7 +202,7 @@ def test_a_joined_run_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
         executions.stop_subscription(busy)
         await executions.wait_for_result(busy)
         executions.stop_subscription(attacks[0])
-        assert (await asyncio.wait_for(executions.wait_for_result(joined), 10)).status == "finished"
+        assert (await asyncio.wait_for(executions.wait_for_result(joined), PATIENCE)).status == "finished"
         assert [attack.state for attack in attacks] == ["done", "running", "queued"]
         assert (await executions.wait_for_result(lesson)).status == "finished"
         for attack in attacks:
@@ -201,13 +213,13 @@ def test_a_joined_run_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
 
 def test_who_loses_the_place_of_a_joined_run_is_refused_alone() -> None:
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
-        busy = await executions.subscribe(job("sleep 60"), Client("x", "x"))
-        programs = ["sleep 50", "finish"]
+        busy = await executions.subscribe(job("sleep 6000"), Client("x", "x"))
+        programs = ["sleep 5000", "finish"]
         attacks = [await executions.subscribe(job(program), ANN) for program in programs]
         heard = asyncio.create_task(states(executions, attacks[1]))
         visitor = await executions.subscribe(job("finish"), BOB)
-        others = [await executions.subscribe(job(f"sleep {40 + k}"), Client("c", "c")) for k in range(2)]
-        newcomers = [await executions.subscribe(job("sleep 30"), Client("n", "n"))]
+        others = [await executions.subscribe(job(f"sleep {4000 + k}"), Client("c", "c")) for k in range(2)]
+        newcomers = [await executions.subscribe(job("sleep 3000"), Client("n", "n"))]
         assert visitor.state == "queued" and not visitor.execution.is_done
         refused = [attack for attack in attacks if attack.execution.error is not None]
         for attack in refused:
@@ -218,12 +230,12 @@ def test_who_loses_the_place_of_a_joined_run_is_refused_alone() -> None:
         executions._pool.queue._take_place(  # type: ignore[attr-defined]
             next(place for place in executions._pool.queue._places if place.asker is attacks[1].asker)  # type: ignore[attr-defined]
         )
-        assert (await asyncio.wait_for(heard, 5))[-1] == "done"
+        assert (await asyncio.wait_for(heard, PATIENCE))[-1] == "done"
         with pytest.raises(Busy):
             await executions.wait_for_result(attacks[1])
         for subscription in (busy, *others, *newcomers):
             executions.unsubscribe(subscription)
-        assert (await asyncio.wait_for(executions.wait_for_result(visitor), 10)).status == "finished"
+        assert (await asyncio.wait_for(executions.wait_for_result(visitor), PATIENCE)).status == "finished"
         assert executions.find_subscription(attacks[1].id) is attacks[1] and ended
 
     served(work, workers=1, queue=4)
@@ -243,6 +255,11 @@ def test_finished_runs_take_bounded_memory() -> None:
     served(work)
 
 
+def is_collected(reference: weakref.ref[Job]) -> bool:
+    gc.collect()
+    return reference() is None
+
+
 def test_a_finished_run_keeps_its_result_and_not_its_job() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
         source = "finish " + "x" * 60_000
@@ -250,28 +267,23 @@ def test_a_finished_run_keeps_its_result_and_not_its_job() -> None:
             asked = job(f"{source} {k}")
             subscription = await executions.subscribe(asked, ANN)
             await executions.wait_for_result(subscription)
-            held = [weakref.ref(asked)]
+            held = weakref.ref(asked)
             del asked
-            await asyncio.sleep(0.1)
-            gc.collect()
+            await eventually(partial(is_collected, held))
             assert executions.find_subscription(subscription.id) is subscription
-            assert [reference() for reference in held] == [None]
 
     served(work)
 
 
 def test_finished_runs_are_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETENTION_SECONDS", 0.3)
+    monkeypatch.setattr(module, "RETENTION_SECONDS", 1.0)
 
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
         for k in range(3):
             subscription = await executions.subscribe(job(f"finish {k}"), ANN)
             await executions.wait_for_result(subscription)
             assert executions.find_subscription(subscription.id) is subscription
-        for _attempt in range(100):
-            await asyncio.sleep(0.05)
-            if not executions._subscriptions:
-                break
-        assert not executions._subscriptions and not executions._finished and executions._finished_size == 0
+        await eventually(lambda: not executions._subscriptions)
+        assert not executions._finished and executions._finished_size == 0
 
     served(work)

@@ -12,6 +12,7 @@ from server.app import create_app
 from server.http.response_delivery import ClientDisconnected
 from server.settings import Settings
 from server.visitors.clients import Client
+from tests.support.waiting import PATIENCE, PATIENT, eventually
 
 ANN, BOB = Client("ann", "10.0.0.1"), Client("bob", "10.0.0.2")
 
@@ -20,11 +21,13 @@ def with_server(settings: dict[str, Any], act: Callable[[Any, httpx.AsyncClient]
     """Do something with a server of one worker, whose programs are words of the stand-in recorder, and a client of it."""
 
     async def serve() -> None:
-        app = create_app(Settings({}, workers=1, sandbox="off", **settings), "tests.support.stand_in_recorder:prepare")
+        app = create_app(
+            Settings({}, workers=1, sandbox="off", **PATIENT, **settings), "tests.support.stand_in_recorder:prepare"
+        )
         app.state.services.gallery.scenarios = []
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE) as client:
                 await act(app.state.services, client)
 
     asyncio.run(serve())
@@ -35,15 +38,14 @@ def test_a_run_whose_request_was_given_up_frees_its_worker() -> None:
         await client.post("/api/runs", json={"source": "finish"})  # the workers are up
         for k in range(5):
             gone = asyncio.Event()
-            run = await services.runs.start_run(RunRequest(source=f"sleep 60.{k}"), ANN, live=True)
+            run = await services.runs.start_run(RunRequest(source=f"sleep 600{k}"), ANN, live=True)
             waiting = asyncio.ensure_future(services.runs.wait_for_result(run, gone.wait))
-            await asyncio.sleep(0.05)
-            assert services.pool.queue.running_count == 1
+            await eventually(lambda: services.pool.queue.running_count == 1)
             gone.set()
             with pytest.raises(ClientDisconnected):
                 await waiting
-        other = await services.runs.start_run(RunRequest(source="sleep 0.1"), BOB)
-        result = await asyncio.wait_for(services.runs.wait_for_result(other, asyncio.Event().wait), 20)
+        other = await services.runs.start_run(RunRequest(source="finish other"), BOB)
+        result = await asyncio.wait_for(services.runs.wait_for_result(other, asyncio.Event().wait), PATIENCE)
         assert result is not None and result.status == "finished", "the only worker was free again"
         assert (services.pool.queue.running_count, services.pool.queue.waiting_count) == (0, 0)
 

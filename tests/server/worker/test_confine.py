@@ -19,6 +19,7 @@ import pytest
 from server.worker import confine, landlock
 from tests.server.worker.attack_runner import become
 from tests.server.worker.attacks import ATTACKS, ENDS, LOOPS, OF_ROOT, PROGRAMS, UNTRIED
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.attack
 
@@ -142,7 +143,7 @@ def test_the_layer_of_users_is_missing_only_for_root(monkeypatch: pytest.MonkeyP
     [
         (lambda _: None, lambda _: True, ""),
         (lambda _: None, lambda _: False, "it was entered and changed nothing"),
-        (lambda _: time.sleep(60), lambda _: True, "a process that tried it ended with -9"),
+        (lambda _: time.sleep(6000), lambda _: True, "a process that tried it ended with -9"),  # it is killed
         (lambda _: os._exit(3), lambda _: True, "a process that tried it ended with 3"),
         (lambda _: signal.raise_signal(signal.SIGTERM), lambda _: True, "a process that tried it ended with -15"),
         (lambda _: confine.prctl(-1), lambda _: True, "Invalid argument"),
@@ -203,14 +204,14 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
                 confine.prctl(1, signal.SIGKILL)
                 confinement.confine_process((writer,), 0)
                 os.write(writer, str(os.getpid()).encode())
-            time.sleep(60)
+            time.sleep(6000)  # until it is killed
         finally:
             os._exit(1)
     os.close(writer)
     child = os.pidfd_open(int(os.read(reader, 20)))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
-    assert select.select([child], [], [], 5)[0]
+    assert select.select([child], [], [], PATIENCE)[0]
     os.close(child)
     os.close(reader)
 

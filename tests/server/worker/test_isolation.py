@@ -13,6 +13,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace, trace_document
 from server.pool.local import Pool
 from server.settings import Settings
+from tests.support.waiting import PATIENT
 
 pytestmark = pytest.mark.attack
 
@@ -128,7 +129,7 @@ class World:
     """A pool, and the traces of programs in it."""
 
     def __init__(self, **settings: Any) -> None:
-        given = Settings({}, **settings)
+        given = Settings({}, **(PATIENT | settings))
         self.limits, self.pool, self.loop = (
             given.run_limits(),
             Pool(given, "tests.support.worker_without_files:prepare"),
@@ -250,7 +251,7 @@ def test_the_same_program_twice_at_a_time(world: World) -> None:
     assert [without_cost(trace) for trace in world.run(source, source)] == [alone, alone]
 
 
-SLEEPS = "import time\ntime.sleep(0.8)\nx = 1\n"
+SLEEPS = "import time\ntime.sleep(3)\nx = 1\n"
 WAYS = {
     "signal": "os.kill(pid, 0)",
     "limits": "resource.prlimit(pid, 7)",
@@ -298,7 +299,7 @@ def test_a_program_finds_no_other_process(world: World, unconfined: World) -> No
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_neighbours_are_different_users(world: World) -> None:
-    source = "import time, torch\nprint(torch.os.getuid(), torch.os.getgid())\ntime.sleep(0.5)\n"
+    source = "import time, torch\nprint(torch.os.getuid(), torch.os.getgid())\ntime.sleep(1.5)\n"
     ids = [printed(without_cost(trace)).split() for trace in world.run(source, source)]
     assert len({number for pair in ids for number in pair}) == 2
     assert all(int(number) >= 61_000 for pair in ids for number in pair)

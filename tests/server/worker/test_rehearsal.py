@@ -3,12 +3,14 @@
 import asyncio
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from server.pool.zygote import Zygote
 from server.wire.link import WorkerOptions
+from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +60,8 @@ print(x.grad)
 """
 
 MAX_FAULTS = 1000
-RESTED = 1.5
-"""Seconds after which a spare child has rehearsed, on a busy machine, too."""
+RESTED = None
+"""How long a spare child waits that has rehearsed: until it has."""
 
 
 async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
@@ -67,14 +69,20 @@ async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
     child = await zygote.take_child()
     try:
         child.start_job(json.dumps({"source": source}).encode(), 8_000_000)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await child.ended.wait()
         return [json.loads(line) for line in bytes(child.data).splitlines()]
     finally:
         await zygote.kill_child(child)
 
 
-async def runs(waits: list[tuple[str, float]]) -> list[list[dict[str, Any]]]:
+def has_rehearsed(zygote: Zygote) -> bool:
+    """Whether its spare child reads from the pipe of its job. Until it rehearses it polls it."""
+    (child,) = Path(f"/proc/{zygote.pid}/task/{zygote.pid}/children").read_text().split()
+    return "pipe" in Path(f"/proc/{child}/wchan").read_text()
+
+
+async def runs(waits: list[tuple[str, float | None]]) -> list[list[dict[str, Any]]]:
     """The traces of programs, one run after the other, each by a spare child that waited for so many seconds."""
     zygote = Zygote(WorkerOptions(1, "best", 1 << 30, 10, "tests.server.worker.counting_worker:prepare"), 120)
     zygote.start()
@@ -83,8 +91,11 @@ async def runs(waits: list[tuple[str, float]]) -> list[list[dict[str, Any]]]:
         for source, seconds in waits:
             await zygote.wait_until_booted()
             while not zygote.spare_count:
-                await asyncio.sleep(0.001)
-            await asyncio.sleep(seconds)
+                await asyncio.sleep(0.001)  # until there is one
+            if seconds is None:
+                await eventually(lambda: has_rehearsed(zygote))
+            else:
+                await asyncio.sleep(seconds)  # the child has not begun to rehearse, or is in the midst of it
             traces.append(await lines(zygote, source))
         return traces
     finally:

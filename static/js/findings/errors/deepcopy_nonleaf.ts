@@ -3,10 +3,15 @@
 import { findMentionedEntities } from "../statements/expressions.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "deepcopy_nonleaf", severity: "error", diagnose: diagnoseDeepcopyOfNonLeaf, onError: true },
+];
 
 const DEEPCOPY_ERROR = /Only Tensors created explicitly by the user.*support the deepcopy/;
 
-export function diagnoseDeepcopyOfNonLeaf(facts: RunFacts): Diagnosis[] {
+function diagnoseDeepcopyOfNonLeaf(facts: RunFacts): Diagnosis[] {
   if (!DEEPCOPY_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const mentions = findMentionedEntities(facts, step).filter(({ uid }) => "to".includes(uid[0]));

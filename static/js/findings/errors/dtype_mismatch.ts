@@ -6,11 +6,16 @@ import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "dtype_mismatch", severity: "error", diagnose: diagnoseDtypeMismatch, onError: true },
+];
 
 const DTYPE_ERROR =
   /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i;
 
-export function diagnoseDtypeMismatch(facts: RunFacts): Diagnosis[] {
+function diagnoseDtypeMismatch(facts: RunFacts): Diagnosis[] {
   if (!facts.error || !DTYPE_ERROR.test(facts.error.message)) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;

@@ -9,6 +9,11 @@ import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "index_out_of_range", severity: "error", diagnose: diagnoseIndexOutOfRange, onError: true },
+];
 
 interface IndexLookup {
   variant: string;
@@ -20,7 +25,7 @@ interface IndexLookup {
 const OUT_OF_RANGE_ERROR = /out of (?:range|bounds)/;
 const INTEGER_DTYPE = /^u?int(?:8|16|32|64)$/;
 
-export function diagnoseIndexOutOfRange(facts: RunFacts): Diagnosis[] {
+function diagnoseIndexOutOfRange(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   const op = facts.failedOperation;
   if (!op || !/^(?:IndexError|RuntimeError)$/.test(type) || !OUT_OF_RANGE_ERROR.test(message)) return [];

@@ -4,8 +4,13 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts"
 import { mentionedTensors } from "../statements/expressions.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInferenceTensorUse(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "inference_tensor", severity: "error", diagnose: diagnoseInferenceTensorUse, onError: true },
+];
+
+function diagnoseInferenceTensorUse(facts: RunFacts): Diagnosis[] {
   const { message } = facts.error ?? { message: "" };
   if (!/inference tensor/i.test(message)) return [];
   const op = facts.failedOperation;

@@ -4,10 +4,15 @@ import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
 import { nameBoundAt } from "../graph/no_graph.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "int_requires_grad", severity: "error", diagnose: diagnoseRequiresGradOfIntegers, onError: true },
+];
 
 const DTYPE_REQUIRES_GRAD_ERROR = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
 
-export function diagnoseRequiresGradOfIntegers(facts: RunFacts): Diagnosis[] {
+function diagnoseRequiresGradOfIntegers(facts: RunFacts): Diagnosis[] {
   if (!DTYPE_REQUIRES_GRAD_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isIntegral = (uid: string) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");

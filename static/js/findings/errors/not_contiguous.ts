@@ -4,12 +4,17 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts"
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "not_contiguous", severity: "error", diagnose: diagnoseViewOfNonContiguous, onError: true },
+];
 
 const NOT_CONTIGUOUS_ERROR =
   /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
 const MAX_OPERATIONS_BACK = 40;
 
-export function diagnoseViewOfNonContiguous(facts: RunFacts): Diagnosis[] {
+function diagnoseViewOfNonContiguous(facts: RunFacts): Diagnosis[] {
   if (!NOT_CONTIGUOUS_ERROR.test(facts.error?.message ?? "")) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;

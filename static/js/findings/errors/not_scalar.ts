@@ -3,8 +3,13 @@
 import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseBackwardOfNonScalar(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "not_scalar", severity: "error", diagnose: diagnoseBackwardOfNonScalar, onError: true },
+];
+
+function diagnoseBackwardOfNonScalar(facts: RunFacts): Diagnosis[] {
   if (!/grad can be implicitly created only for (?:scalar|real scalar)/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const hasSeveral = (uid: string) => {

@@ -3,8 +3,13 @@
 import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseNumpyOfRequiresGrad(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "numpy_requires_grad", severity: "error", diagnose: diagnoseNumpyOfRequiresGrad, onError: true },
+];
+
+function diagnoseNumpyOfRequiresGrad(facts: RunFacts): Diagnosis[] {
   if (!/Can't call numpy\(\) on Tensor that requires grad/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const askedTensor = receiverOf(facts, step, "numpy");

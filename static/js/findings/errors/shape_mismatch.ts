@@ -12,6 +12,11 @@ import { squeezedBatch } from "./property_origin.ts";
 import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "shape_mismatch", severity: "error", diagnose: diagnoseShapeMismatch, onError: true },
+];
 
 const SHAPE_ERROR =
   /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
@@ -20,7 +25,7 @@ const PRODUCT_OPERATIONS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|
 const ELEMENTWISE_OPERATIONS =
   /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
 
-export function diagnoseShapeMismatch(facts: RunFacts): Diagnosis[] {
+function diagnoseShapeMismatch(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
   if (/loading state_dict/.test(message)) return [];

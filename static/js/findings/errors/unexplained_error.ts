@@ -15,6 +15,11 @@ import { findMentionedEntities } from "../statements/expressions.ts";
 import { shapeText, type Operand } from "./operands.ts";
 import { dimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
+];
 
 type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
 

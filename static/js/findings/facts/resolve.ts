@@ -1,6 +1,6 @@
 /** What a path of the program's text, like `net[0].weight`, refers to at a step. */
 
-import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -25,7 +25,7 @@ export function resolvePath(facts: RunFacts, path: string, step: number, stateSt
 }
 
 /** A variable as a frame sees it: its own, else one of the frames around. */
-function variableValue(entities: Entities, frameUid: string | null, name: string): Value | undefined {
+function variableValue(entities: EntityLookup, frameUid: string | null, name: string): Value | undefined {
   for (let uid = frameUid, depth = 0; uid && depth < 50; depth++) {
     const found = findEntity(entities, uid, "frame");
     if (found?.vars.has(name)) return found.vars.get(name);
@@ -35,14 +35,14 @@ function variableValue(entities: Entities, frameUid: string | null, name: string
 }
 
 /** `part` stands in brackets. */
-function keyInBrackets(entities: Entities, frameUid: string | null, part: string) {
+function keyInBrackets(entities: EntityLookup, frameUid: string | null, part: string) {
   const text = part.slice(1, -1);
   if (/^-?\d+$/.test(text)) return Number(text);
   if (/^['"]/.test(text)) return text.slice(1, -1);
   return variableValue(entities, frameUid, text);
 }
 
-function itemValue(entities: Entities, uid: string, key: Value | undefined): Value | undefined {
+function itemValue(entities: EntityLookup, uid: string, key: Value | undefined): Value | undefined {
   const object = findEntity(entities, uid, "object");
   if (!object) return undefined;
   const pairs = keyValuePairs(object);
@@ -52,7 +52,7 @@ function itemValue(entities: Entities, uid: string, key: Value | undefined): Val
   return object.attrs?.[String(key)];
 }
 
-function attributeValue(entities: Entities, uid: string, name: string): Value | undefined {
+function attributeValue(entities: EntityLookup, uid: string, name: string): Value | undefined {
   if (name === "grad") {
     const grad = findEntity(entities, uid, "tensor")?.grad;
     return grad ? { ref: grad } : null;

@@ -9,10 +9,15 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
+];
 
 const SIGNIFICANT_CHARACTERS = 7;
 
-export function diagnoseBackwardNotDerivative(facts: RunFacts): Diagnosis[] {
+function diagnoseBackwardNotDerivative(facts: RunFacts): Diagnosis[] {
   return facts.eventsOfKind("function_checked").flatMap((event) => {
     const node = visitedNode(facts, event);
     return node ? [diagnosisOf(facts, event, node)] : [];

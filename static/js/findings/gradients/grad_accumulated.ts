@@ -8,6 +8,11 @@ import { gradientLedgerOf } from "../training/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
+];
 
 /** of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad`
  * read */
@@ -18,7 +23,7 @@ interface GradEvent {
 
 const MAX_NAMED_TENSORS = 8;
 
-export function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
+function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
   const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
   const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
   const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];

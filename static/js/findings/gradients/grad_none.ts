@@ -13,6 +13,11 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { outermostModuleWithout } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone, lookedFor: "cut" },
+];
 
 interface ExpectedGrad {
   uid: string;
@@ -32,7 +37,7 @@ interface ExpectedGrad {
 const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
 
-export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
+function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
   const errorStatement = statementThatRaisedOnNoneGrad(facts);
   const out: Map<string, Diagnosis> = new Map(
     nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),

@@ -3,7 +3,7 @@
  * None.
  */
 
-import { gradientFlowOfBackward, type GradientArrival, type GradientFlow as Flow } from "./gradient_flow.ts";
+import { gradientFlowOfBackward, type GradientArrival, type GradientFlow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
 import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
 import type { Visit } from "../../trace/wire.ts";
@@ -14,7 +14,7 @@ export type GradChange =
   | {
       kind: "backward";
       step: number;
-      flow: Flow;
+      flow: GradientFlow;
       arrival: GradientArrival;
       before: Gradient | null;
       after: Gradient | null;

@@ -2,7 +2,7 @@
 
 import { codeFact, type Facts, type LineAndStep, type LinkRole } from "../finding.ts";
 import { doGradientsAddUpTo, gradientValuesFact, type Gradient } from "./gradient_values.ts";
-import type { GradientArrival, GradientFlow as Flow, IncomingGradient } from "./gradient_flow.ts";
+import type { GradientArrival, GradientFlow, IncomingGradient } from "./gradient_flow.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 export interface AnswerRow {
@@ -56,7 +56,7 @@ export class GradientRows {
   }
 
   /** What came to a node, and from where, up to the loss. `own`: it is what the reader asked about. */
-  addArrivalRows(flow: Flow, arrival: GradientArrival, depth = 0, own = true) {
+  addArrivalRows(flow: GradientFlow, arrival: GradientArrival, depth = 0, own = true) {
     this.addHookRows(arrival, depth);
     const parts = arrival.incoming;
     const innerDepth = Math.min(MAX_ROW_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
@@ -64,7 +64,7 @@ export class GradientRows {
     for (const incomingPart of parts) this.addIncomingRow(flow, incomingPart, { depth, inner: innerDepth, own });
   }
 
-  addStartRow({ call }: Flow, { node, grad, step, root, incoming }: GradientArrival, depth: number) {
+  addStartRow({ call }: GradientFlow, { node, grad, step, root, incoming }: GradientArrival, depth: number) {
     const { facts } = this;
     const x = facts.nameFact(root, call.step);
     const isKnown = !incoming.length && grad;
@@ -86,7 +86,7 @@ export class GradientRows {
     });
   }
 
-  addIncomingRow(flow: Flow, incomingPart: IncomingGradient, { depth, inner, own }: IncomingRow) {
+  addIncomingRow(flow: GradientFlow, incomingPart: IncomingGradient, { depth, inner, own }: IncomingRow) {
     const { facts } = this;
     const { node, step, grad } = incomingPart;
     const source = facts.place(facts.birthStep(node));

@@ -9,6 +9,11 @@ import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
+];
 
 const CALL = /\.sample\(/;
 /** Distributions that are made of it have `rsample()` too. */
@@ -16,7 +21,7 @@ const DRAWN = /^aten::normal\b/;
 /** As in `log_prob` of the sample: then the gradient of the probability is meant. */
 const OF_ITS_PROBABILITY = /^aten::(?:sub|eq)\b/;
 
-export function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
+function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length || !facts.source.some((text) => CALL.test(text))) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

@@ -7,6 +7,11 @@ import { reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
+];
 
 /** Losses that compare what a net predicts with what it should. */
 const TARGET_LOSS =
@@ -18,7 +23,7 @@ const SYMMETRIC_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|sub)$/;
 const MAX_LOSSES_EXAMINED = 40;
 const MAX_OPERATIONS_BACK = 12;
 
-export function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
+function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

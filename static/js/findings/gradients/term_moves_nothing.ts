@@ -15,6 +15,11 @@ import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+];
 
 /** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
 const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
@@ -22,7 +27,7 @@ const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
 const MAX_BACKWARDS_EXAMINED = 12;
 const MAX_NAMES_BACK = 4;
 
-export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
+function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
   /** by the lines of the cut and of the term */
   const out = new Map<string, Diagnosis>();
   for (const call of backwardsOfLosses(facts)) {

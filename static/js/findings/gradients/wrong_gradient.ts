@@ -11,12 +11,22 @@ import { isGradcheckStep } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  {
+    kind: "wrong_gradient",
+    severity: "warning",
+    diagnose: diagnoseWrongGradientFromChangedTensor,
+    lookedFor: "writes",
+  },
+];
 
 type SilentChange = EventOccurrence<"saved_changed_silently">;
 
 const MAX_WRONG_GRADIENT_FINDINGS = 8;
 
-export function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
+function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
   const out: Diagnosis[] = [];
   const seen = new Set();
   for (const change of facts.eventsOfKind("saved_changed_silently")) {

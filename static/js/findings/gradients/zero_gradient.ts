@@ -12,6 +12,11 @@ import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
+];
 
 interface ZeroingNode {
   node: string;
@@ -36,7 +41,7 @@ const MAX_ZERO_GRADIENT_FINDINGS = 4;
 /** By meaning, what may be done. */
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
-export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
+function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
   return [
     ...leavesCutOff(facts),
     ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),

@@ -9,11 +9,16 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "backward_twice", severity: "error", diagnose: diagnoseBackwardTwice, onError: true },
+];
 
 const BACKWARD_TWICE_ERROR =
   /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
 
-export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
+function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return unseenBackwardDiagnosis(facts);
   const second = facts.backwardAt(failed.step);

@@ -6,10 +6,15 @@ import { customFunctionName, forwardCall } from "../facts/function_call.ts";
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten, lookedFor: "writes" },
+];
 
 type TensorKeptOnContext = EventOccurrence<"context_kept">;
 
-export function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
+function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
   /** by the line of the write and the attribute */
   const out = new Map<string, Diagnosis>();
   for (const kept of facts.eventsOfKind("context_kept")) {

@@ -9,13 +9,18 @@ import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { forwardCall, customFunctionName } from "../facts/function_call.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "custom_function", severity: "error", diagnose: diagnoseCustomFunctionMistakes },
+];
 
 const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
 const WRONG_GRADIENTS_ERROR =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 const ONCE_ERROR = /differentiate twice a function that was marked with @once_differentiable/;
 
-export function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
+function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
   return [
     ...refusedWrites(facts),
     ...wrongGradients(facts),

@@ -3,6 +3,9 @@
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach }];
 
 interface LateDetach {
   uid: string;
@@ -17,7 +20,7 @@ interface LateDetach {
 
 /** Results whose node a backward visits though they were detached, by a statement that detaches nothing which is
  * taken later. */
-export function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
+function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** the first of each statement; null where its detaching had a use */
   const byStatement = new Map<unknown, LateDetach | null>();
@@ -39,7 +42,7 @@ function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDet
   if (typeof node !== "string") return null;
   const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
-  const usage = resultsComputedBefore(facts, uid, detached).find(({ result, step }) => {
+  const usage = resultsComputedFrom(facts, uid, detached).find(({ result, step }) => {
     const nodeOfResult = tensorHistoryOf(facts).valueAt(result, "grad_fn", step);
     return facts.index.visitStepsByNode
       .get(String(nodeOfResult))
@@ -54,7 +57,7 @@ function backwardOfVisit(facts: RunFacts, step: number) {
 }
 
 /** What was computed from a tensor before a step. */
-function resultsComputedBefore(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
+function resultsComputedFrom(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
   const users: LateDetach["user"][] = [];
   for (let step = facts.birthStep(uid); step < before; step++)
     for (const { inputs, outputs } of facts.opsAt(step)) {

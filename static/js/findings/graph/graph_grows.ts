@@ -9,6 +9,11 @@ import { attributeChanges } from "../facts/object_history.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
+];
 
 /** a name's tensor and its node, from a step on */
 interface ValueWithGraph {
@@ -35,7 +40,7 @@ const MIN_LOOP_ITERATIONS = 3;
 /** So many nodes are looked at between one value of a name and the next. */
 const MAX_NODES_BETWEEN_VALUES = 400;
 
-export function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
+function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
   return [...namesWithGrowingGraph(facts), ...listsWithGrowingGraph(facts)];
 }

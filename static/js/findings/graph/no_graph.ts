@@ -10,10 +10,15 @@ import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
+];
 
 const NO_GRAPH_ERROR = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
 
-export function diagnoseBackwardWithoutGraph(facts: RunFacts): Diagnosis[] {
+function diagnoseBackwardWithoutGraph(facts: RunFacts): Diagnosis[] {
   const step = facts.errorStep;
   const root = rootWithoutGraph(facts, step);
   if (!root) return diagnoseLossAsNumber(facts);

@@ -4,8 +4,13 @@
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseSavedTensorDetached(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "saved_detached", severity: "error", diagnose: diagnoseSavedTensorDetached, onError: true },
+];
+
+function diagnoseSavedTensorDetached(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed || !/detached in-place/.test(facts.error?.message ?? "")) return [];
   const detachEvent = facts

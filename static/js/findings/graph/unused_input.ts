@@ -4,10 +4,15 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis, type Facts, type Link
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },
+];
 
 const UNUSED_INPUT_ERROR = /appears? to not have been used in the graph|One of the differentiated Tensors/;
 
-export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
+function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   if (!UNUSED_INPUT_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const call = facts.backwardCalls.findLast(

@@ -8,6 +8,11 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
+];
 
 /** a write of a hook into a dict */
 interface StoredOutput {
@@ -24,7 +29,7 @@ interface StoredOutput {
 
 const MAX_WRITES = 200;
 
-export function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
+function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const earlier = new Map<string, StoredOutput>();

@@ -11,8 +11,13 @@ import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseMisplacedHooks(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "hook_misses", severity: "warning", diagnose: diagnoseMisplacedHooks },
+];
+
+function diagnoseMisplacedHooks(facts: RunFacts): Diagnosis[] {
   return [
     ...hooksLeftOnOldNode(facts),
     ...overwrittenHookInputs(facts),

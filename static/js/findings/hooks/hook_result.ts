@@ -6,11 +6,16 @@
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
+];
 
 const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
 const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
 
-export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
+function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
   const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
   if (!match) return [];
   const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);

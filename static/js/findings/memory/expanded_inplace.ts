@@ -4,8 +4,13 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts"
 import { operationName } from "../facts/operation_name.ts";
 import { namedWriteTargetUid, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInPlaceWriteToExpanded(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "expanded_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToExpanded, onError: true },
+];
+
+function diagnoseInPlaceWriteToExpanded(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];

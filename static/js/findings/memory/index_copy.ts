@@ -8,8 +8,13 @@ import { namedViewSource } from "../facts/view_source.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseWriteThroughIndex(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "index_copy", severity: "warning", diagnose: diagnoseWriteThroughIndex, lookedFor: "sharing" },
+];
+
+function diagnoseWriteThroughIndex(facts: RunFacts): Diagnosis[] {
   return [
     ...firstEventOfEachLine(facts, facts.eventsOfKind("index_copy_written")).map((event) =>
       lostWriteDiagnosis(facts, event),
@@ -39,7 +44,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
     ],
     names: namesInFacts(x),
     facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
-    fixes: [fixHint("assign_by_index", place)],
+    fixes: [fixHint("assign_through_index", place)],
   };
 }
 

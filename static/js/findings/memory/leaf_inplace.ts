@@ -4,8 +4,13 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../
 import { operationName } from "../facts/operation_name.ts";
 import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "leaf_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToLeaf, onError: true },
+];
+
+function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
   if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))

@@ -11,8 +11,13 @@ import {
   viewMadeUnderNoGrad,
 } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInPlaceWriteToLeafView(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "leaf_view_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToLeafView, onError: true },
+];
+
+function diagnoseInPlaceWriteToLeafView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return [];
   const { base, step, views, op } = write;

@@ -5,13 +5,16 @@ import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
 
 /** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
 const MIN_STORAGE_BYTES = 2048;
 const MIN_STORAGE_TO_VIEW_RATIO = 8;
 const MAX_MEMORY_FINDINGS = 3;
 
-export function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
+function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
   const last = facts.steps.length - 1;
   const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
   /** by line */

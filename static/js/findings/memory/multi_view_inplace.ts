@@ -4,8 +4,13 @@ import { fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInPlaceWriteToMultiView(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "multi_view_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToMultiView, onError: true },
+];
+
+function diagnoseInPlaceWriteToMultiView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];

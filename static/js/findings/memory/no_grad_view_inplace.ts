@@ -4,8 +4,13 @@ import { fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseInPlaceWriteToNoGradView(facts: RunFacts): Diagnosis[] {
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "no_grad_view_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToNoGradView, onError: true },
+];
+
+function diagnoseInPlaceWriteToNoGradView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   const view = write && viewMadeUnderNoGrad(facts, write);
   if (!write || !view || multiOutputView(write)) return [];

@@ -8,6 +8,11 @@ import { mentionsAt } from "../statements/program_text.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
+];
 
 /** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
 const PURE_METHODS = new Set(
@@ -26,7 +31,7 @@ const COMPARISON = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\s*==\s*(?:True|False|None|
 const CONTEXT_CALL = /^(?:torch\.)?(no_grad|inference_mode|enable_grad)\(\)$/;
 const GRAD_CALL = /^(?:torch\.)?(?:autograd\.)?grad\(/;
 
-export function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
+function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   facts.steps.forEach(({ kind, stmt, line, shown }, i) => {

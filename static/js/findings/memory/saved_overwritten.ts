@@ -19,11 +19,22 @@ import { isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  {
+    kind: "saved_overwritten",
+    severity: "error",
+    diagnose: diagnoseSavedTensorOverwritten,
+    onError: true,
+    lookedFor: "writes",
+  },
+];
 
 /** So many elements of a kept tensor are compared with those that were written. */
 const MAX_COMPARED_ELEMENTS = 4096;
 
-export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
+function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return [];
   const slot = facts.slotsOfNode(failed.node).find(({ stale }) => stale !== null && stale <= failed.step);

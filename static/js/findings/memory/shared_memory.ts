@@ -19,6 +19,11 @@ import { isGradcheckStep, isOptimizerStep, writerKindAt } from "../facts/write_f
 import type { Item, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence, Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
+];
 
 type WriteEvent = EventOccurrence<"written">;
 
@@ -42,7 +47,7 @@ const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
 const ATTRIBUTE_PATH = /^\w+(?:\.|\[.*\]\.)/;
 const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
-export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
+function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
   const usesByName = stepsUsingNames(facts);
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();

@@ -5,8 +5,13 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval, lookedFor: "modes" },
+];
+
+function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
   const byLine = new Map<number, Diagnosis>();
   for (const call of layerCalls(facts)) {
     const { line } = facts.place(call.step);

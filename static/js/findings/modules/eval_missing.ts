@@ -9,8 +9,13 @@ import { optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import { modulePath } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "eval_missing", severity: "note", diagnose: diagnoseMissingEval, lookedFor: "modes" },
+];
+
+function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
   const calls = layerCalls(facts);
   /** by the outermost module, the first call that says it */
   const byModule = new Map<string, { call: LayerCall; variant: string }>();

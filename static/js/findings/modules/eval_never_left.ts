@@ -4,6 +4,11 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
 import { modulePath, iterationOf } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "eval_never_left", severity: "warning", diagnose: diagnoseEvalNeverLeft, lookedFor: "modes" },
+];
 
 /** trained: in training; evaluated: an evaluation in eval; left: the first training in eval after it */
 interface ForgottenEval {
@@ -12,7 +17,7 @@ interface ForgottenEval {
   left: LayerCall;
 }
 
-export function diagnoseEvalNeverLeft(facts: RunFacts): Diagnosis[] {
+function diagnoseEvalNeverLeft(facts: RunFacts): Diagnosis[] {
   const byModule = new Map<string, ForgottenEval>();
   for (const [, calls] of callsByLayer(facts)) {
     const found = forgottenEval(facts, calls);

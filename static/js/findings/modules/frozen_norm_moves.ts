@@ -8,6 +8,11 @@ import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "frozen_norm_moves", severity: "warning", diagnose: diagnoseFrozenNormMoves, lookedFor: "modes" },
+];
 
 interface FrozenNorm {
   uid: string;
@@ -16,7 +21,7 @@ interface FrozenNorm {
   mean: string;
 }
 
-export function diagnoseFrozenNormMoves(facts: RunFacts): Diagnosis[] {
+function diagnoseFrozenNormMoves(facts: RunFacts): Diagnosis[] {
   if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
   const byOuter = new Map<string, { norm: FrozenNorm; count: number }>();
   for (const norm of frozenNorms(facts)) {

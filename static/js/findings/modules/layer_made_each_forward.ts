@@ -6,6 +6,11 @@ import { elementsAt, numberFact, iterationOf } from "../training/rounds.ts";
 import { gradientLedgers } from "../training/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
+];
 
 /** a parameter that got a gradient once */
 interface ShortLivedParameter {
@@ -17,7 +22,7 @@ interface ShortLivedParameter {
 
 const MIN_ROUNDS = 2;
 
-export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
+function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
   const byStatement = new Map<number, ShortLivedParameter[]>();
   for (const parameter of shortLivedParameters(facts)) {
     const { stmt, depth } = facts.steps[parameter.born];

@@ -4,11 +4,16 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
+];
 
 /** A list that a statement multiplies, with what is in it; a call within makes the layer there. */
 const MULTIPLIED_LIST = /\[([^[\]]*(?:\[[^[\]]*\][^[\]]*)*)\]\s*\*\s*[\w(]|[\w)]\s*\*\s*\[([^[\]]+)\]/;
 
-export function diagnoseRepeatedLayer(facts: RunFacts): Diagnosis[] {
+function diagnoseRepeatedLayer(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const { uid, step, fields } of facts.index.objectChanges) {

@@ -11,11 +11,16 @@ import { attributeChanges } from "../facts/object_history.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
+];
 
 /** The call makes up the whole statement, but for what takes its result. */
 const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
 
-export function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
+function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   facts.steps.forEach(({ kind, line }, i) => {

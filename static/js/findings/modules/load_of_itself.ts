@@ -10,6 +10,11 @@ import { outermostModuleWithout } from "../training/rounds.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
+];
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
 const LOAD = new RegExp(
@@ -26,7 +31,7 @@ interface OwnLoad {
   others: string[];
 }
 
-export function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
+function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
   if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

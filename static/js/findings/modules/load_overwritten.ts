@@ -4,12 +4,17 @@ import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts
 import { operationName } from "../facts/operation_name.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
+];
 
 const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
 const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye)_$/;
 const MAX_STEPS_AHEAD = 2000;
 
-export function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
+function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
   if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

@@ -9,6 +9,11 @@ import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
+];
 
 const FLAG = "requires_grad";
 const ASSIGNMENT = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.\w+)*)\.([A-Za-z_]\w*)\s*=\s*(True|False)$/;
@@ -26,7 +31,7 @@ interface MisspelledFlag {
   uids: string[];
 }
 
-export function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
+function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
   /** by line */
   const byLine = new Map<number, MisspelledFlag[]>();
   facts.steps.forEach(({ kind, line }, step) => {

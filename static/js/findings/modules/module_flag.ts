@@ -7,6 +7,9 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { modulePath } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag }];
 
 /** a module's attribute, set by the program from outside of its class */
 interface ModuleFlag {
@@ -15,7 +18,7 @@ interface ModuleFlag {
   value: boolean;
 }
 
-export function diagnoseModuleFlag(facts: RunFacts): Diagnosis[] {
+function diagnoseModuleFlag(facts: RunFacts): Diagnosis[] {
   if (/\bself\.requires_grad\b/.test(facts.trace.program.source)) return [];
   return moduleFlags(facts).flatMap((flag) => diagnosisOf(facts, flag) ?? []);
 }

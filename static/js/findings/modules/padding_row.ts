@@ -7,8 +7,11 @@ import { numbersText } from "../facts/numbers.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [{ kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow }];
+
+function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
   /** by the weight */
   const out = new Map<string, Diagnosis>();
   for (const [nodeUid, { name }] of facts.index.nodes) {

@@ -13,8 +13,13 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter, lookedFor: "cut" },
+];
+
+function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
   const replacedDiagnoses = replacedParameters(facts);
   const missedDiagnoses = replacedDiagnoses.length ? [] : diagnoseParametersMissedByOptimizer(facts);
   return [

@@ -12,6 +12,11 @@ import { resolvePath } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
+];
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
 const SECOND_NAME = new RegExp(`^(${PATH})$`);
@@ -34,7 +39,7 @@ interface SecondName {
 
 const findingsByTrace = new WeakMap<object, Map<string, Diagnosis>>();
 
-export function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
+function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
   return [...secondNameFindings(facts).values()];
 }
 

@@ -2,7 +2,7 @@
  * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
  */
 
-import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
@@ -56,7 +56,7 @@ function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): st
     : [];
 }
 
-function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
+function trainableTensorsWithin(entities: EntityLookup, rootUid: string): string[] {
   const seen = new Set([rootUid]);
   const out: string[] = [];
   for (const uid of seen) {

@@ -7,6 +7,11 @@ import { codeFact, chainLink, namesInFacts, type Diagnosis } from "../finding.ts
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "activation_twice", severity: "warning", diagnose: diagnoseActivationTwice },
+];
 
 const VALUE_KEEPING_OPERATIONS =
   /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
@@ -20,7 +25,7 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
 
 const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
 
-export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
+function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(LOSS_WITH_ACTIVATION)) {

@@ -6,6 +6,11 @@ import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
+];
 
 /** The smallest and the largest number of a type. */
 const RANGES: Record<string, [number, number]> = {
@@ -20,7 +25,7 @@ const ARITHMETIC: Record<string, { sign: string; of: (a: number, b: number) => n
   mul: { sign: "×", of: (a, b) => a * b },
 };
 
-export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
+function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(/^(?:add|sub|mul)_?$/)) {

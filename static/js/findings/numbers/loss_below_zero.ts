@@ -9,13 +9,18 @@ import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
+];
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
 const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
-export function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
+function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(LOSS)) {

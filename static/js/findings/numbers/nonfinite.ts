@@ -25,6 +25,11 @@ import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "nonfinite", severity: "warning", diagnose: diagnoseNonfiniteValues, lookedFor: "numbers" },
+];
 
 interface NonfiniteOrigin {
   step: number;
@@ -47,7 +52,7 @@ const CARRIED_OR_GIVEN_VALUES =
 /** Operations that give new memory as it is, and views of it. */
 const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
 
-export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
+function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const firstInForward = firstNonfiniteStorage(facts, false);
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =

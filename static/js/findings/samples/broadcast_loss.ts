@@ -7,6 +7,12 @@ import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type 
 import { operationName } from "../facts/operation_name.ts";
 import { shapeText } from "../errors/operands.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
+  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseComparedTable },
+];
 
 const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
 const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
@@ -21,7 +27,7 @@ const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
 
-export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
+function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
@@ -35,7 +41,7 @@ export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
 }
 
 /** Predictions that are compared with labels, and counted. */
-export function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
+function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const { inputs, outputs, step } of facts.scan.operationsNamed(COMPARISON)) {

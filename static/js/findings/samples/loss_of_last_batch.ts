@@ -6,6 +6,11 @@ import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
+];
 
 const BACKWARD = /^([A-Za-z_]\w*)\.backward\(/;
 const MIN_DROPPED = 2;
@@ -18,7 +23,7 @@ interface LastLoss {
   dropped: Operation[];
 }
 
-export function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
+function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
   if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
   /** by the statement that runs backward; null where it is meant once */
   const byStatement = new Map<number | null, { first: LastLoss; count: number } | null>();

@@ -6,6 +6,9 @@ import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans }];
 
 const ADDED_NUMBER = /^([A-Za-z_][\w.]*)\s*\+=\s*(?:float\()?[A-Za-z_][\w.]*(?:\.item\(\)|\))$/;
 const APPENDED_NUMBER = /^([A-Za-z_][\w.]*)\.append\(\s*(?:float\()?[A-Za-z_][\w.]*(?:\.item\(\)|\))\s*\)$/;
@@ -30,7 +33,7 @@ interface MeanOfMeans {
   step: number;
 }
 
-export function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
+function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
   if (OTHER_REDUCTION.test(facts.trace.program.source)) return [];
   const found = meansOfMeans(facts);
   /** by line */

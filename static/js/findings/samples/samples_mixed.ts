@@ -8,6 +8,11 @@ import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
+];
 
 const SOFTMAX = /^(?:log_)?softmax$/;
 /** Operations after which the rows are still the samples, and the columns the classes. */
@@ -20,7 +25,7 @@ const CHOICE_OF_CLASS = /\b(?:argmax|max|topk)\(\s*(?:[A-Za-z_][\w.]*\s*,\s*)?(?
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
 
-export function diagnoseSoftmaxOverBatch(facts: RunFacts): Diagnosis[] {
+function diagnoseSoftmaxOverBatch(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(SOFTMAX)) {

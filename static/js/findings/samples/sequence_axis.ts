@@ -7,6 +7,11 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+];
 
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const DROPS_AXIS = /^(?:select|mean|sum|amax|max)$/;
@@ -22,7 +27,7 @@ interface SequenceSizes {
   second: number;
 }
 
-export function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
+function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(RECURRENT)) {

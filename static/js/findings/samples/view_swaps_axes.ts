@@ -4,12 +4,18 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViewThatSwapsAxes },
+  { kind: "view_swaps_axes", severity: "warning", diagnose: diagnoseViewOfFinalStates },
+];
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const CALL = /\.(view|reshape)\(|torch\.reshape\(/;
 
-export function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
+function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
   if (!facts.source.some((text) => CALL.test(text))) return [];
   /** by line */
   const byLine = new Map<number, Operation[]>();
@@ -55,7 +61,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * A `view` of a recurrent layer's final states, the batch in the middle, to rows of as many: each row is of several
  * samples.
  */
-export function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
+function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const states = new Set(facts.scan.operationsNamed(RECURRENT).flatMap(({ outputs }) => outputs.slice(1)));

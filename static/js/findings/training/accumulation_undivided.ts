@@ -7,6 +7,11 @@ import { plainName } from "../facts/gradient_name.ts";
 import { iterationOf } from "./rounds.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "accumulation_undivided", severity: "note", diagnose: diagnoseUndividedAccumulation },
+];
 
 /** Operations whose result is a mean, or is one unless they are told otherwise. */
 const MEAN_OPERATION =
@@ -18,7 +23,7 @@ interface Accumulation {
   used: LedgerEntry;
 }
 
-export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
+function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   const calls = new Map(facts.backwardCalls.map((call) => [call.uid, call]));
   const byLine = new Map<number, Accumulation>();
   for (const { entries } of gradientLedgers(facts)) {

@@ -5,6 +5,11 @@ import { gradientLedgers, type GradientLedger, type LedgerEntry } from "./gradie
 import { gradientNormAt, numberFact } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
+];
 
 /** a gradient's life in which it was clipped too late; dropped: null where the run ended first */
 interface LateClip {
@@ -14,7 +19,7 @@ interface LateClip {
   dropped: LedgerEntry | null;
 }
 
-export function diagnoseClipAfterStep(facts: RunFacts): Diagnosis[] {
+function diagnoseClipAfterStep(facts: RunFacts): Diagnosis[] {
   /** by the line that clips, with the tensors whose gradients it clips */
   const byLine = new Map<number, { clip: LateClip; uids: string[] }>();
   for (const ledger of gradientLedgers(facts)) {

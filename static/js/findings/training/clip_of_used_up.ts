@@ -7,13 +7,18 @@ import { mentionsAt } from "../statements/program_text.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipOfUsedUp },
+];
 
 const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
 const CLIP_FUNCTION = "clip_grad_(?:norm|value)_";
 const GENERATOR =
   /=\s*(?:[\w.[\]]+\.parameters\(\w*\)|filter\(.*\)|(?:itertools\.)?chain\(.*\)|\([^()]*(?:\([^()]*\)[^()]*)*\bfor\b.*\))$/;
 
-export function diagnoseClipOfUsedUp(facts: RunFacts): Diagnosis[] {
+function diagnoseClipOfUsedUp(facts: RunFacts): Diagnosis[] {
   if (!facts.source.some((text) => CLIP_CALL.test(text))) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

@@ -9,6 +9,11 @@ import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
 import { elementsAt, gradientNormAt, numberFact } from "./rounds.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "clip_while_scaled", severity: "warning", diagnose: diagnoseClipWhileScaled },
+];
 
 /** a gradient that a scaled loss gave, and what was done with it before it was divided again */
 interface ScaledGradient {
@@ -27,7 +32,7 @@ interface Scaler {
   value: number;
 }
 
-export function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
+function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
   const scaledCalls = backwardsOfScaledLosses(facts);
   if (!scaledCalls.size) return [];
   const byLine = new Map<string, ScaledGradient[]>();

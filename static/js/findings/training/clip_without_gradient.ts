@@ -5,10 +5,15 @@ import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
+];
 
 const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
 
-export function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
+function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts)) return [];
   const stepsByStatement = new Map<number, number[]>();
   facts.steps.forEach(({ kind, stmt, skipped }, step) => {

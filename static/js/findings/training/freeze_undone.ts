@@ -5,6 +5,11 @@ import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFreezeUndone, lookedFor: "optimizers" },
+];
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
 interface Freezing {
@@ -15,7 +20,7 @@ interface Freezing {
 
 const MAX_NAMED_PARAMETERS = 4;
 
-export function diagnoseFreezeUndone(facts: RunFacts): Diagnosis[] {
+function diagnoseFreezeUndone(facts: RunFacts): Diagnosis[] {
   /** by the statement that freezes */
   const byStatement = new Map<number | null, Freezing[]>();
   for (const freezing of freezings(facts)) addToList(byStatement, facts.steps[freezing.frozen].stmt ?? null, freezing);

@@ -6,10 +6,15 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { ownerFact } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer, lookedFor: "optimizers" },
+];
 
 const MIN_STEPS = 2;
 
-export function diagnoseFrozenOptimizer(facts: RunFacts): Diagnosis[] {
+function diagnoseFrozenOptimizer(facts: RunFacts): Diagnosis[] {
   const history = tensorHistoryOf(facts);
   const replaced = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [before] : [])));
   return [...optimizersOf(facts).values()].flatMap(({ uid: optimizer, made, stepped, unrecorded }) => {

@@ -5,6 +5,11 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFrozenParameterUpdated, lookedFor: "optimizers" },
+];
 
 interface FrozenParameter {
   uid: string;
@@ -16,7 +21,7 @@ interface FrozenParameter {
 
 const MAX_NAMED_PARAMETERS = 8;
 
-export function diagnoseFrozenParameterUpdated(facts: RunFacts): Diagnosis[] {
+function diagnoseFrozenParameterUpdated(facts: RunFacts): Diagnosis[] {
   /** by the line that freezes */
   const byLine = new Map<number, FrozenParameter[]>();
   for (const frozen of frozenParameters(facts)) {

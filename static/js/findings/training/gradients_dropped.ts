@@ -7,6 +7,11 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped, lookedFor: "optimizers" },
+];
 
 /** what became of all that one backward added; open: nothing yet, or it is not known */
 interface BackwardFate {
@@ -17,7 +22,7 @@ interface BackwardFate {
   end: LedgerEntry | null;
 }
 
-export function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
+function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
   /** by the statement that calls backward */
   const byStatement = new Map<number | null, BackwardFate[]>();
   for (const fate of fatesOfBackwards(facts))

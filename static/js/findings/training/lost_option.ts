@@ -8,6 +8,9 @@ import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { Statement } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption }];
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[\w+\])?`;
 const OPTION = String.raw`\[\s*["'](lr|momentum|weight_decay|betas)["']\s*\]\s*[*/+-]?=(?!=)`;
@@ -26,7 +29,7 @@ interface LostOption {
   loop: number;
 }
 
-export function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
+function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
   /** by line; null where it is no such statement */

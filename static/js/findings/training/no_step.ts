@@ -7,8 +7,13 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseNoStep(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "no_step", severity: "warning", diagnose: diagnoseNoStep, lookedFor: "optimizers" },
+];
+
+function diagnoseNoStep(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts)) return [];
   const optimizers = [...optimizersOf(facts).values()];
   const hasStepped = ({ stepped, steps, unrecorded }: (typeof optimizers)[number]) =>

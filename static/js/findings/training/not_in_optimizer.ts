@@ -15,6 +15,11 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer, lookedFor: "optimizers" },
+];
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
 interface UnheldParameter {
@@ -39,7 +44,7 @@ interface SteppingOptimizer {
 const MIN_ROUNDS = 2;
 const MAX_COMPARED_PARAMETERS = 8;
 
-export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
+function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
   const replacing = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [after] : [])));

@@ -4,13 +4,18 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseOptimizerAttribute },
+];
 
 const ASSIGNMENT = /^([A-Za-z_][\w.]*)\.(lr|learning_rate|momentum|weight_decay|betas)\s*(?:[*/+-])?=\s*([^=].*)$/;
 /** Those of torch; another's may read its own attributes. */
 const TORCH_OPTIMIZERS =
   /^(?:SGD|ASGD|Rprop|RMSprop|LBFGS|Adadelta|Adagrad|Adafactor|Adam|AdamW|Adamax|NAdam|RAdam|SparseAdam|Muon)$/;
 
-export function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
+function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const optimizers = optimizersOf(facts);

@@ -10,6 +10,11 @@ import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+];
 
 const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
 /** A rate below so much of the largest one trains no more, */
@@ -30,7 +35,7 @@ interface RateChange {
   after: number;
 }
 
-export function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
+function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
@@ -102,7 +107,7 @@ function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
 }
 
 /** A call of a scheduler whose optimizer has made its last step, while another one goes on with its parameters. */
-interface LostCall {
+interface CallForReplacedOptimizer {
   optimizer: string;
   step: number;
   /** made: the step that made the other optimizer; next: its next step */
@@ -114,12 +119,12 @@ interface LostCall {
 /** Where no rate that a schedule set was used, since its optimizer was replaced. */
 function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
   /** by the statement that made the other optimizer */
-  const lost = new Map<number, LostCall[]>();
+  const lost = new Map<number, CallForReplacedOptimizer[]>();
   for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
     const last = optimizersOf(facts).get(optimizer)?.steps.at(-1) ?? -1;
     if (calls.some((step) => step < last)) continue;
     for (const step of calls) {
-      const call = lostCall(facts, optimizer, step);
+      const call = callForReplacedOptimizer(facts, optimizer, step);
       if (call) addToList(lost, facts.steps[call.made].stmt ?? -1, call);
     }
   }
@@ -150,7 +155,7 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   return out;
 }
 
-function lostCall(facts: RunFacts, optimizer: string, step: number): LostCall | null {
+function callForReplacedOptimizer(facts: RunFacts, optimizer: string, step: number): CallForReplacedOptimizer | null {
   const known = optimizersOf(facts).get(optimizer);
   if (!known) return null;
   const params = new Set(optimizerParameters(facts, optimizer, known.made));
@@ -163,7 +168,10 @@ function lostCall(facts: RunFacts, optimizer: string, step: number): LostCall | 
   return null;
 }
 
-function replacedDiagnosis(facts: RunFacts, { optimizer, step, successor, made, next }: LostCall): Diagnosis {
+function replacedDiagnosis(
+  facts: RunFacts,
+  { optimizer, step, successor, made, next }: CallForReplacedOptimizer,
+): Diagnosis {
   const x = facts.nameFact(successor, next);
   const names = {
     optimizer: x,

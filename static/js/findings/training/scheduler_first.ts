@@ -7,10 +7,15 @@ import { numberFact } from "./rounds.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },
+];
 
 const STEP_CALL = /([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/;
 
-export function diagnoseSchedulerFirst(facts: RunFacts): Diagnosis[] {
+function diagnoseSchedulerFirst(facts: RunFacts): Diagnosis[] {
   return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
     const [first] = stepped;
     if (!first) return [];

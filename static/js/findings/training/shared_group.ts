@@ -6,8 +6,11 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { optimizersOf } from "../facts/optimizers.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseSharedGroup(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [{ kind: "shared_group", severity: "warning", diagnose: diagnoseSharedGroup }];
+
+function diagnoseSharedGroup(facts: RunFacts): Diagnosis[] {
   /** by the dict, the optimizers that have it */
   const owners = new Map<string, { uid: string; made: number }[]>();
   for (const { uid, made } of optimizersOf(facts).values())

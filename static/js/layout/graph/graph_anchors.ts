@@ -4,10 +4,10 @@ import type { GraphFoldPlace } from "./graph_folds.ts";
 import type { UnreadLeafPlaces } from "./graph_idle.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "../pane.ts";
-import type { GraphRow } from "./graph_places.ts";
+import type { NodePlace } from "./graph_places.ts";
 
 /** Places by uid, by `n5:self` and by `dock n2`. */
-export function graphAnchorRects(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
+export function graphAnchorRects(rows: NodePlace[], idle: UnreadLeafPlaces): Map<string, Rect> {
   const anchors = new Map<string, Rect>();
   for (const row of rows) {
     anchors.set(row.uid, toRect(row));
@@ -33,7 +33,7 @@ function toRect({ x, y, w, h }: Rect): Rect {
 /** By uid, the key of the closed fold that it is in. */
 export function closedFoldByUid(
   folds: GraphFoldPlace[],
-  rows: GraphRow[],
+  rows: NodePlace[],
   idle: UnreadLeafPlaces,
   anchors: Map<string, Rect>,
 ): Map<string, string> {
@@ -49,7 +49,7 @@ export function closedFoldByUid(
 
 /** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then
  * the rest. */
-export function touchedGraphRects(graphStep: GraphStep, rows: GraphRow[], anchors: Map<string, Rect>): Rect[] {
+export function touchedGraphRects(graphStep: GraphStep, rows: NodePlace[], anchors: Map<string, Rect>): Rect[] {
   const visited = graphStep.visitedNode ? anchors.get(graphStep.visitedNode) : undefined;
   const row = rows.find(({ uid }) => uid === graphStep.visitedLine);
   const wholeRow = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };

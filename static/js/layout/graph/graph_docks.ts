@@ -8,7 +8,7 @@ import { LineRoom } from "../line_room.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
 import { lastPathParts } from "../text/node_labels.ts";
 import type { Grad } from "../../trace/wire.ts";
-import type { GraphRow, AttachedLeafPlace } from "./graph_places.ts";
+import type { NodePlace, AttachedLeafPlace } from "./graph_places.ts";
 import type { AttachedLeaf } from "./graph_parts.ts";
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
@@ -42,7 +42,7 @@ export function maxLeafNameLength(labelLength: number) {
 }
 
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. */
-export function shareLeafLabelLength(rows: GraphRow[]) {
+export function shareLeafLabelLength(rows: NodePlace[]) {
   const leastCapacity = new Map<string, number>();
   const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
   const capacityOf = ({ dock, small }: (typeof placedDocks)[number]) =>
@@ -55,7 +55,7 @@ export function shareLeafLabelLength(rows: GraphRow[]) {
 /** The leaves that a node reads, above it; `docks` are those with a line. */
 export function addAttachedLeaves(
   graphStep: GraphStep,
-  row: GraphRow,
+  row: NodePlace,
   docks: AttachedLeaf[],
   column: GraphColumn,
   isPlaced: (leaf: string, reader: string) => boolean,
@@ -157,7 +157,7 @@ export function visitOrderMarkWidth(graphStep: GraphStep, uid: string) {
 }
 
 /** Leaves of an open node that have no line. */
-export function addHiddenLeafCount(row: GraphRow, shown: AttachedLeaf[], line: LineRoom) {
+export function addHiddenLeafCount(row: NodePlace, shown: AttachedLeaf[], line: LineRoom) {
   const uids = row.block.docks.flatMap((dock) => (shown.includes(dock) ? [] : [...dock.vias, dock.leaf]));
   if (uids.length) row.hidden = { ...line.takeRectFromLeft(34, 16), key: leavesToggleKey(row.uid), uids };
 }
@@ -165,7 +165,7 @@ export function addHiddenLeafCount(row: GraphRow, shown: AttachedLeaf[], line: L
 /** The gradients on their way to a leaf that the step shows: the latest on each of its edges. */
 function leafGradients(
   graphStep: GraphStep,
-  row: GraphRow,
+  row: NodePlace,
   { leaf, vias, ks }: AttachedLeaf,
 ): { key: string; grad: Grad; now: boolean; to: string }[] {
   const { component } = row.block;
@@ -197,7 +197,7 @@ function leafGradients(
 }
 
 function addLeafGradients(
-  row: GraphRow,
+  row: NodePlace,
   grads: ReturnType<typeof leafGradients>,
   line: LineRoom,
   { sizes }: GraphColumn,
@@ -232,7 +232,7 @@ function addLeafGradients(
 /** Leaves in a slim line, at its end; those without room are counted. */
 export function addLeavesToSlimRow(
   graphStep: GraphStep,
-  row: GraphRow,
+  row: NodePlace,
   line: LineRoom,
   isPlaced: (leaf: string, reader: string) => boolean,
 ) {

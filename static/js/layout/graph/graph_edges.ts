@@ -11,7 +11,7 @@ import { edgeIndexBetween } from "./graph_gradients.ts";
 import { inputEdgeKey, type EdgeRail } from "./rails.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "../pane.ts";
-import type { GraphRow } from "./graph_places.ts";
+import type { NodePlace } from "./graph_places.ts";
 import type { GraphComponent } from "./graph_parts.ts";
 
 export interface EdgePlace {
@@ -103,7 +103,7 @@ function railEdgePath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
 }
 
 /** Edges between a node and its leaves. */
-export function edgesToAttachedLeaves(graphStep: GraphStep, row: GraphRow, column: GraphColumn): EdgePlace[] {
+export function edgesToAttachedLeaves(graphStep: GraphStep, row: NodePlace, column: GraphColumn): EdgePlace[] {
   const isFull = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
@@ -139,7 +139,7 @@ export function edgesToAttachedLeaves(graphStep: GraphStep, row: GraphRow, colum
  * From a leaf to the left and down to the top of its reader. `x` and `cy` are the leaf's left and middle; the line goes
  * down at `down`.
  */
-function attachedLeafEdgePath(row: GraphRow, { x, cy, down }: { x: number; cy: number; down: number }) {
+function attachedLeafEdgePath(row: NodePlace, { x, cy, down }: { x: number; cy: number; down: number }) {
   return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
 }
 

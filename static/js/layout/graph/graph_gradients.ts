@@ -19,10 +19,10 @@ import { shortenNodeLabel } from "../text/node_labels.ts";
 import type { Grad, Node } from "../../trace/wire.ts";
 import type { GraphStep, VisitOrder } from "./graph_step.ts";
 import type { LineRoom } from "../line_room.ts";
-import type { FocusLabel, GradientPlace, GraphRow } from "./graph_places.ts";
+import type { FocusLabel, GradientPlace, NodePlace } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
-export function addGradientSumAtNode(graphStep: GraphStep, row: GraphRow, line: LineRoom, { sizes }: GraphColumn) {
+export function addGradientSumAtNode(graphStep: GraphStep, row: NodePlace, line: LineRoom, { sizes }: GraphColumn) {
   const { nr: outputNr, count } = graphStep.mostGradientArrivals(row.uid, row.block.component);
   const grad = graphStep.latestVisit(row.uid, row.block.component)?.grad_outputs[outputNr];
   if (count < 2 || !grad || line.widthLeft < 50 || !nodeRunsAtStep(graphStep, row.turn)) return;
@@ -52,7 +52,7 @@ export function edgeIndexBetween(graphStep: GraphStep, from: string, to: string)
 }
 
 /** The gradients on their way to other nodes, side by side above the node and its leaves. */
-export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: Node, column: GraphColumn) {
+export function addOutgoingGradients(graphStep: GraphStep, row: NodePlace, node: Node, column: GraphColumn) {
   const { block } = row;
   const { sizes } = column;
   const gapHeight = row.y - attachedLeavesHeight(row.docks.length, sizes) - row.top;
@@ -93,7 +93,7 @@ export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: 
 }
 
 /** What a backward begins with, below the node where it does. */
-export function addInitialGradient(graphStep: GraphStep, row: GraphRow, column: GraphColumn) {
+export function addInitialGradient(graphStep: GraphStep, row: NodePlace, column: GraphColumn) {
   const visit = graphStep.latestVisit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
   if (

@@ -10,7 +10,7 @@ import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
 import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
 import { layoutGraphOverview, type GraphOverview } from "./graph_overview.ts";
 import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
-import { layoutGraphRow } from "./graph_row.ts";
+import { layoutNodePlace } from "./graph_row.ts";
 import {
   graphColumn,
   attachedLeavesHeight,
@@ -29,7 +29,7 @@ import {
 import { GraphStep, leavesToggleKey } from "./graph_step.ts";
 import { fixedGraphPlaces, spreadGraphPlaces } from "./graph_still.ts";
 import type { Pane, PaneOptions, Rect, PaneRoom } from "../pane.ts";
-import type { GraphRow } from "./graph_places.ts";
+import type { NodePlace } from "./graph_places.ts";
 import type {
   FixedGraphPlaces,
   GraphModel,
@@ -53,7 +53,7 @@ export interface GraphTitlePlace {
 /** its places are by node, `n5:self` for saved slots, `dock n2` for leaves where they stand for themselves */
 export type GraphPane = Pane & {
   w: number;
-  rows: GraphRow[];
+  rows: NodePlace[];
   edges: EdgePlace[];
   foldLines: GraphFoldPlace[];
   titles: GraphTitlePlace[];
@@ -286,7 +286,7 @@ function assembleGraphPane(
     const top = slim ? y + COLLAPSED_NODE_GAP : y + gap + attachedLeavesHeight(line.docks, sizes);
     const docks = slim ? block.docks : leavesWithLines(graphStep, line);
     const position = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [layoutGraphRow(graphStep, block, columnOf(line.component), position, isPlaced)];
+    return [layoutNodePlace(graphStep, block, columnOf(line.component), position, isPlaced)];
   });
   shareLeafLabelLength(rows);
   const boxes = new Map([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])] as [string, Rect][]);

@@ -86,7 +86,7 @@ export type AttachedLeafPlace = Rect & {
 };
 
 /** its rectangle is the node's box. */
-export type GraphRow = Rect & {
+export type NodePlace = Rect & {
   uid: string;
   block: NodeBlock;
   level: "full" | "slim";

@@ -6,12 +6,12 @@
 import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
 import { GRAPH_WORD_FONT_SIZE, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
-import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
+import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH } from "./graph_slots.ts";
 import { LineRoom } from "../line_room.ts";
 import { textWidth } from "../text/metrics.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { GraphStep } from "./graph_step.ts";
-import type { GraphRow } from "./graph_places.ts";
+import type { NodePlace } from "./graph_places.ts";
 import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
 const MIN_NODE_BOX_WIDTH = 44;
@@ -26,13 +26,13 @@ interface RowPosition {
 }
 
 /** `isPlaced` says whether a leaf stands for itself here. */
-export function layoutGraphRow(
+export function layoutNodePlace(
   graphStep: GraphStep,
   block: NodeBlock,
   column: GraphColumn,
   position: RowPosition,
   isPlaced: (leaf: string, reader: string) => boolean,
-): GraphRow {
+): NodePlace {
   const { uid, component } = block;
   const isFull = position.level === "full";
   const node = graphStep.node(uid) as Node;
@@ -43,7 +43,7 @@ export function layoutGraphRow(
   const lead = Math.max(11, Math.ceil(visitOrderMarkWidth(graphStep, uid) / 2) + 3);
   const w = Math.min(column.right - x, Math.max(MIN_NODE_BOX_WIDTH, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = position.y + h / 2;
-  const row: GraphRow = {
+  const row: NodePlace = {
     uid,
     block,
     level: position.level,
@@ -86,10 +86,10 @@ export function layoutGraphRow(
   return row;
 }
 
-function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineRoom, font: number) {
+function addTensorNamesAndFlags(graphStep: GraphStep, row: NodePlace, line: LineRoom, font: number) {
   const output = graphStep.outputs.get(row.uid);
   const texts = [...new Set(output?.texts ?? [])];
-  const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
+  const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? HIDDEN_SLOT_COUNT_WIDTH : 0;
   if (texts.length && line.widthLeft > 24 + slots) {
     const shownTexts = texts.slice(0, 2).join(", ");
     const text = textWidth(shownTexts, font) + 12 < line.widthLeft - 60 ? shownTexts : texts[0];

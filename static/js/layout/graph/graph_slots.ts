@@ -7,7 +7,7 @@ import { GRAPH_WORD_FONT_SIZE } from "./graph_sizes.ts";
 import { textWidth } from "../text/metrics.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { LineRoom } from "../line_room.ts";
-import type { GraphRow } from "./graph_places.ts";
+import type { NodePlace } from "./graph_places.ts";
 
 /** The room of a slot without words. */
 const SLOT_DOT_WIDTH = 10;
@@ -34,7 +34,7 @@ function slotChipWidth({ said, now, state }: KeptSlot) {
 
 /** Chips of what a node saved: in words where there is room, else as dots; what is broken or news is always in
  * words. */
-export function addSavedSlots(graphStep: GraphStep, row: GraphRow, line: LineRoom, height: number) {
+export function addSavedSlots(graphStep: GraphStep, row: NodePlace, line: LineRoom, height: number) {
   const isSlim = row.level === "slim";
   const lineRight = line.right;
   if (row.block.docks.length && isSlim) line.right -= HIDDEN_LEAF_COUNT_WIDTH;

@@ -7,7 +7,7 @@ import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, PlacedName } from "./memory_parts.ts";
 
 /** `section` is that of the row. */
-function makeShownName(memoryStep: MemoryStep, tag: NameTag, section: string): ShownName {
+function shownNameOf(memoryStep: MemoryStep, tag: NameTag, section: string): ShownName {
   const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
     const isUnderHeading = tag.scope !== "" && memoryStep.homes.sectionKeyByFrame.get(tag.frame ?? "") === section;
@@ -57,7 +57,7 @@ export function cutPathAtStart(text: string, width: number, font: number) {
 /** The names of a handle, that of its home first. */
 export function namesOfHandle(memoryStep: MemoryStep, uid: string, tags: NameTag[], section: string) {
   const home = memoryStep.homes.homeOf.get(uid);
-  const list = tags.map((tag) => makeShownName(memoryStep, tag, section));
+  const list = tags.map((tag) => shownNameOf(memoryStep, tag, section));
   return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
 }
 

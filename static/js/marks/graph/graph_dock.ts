@@ -10,10 +10,10 @@ import type { VisitOrder } from "../../layout/graph/graph_step.ts";
 import type { Rect } from "../../layout/pane.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { StepFacts } from "../step_facts.ts";
-import type { GraphRow, AttachedLeafPlace, ReshapingNodePlace } from "../../layout/graph/graph_places.ts";
+import type { NodePlace, AttachedLeafPlace, ReshapingNodePlace } from "../../layout/graph/graph_places.ts";
 
 /** A leaf at a reader, with the nodes between them. */
-export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: AttachedLeafPlace) {
+export function attachedLeafMark(stepFacts: StepFacts, row: NodePlace, dock: AttachedLeafPlace) {
   const isSmall = row.level === "slim";
   const showsSum = dock.met > 1 && !isSmall && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;

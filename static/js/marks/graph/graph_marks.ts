@@ -7,13 +7,13 @@ import { unreadLeafMark } from "./graph_dock.ts";
 import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { graphFocusMarks } from "./graph_focus.ts";
 import { graphMapMarks } from "./graph_map.ts";
-import { graphRowMark } from "./graph_node.ts";
-import { graphRowMarkInputs } from "./graph_row_inputs.ts";
+import { nodePlaceMark } from "./graph_node.ts";
+import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
 import type { GraphPane } from "../../layout/graph/graph_pane.ts";
 import type { StepFacts } from "../step_facts.ts";
-import type { GraphRow } from "../../layout/graph/graph_places.ts";
+import type { NodePlace } from "../../layout/graph/graph_places.ts";
 
 /** `band` is what of the body is drawn; `markCache` is that of the step before. The heading is 24 high. */
 export function graphMarks(
@@ -53,8 +53,8 @@ export function graphMarks(
   for (const row of pane.rows) {
     if (!isInBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);
-    const inputsOf = () => graphRowMarkInputs(stepFacts, row, railed);
-    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => graphRowMark(stepFacts, row, railed)));
+    const inputsOf = () => nodePlaceMarkInputs(stepFacts, row, railed);
+    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => nodePlaceMark(stepFacts, row, railed)));
   }
   for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(stepFacts, leaf));
   if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
@@ -76,7 +76,7 @@ function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
 }
 
 /** Gaps in the rails that the line from a node to its own rail crosses. */
-function railCrossingMark({ uid, rail, x, cy }: GraphRow) {
+function railCrossingMark({ uid, rail, x, cy }: NodePlace) {
   return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
 }
 

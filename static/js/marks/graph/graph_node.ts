@@ -11,10 +11,10 @@ import type { Node } from "../../trace/wire.ts";
 import type { StepFacts } from "../step_facts.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
 import { keptSlotTitle, keptSlotWords, nodeTooltip } from "./node_words.ts";
-import type { GraphRow, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
+import type { NodePlace, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. `railed`: its graph has rails. */
-export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
+export function nodePlaceMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
   return h(
     "g",
     {
@@ -31,7 +31,7 @@ export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolea
   );
 }
 
-function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
+function graphNodeMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
   const { uid, x, w, h: height, font, turn } = row;
   const node = stepFacts.snap.entities.get(uid) as Node;
   const isNew = stepFacts.snap.fresh.has(uid);
@@ -64,13 +64,13 @@ function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
-function railDotMark(stepFacts: StepFacts, row: GraphRow, cy: number) {
+function railDotMark(stepFacts: StepFacts, row: NodePlace, cy: number) {
   if (row.met > 1) return gradientSumCountMark(stepFacts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
 /** How many gradients have no room. */
-function hiddenGradientCountMark(row: GraphRow) {
+function hiddenGradientCountMark(row: NodePlace) {
   const attrs = {
     key: "more",
     class: "grad-to",
@@ -141,7 +141,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
 }
 
 /** Saved slots that have no room. */
-export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
+export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
@@ -151,7 +151,7 @@ export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<Gr
 }
 
 /** Leaves that have no room. */
-function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNullable<GraphRow["hidden"]>) {
+function hiddenLeafCountMark({ labels }: StepFacts, row: NodePlace, hidden: NonNullable<NodePlace["hidden"]>) {
   const text = `+${hidden.uids.length}`;
   const description = `${hidden.uids.length} ${labels.nodes}`;
   return h(
@@ -178,7 +178,7 @@ function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNu
 }
 
 /** Where a backward begins. */
-function backwardStartMark(row: GraphRow) {
+function backwardStartMark(row: NodePlace) {
   const x = row.x + 12;
   return h(
     "g",

@@ -2,11 +2,11 @@
 
 import type { Rect } from "../../layout/pane.ts";
 import type { StepFacts } from "../step_facts.ts";
-import type { GraphRow, AttachedLeafPlace } from "../../layout/graph/graph_places.ts";
+import type { NodePlace, AttachedLeafPlace } from "../../layout/graph/graph_places.ts";
 
 /** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
  * Nodes that no step changed are the same objects as before. */
-export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: boolean): unknown[] | null {
+export function nodePlaceMarkInputs(stepFacts: StepFacts, row: NodePlace, railed: boolean): unknown[] | null {
   const { snap, events } = stepFacts;
   if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
   const inputs: unknown[] = [

@@ -14,12 +14,7 @@ import type { Target } from "../../browser/targets.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StageLabels } from "../labels.ts";
 import type { StepFacts } from "../step_facts.ts";
-import type {
-  AllocatorLayout,
-  AllocatorItem,
-  PlacedSegment,
-  SegmentPart as Part,
-} from "../../layout/memory/memory_parts.ts";
+import type { AllocatorLayout, AllocatorItem, PlacedSegment, SegmentPart } from "../../layout/memory/memory_parts.ts";
 
 /** Of a bar, at its foot: how much of a block was asked for. */
 const REQUESTED_BAR_HEIGHT = 4;
@@ -147,7 +142,7 @@ function shortSegmentLabel({ pool, size, stream, isPrivate }: PlacedSegment, lab
 }
 
 /** A block at its position, or several that have no room of their own. */
-function segmentPartMark(labels: StageLabels, part: Part, position: string, x: number, y: number) {
+function segmentPartMark(labels: StageLabels, part: SegmentPart, position: string, x: number, y: number) {
   const { state, storage, size, requested } = part;
   const w = Math.max(1, part.w - 1.5);
   const description = segmentPartDescription(labels, part);
@@ -193,7 +188,7 @@ function requestedBytesMark(x: number, y: number, w: number, askedWidth: number)
 }
 
 /** What a block says of itself, where it has room for that. */
-function segmentPartTextMark(labels: StageLabels, { state, name, size }: Part, x: number, y: number, w: number) {
+function segmentPartTextMark(labels: StageLabels, { state, name, size }: SegmentPart, x: number, y: number, w: number) {
   const textRoom = w - 6;
   if (state === "free" || state === "several") {
     const bytes = state === "free" ? freeBytesText(size) : bytesText(size);
@@ -218,7 +213,10 @@ function segmentPartTextMark(labels: StageLabels, { state, name, size }: Part, x
 }
 
 /** A block in words. */
-function segmentPartDescription(labels: StageLabels, { state, name, storage, size, requested, blocks }: Part): string {
+function segmentPartDescription(
+  labels: StageLabels,
+  { state, name, storage, size, requested, blocks }: SegmentPart,
+): string {
   const bytes = bytesText(size);
   if (state === "free") return `${labels.free}: ${freeBytesText(size)}`;
   const sizeText = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;

@@ -4,14 +4,13 @@
  */
 
 import { commandElement, textElement } from "./answer_parts.ts";
-import { looksLikeError, matchError } from "../../gallery/error_match.ts";
-import { buildScenarioIndex, searchScenarios } from "../../gallery/search.ts";
-import { hitElement, loadEntries, type Entry } from "./error_search.ts";
+import { ROOT } from "../../requests/root.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Refusal } from "../../trace/wire.ts";
 import type { Say } from "../../words/sentences.ts";
 
-const MAX_HITS = 5;
+/** Characters that are looked up; what a traceback says comes last. */
+const MAX_MESSAGE = 4000;
 
 interface AnswerParts {
   host: HTMLElement;
@@ -39,7 +38,7 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
   if (key !== "language")
     box.append(textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
   host.replaceChildren(box);
-  if (key === "traceback" || key === "question") box.append(...(await programsAbout(say, text)));
+  if (key === "traceback" || key === "question") box.append(await programsAbout(say, text));
 }
 
 function sentenceOf(say: Say, key: string, args: Record<string, unknown>) {
@@ -62,27 +61,16 @@ function commandFor(key: string, { file }: Record<string, unknown>) {
   return `gradbox ${key === "install" || key === "diff" ? "open" : "explain"} ${name}`;
 }
 
-async function programsAbout(say: Say, text: string): Promise<HTMLElement[]> {
-  let entries: Entry[];
+/** What the server has about a text, as it renders it for the box of error messages too. */
+async function programsAbout(say: Say, text: string): Promise<Node> {
+  const query = new URLSearchParams({ message: text.slice(-MAX_MESSAGE), lang: document.documentElement.lang });
   try {
-    entries = await loadEntries();
+    const response = await fetch(`${ROOT}/gallery/about?${query}`);
+    if (!response.ok) throw new Error(String(response.status));
+    const part = document.createRange().createContextualFragment(await response.text());
+    for (const element of part.querySelectorAll("[id]")) element.removeAttribute("id"); // those of the box
+    return part;
   } catch {
-    return [textElement("p", say("search_failed"))];
+    return textElement("p", say("search_failed"));
   }
-  const index = buildScenarioIndex(entries);
-  const { exact, similar } = matchError(entries, index, text);
-  const others = exact.length ? similar : searchScenarios(index, text).slice(0, MAX_HITS);
-  const lists = [];
-  const found = exact.length || (looksLikeError(text) ? 0 : others.length);
-  lists.push(textElement("h3", found ? say("about_it", { n: found }) : say("none_ends_so")));
-  if (exact.length) lists.push(hitList(entries, exact.slice(0, MAX_HITS)));
-  else if (found) lists.push(hitList(entries, others));
-  else if (others.length) lists.push(textElement("p", say("perhaps")), hitList(entries, others));
-  return lists;
-}
-
-function hitList(entries: Entry[], names: string[]) {
-  const list = document.createElement("ol");
-  list.append(...names.flatMap((name) => entries.find((entry) => entry.name === name) ?? []).map(hitElement));
-  return list;
 }

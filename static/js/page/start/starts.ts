@@ -1,6 +1,7 @@
 /** The three ways to begin: a program, an error message, the program that opens the page. On a first visit they stand
  * under the bar, until there is a program of the visitor's own; from then on they are the menu "New". */
 
+import { sayWhatFails } from "../../browser/failed_fragments.ts";
 import { startMenu } from "../../browser/menu.ts";
 import { keepUsed } from "./kept.ts";
 import { isPageProgram, wasEditedByHand } from "../../page_state/selectors.ts";
@@ -16,22 +17,19 @@ interface Starts {
   showOpening: () => void;
 }
 
-export function startStarts({ element, say }: PageHost, { isFirstVisit, editEmptied, showOpening }: Starts) {
+export function startStarts({ element }: PageHost, { isFirstVisit, editEmptied, showOpening }: Starts) {
   const band = document.getElementById("starts");
   const menu = element<HTMLDetailsElement>("new");
   startMenu(menu);
   let isUnfolded = band !== null && isFirstVisit;
   showBand();
   const dialog = element<HTMLDialogElement>("error-search");
+  sayWhatFails();
 
   async function openErrorSearch() {
     dialog.showModal();
     element("error-message").focus();
-    const { startErrorSearch } = await import("../program/error_search.ts");
-    startErrorSearch(
-      { field: element("error-message"), status: element("error-found"), hits: element("error-hits") },
-      say,
-    );
+    await import("htmx.org"); // the field says what it asks for
   }
 
   function showBand() {

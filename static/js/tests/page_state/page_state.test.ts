@@ -8,12 +8,20 @@ import type { Action } from "../../page_state/actions.ts";
 import type { PageState } from "../../page_state/state.ts";
 
 test("steps stay within the trace, and the same step is the same state", () => {
-  const state = ran();
+  const state = after(ran(), { type: "stepChosen", step: 2 });
   assert.equal(after(state, { type: "stepChosen", step: -5 }).step, 0);
   assert.equal(after(state, { type: "stepChosen", step: 99 }).step, 2);
   assert.equal(reduce(state, { type: "stepChosen", step: 2 }), state);
   assert.equal(after(opened(), { type: "stepChosen", step: 1 }).step, 0, "no trace, no step");
   assert.equal(after(opened(), arrived(1, trace("a", { steps: 0 })), { type: "stepChosen", step: 1 }).step, 0);
+});
+
+test("who goes to the step where the page landed stays there when something is found", () => {
+  const landed = ran();
+  assert.ok(landed.opened && landed.landing !== null);
+  const found: Action = { type: "findingMade", trace: landed.opened.trace, step: 0 };
+  assert.equal(after(landed, found).step, 0);
+  assert.equal(after(landed, { type: "stepChosen", step: landed.step }, found).step, landed.step);
 });
 
 test("a line leads to where it next ran, while the editor shows that program", () => {

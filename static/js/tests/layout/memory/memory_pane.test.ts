@@ -14,7 +14,7 @@ import {
   type MemoryPane,
 } from "../../../layout/memory/memory_pane.ts";
 import { cellReads } from "../../../trace/reads.ts";
-import { WHOLE_BAND as WHOLE } from "../../../layout/view.ts";
+import { WHOLE_BAND } from "../../../layout/view.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
 import { memoryMarks } from "../../../marks/memory/memory_marks.ts";
 import { collectStepFacts } from "../../../marks/step_facts.ts";
@@ -41,7 +41,7 @@ function open(document: any) {
 
 /** Every mark, with those around it before it. */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
-  const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE);
+  const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
   const all = [] as VNode[];
   const walk = (mark: VNode) => {
     all.push(mark);

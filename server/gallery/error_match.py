@@ -1,0 +1,125 @@
+"""Which scenarios end with an error message: their symptoms have its words, in its order.
+
+Numbers, names and shapes in the message may be others.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from server.gallery.scenarios import Scenario
+from server.gallery.search import ScenarioSearch, text_of_last_error
+
+MIN_SHARE_OF_SYMPTOM = 0.8
+"""The share of a symptom's words that the message has to have, in their order."""
+
+MIN_WORDS_OF_SYMPTOM = 4
+"""A symptom of fewer words says too little of a message."""
+
+MIN_SHARE_OF_OPENING = 0.6
+"""The share of the message's first sentence that the symptom has to have."""
+
+MAX_SIMILAR = 3
+MAX_MESSAGE = 2000
+"""As many characters of a message are compared."""
+
+_ERROR_TYPE = re.compile(r"^\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Warning):\s*", re.ASCII)
+_LOOKS_LIKE_ERROR = re.compile(
+    r"\b\w+(?:Error|Exception|Warning)\b(?::|\s*$)|Traceback \(most recent", re.ASCII | re.MULTILINE
+)
+_VARIABLE_PARTS = re.compile(r"""\[[^\][]*\]|\([\d, x×]*\)|'[^']*'|"[^"]*"|`[^`]*`""")
+_WORD = re.compile(r"[a-z_][a-z0-9_]+|[\u4e00-\u9fff]")
+_END_OF_OPENING = re.compile(r"\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\sat /|\nCUDA kernel errors")
+
+
+class ErrorMatches(NamedTuple):
+    """Names of scenarios. exact: those that end with the message, the best first. similar: others with words of it."""
+
+    exact: list[str]
+    similar: list[str]
+
+
+class LookUp(NamedTuple):
+    """Names of scenarios for a text. ends_so: they end with it. about: they have its words. unknown: the text is an error
+    that no scenario ends with, and they are only like it."""
+
+    kind: Literal["ends_so", "about", "unknown"]
+    names: list[str]
+
+
+class ScenarioLookUp:
+    """Looks up texts that readers paste or type among scenarios."""
+
+    def __init__(self, scenarios: Iterable[Scenario]) -> None:
+        scenarios = list(scenarios)
+        self.search = ScenarioSearch(scenarios)
+        self._symptoms = {
+            scenario.name: [words for symptom in scenario.symptoms if (words := _words_of_message(symptom))]
+            for scenario in scenarios
+        }
+
+    def look_up(self, text: str, is_message: bool = False) -> LookUp:
+        """is_message: the text is an error message even where no type of error stands in it."""
+        names_an_error = looks_like_error(text)
+        if names_an_error or is_message:
+            exact, similar = self.match_error(text)
+            if exact:
+                return LookUp("ends_so", exact)
+            if names_an_error:
+                return LookUp("unknown", similar)
+        return LookUp("about", self.search.find(text))
+
+    def match_error(self, text: str) -> ErrorMatches:
+        """text: a message or a whole traceback."""
+        last = text_of_last_error(text)[:MAX_MESSAGE]
+        message = _words_of_message(last)
+        opening = _words_of_message(_END_OF_OPENING.split(_ERROR_TYPE.sub("", last), maxsplit=1)[0])
+        ordered = self.search.find(last)
+        places = {name: place for place, name in enumerate(ordered)}
+        scores = {
+            name: max((_symptom_score(message, opening, words) for words in symptoms), default=0.0)
+            for name, symptoms in self._symptoms.items()
+        }
+        exact = sorted(
+            (name for name in scores if scores[name]),
+            key=lambda name: (-scores[name], places.get(name, len(self._symptoms))),
+        )
+        return ErrorMatches(exact, [name for name in ordered if name not in exact][:MAX_SIMILAR])
+
+
+def looks_like_error(text: str) -> bool:
+    """Whether a text names a type of error or warning, or is a traceback."""
+    return _LOOKS_LIKE_ERROR.search(text) is not None
+
+
+def _words_of_message(text: str) -> list[str]:
+    """Without numbers, shapes and what stands in quotes."""
+    return _WORD.findall(_VARIABLE_PARTS.sub(" ", _ERROR_TYPE.sub("", text)).lower())
+
+
+def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -> float:
+    """How well a symptom is the message; 0 where it is another one. opening: the words of the message's first sentence."""
+    at_least = len(symptom) * MIN_SHARE_OF_SYMPTOM
+    if len(symptom) < MIN_WORDS_OF_SYMPTOM:
+        return 0.0
+    shared = _common_in_order(symptom, message)
+    if shared < at_least:
+        return 0.0
+    shared_opening = _common_in_order(symptom, opening)
+    is_opening = shared_opening >= min(len(opening), len(symptom)) * MIN_SHARE_OF_OPENING and (
+        shared_opening >= len(opening) * 0.35 or shared_opening >= MIN_WORDS_OF_SYMPTOM * 2
+    )
+    return shared / len(symptom) + shared_opening / max(len(opening), 1) if is_opening else 0.0
+
+
+def _common_in_order(one: list[str], other: list[str]) -> int:
+    """How many words of one list stand in the other, in the same order."""
+    words = set(one)
+    other = [word for word in other if word in words]
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = row
+        row = [0]
+        for k, candidate in enumerate(other):
+            row.append(before[k] + 1 if word == candidate else max(before[k + 1], row[k]))
+    return row[-1]

@@ -1,0 +1,1 @@
+"""What decides which tests run, and says how long they took."""
