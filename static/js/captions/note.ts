@@ -15,7 +15,7 @@ export type NoteArgument =
   | NoteArgument[];
 
 /** `of`: the entity that the name leads to after the step, where it is one; `wasOf`: that it led to before the step */
-export interface NameArgument {
+interface NameArgument {
   name: string;
   of?: string;
   wasOf?: string;
