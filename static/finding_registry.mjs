@@ -11,14 +11,14 @@ const TABLES = [
   {
     file: "error_registry.ts",
     exported: "ERROR_FINDINGS",
-    head: "Every finding that explains an error; of several that explain one the first is told.",
+    head: "Every finding that explains an error; of several that explain one, the first is shown.",
     table: "ERROR_DIAGNOSES",
     first: [],
   },
   {
     file: "registry.ts",
     exported: "FINDINGS",
-    head: "Every finding. Of those with a cause at one step the first is told first.",
+    head: "Every finding. Of several with their cause at one step, the first is shown first.",
     table: "DIAGNOSES",
     first: ["ERROR_DIAGNOSES"],
   },

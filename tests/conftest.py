@@ -2,6 +2,7 @@
 
 import gc
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
+os.environ.setdefault("RECORDINGS_SEED", secrets.token_hex(4))
 
 pytest.register_assert_rewrite(
     *(
@@ -70,6 +72,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a process that runs tests the order of their files: it has to be the same in all."""
     node.workerinput[ORDER] = longest_first()
+
+
+def pytest_report_header() -> str:
+    """Which of the kept recordings this run checks: see tests/recordings/store.py."""
+    return f"RECORDINGS_SEED={os.environ['RECORDINGS_SEED']}"
 
 
 @pytest.hookimpl(wrapper=True)

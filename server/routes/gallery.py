@@ -54,9 +54,7 @@ async def gallery_page(
 
 def gallery_values(gallery: Gallery, query: str, filters: list[str]) -> dict[str, Any]:
     """What the templates of the gallery need."""
-    kind, names = (
-        gallery.lookup.look_up(query) if query else ("about", [scenario.name for scenario in gallery.scenarios])
-    )
+    kind, names = gallery.lookup.look_up(query)
     found = gallery_cards(gallery.scenarios_by_name[name] for name in names)
     cards = [card for card in found if set(filters) <= set(card.marks)]
     return {

@@ -16,6 +16,7 @@ MEASURING = {
     "assault": "`make assault` measures how long visitors wait",
     "chaos": "`make chaos` measures how long a server is away",
     "chaos_cluster": "`make chaos-cluster`, likewise",
+    "durations.py": "writes down how long each test took",
     "compiled_programs.py": "a program's own figures",
     "container_engines.py": "`make image-check` prints how long an image takes to build and to start",
     "gpu_check.py": "`make gpu-check` prints a table of figures",

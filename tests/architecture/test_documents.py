@@ -15,6 +15,8 @@ from server.matrix.programs import ROWS
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("CONTRIBUTING.md", "ARCHITECTURE.md", "docs/adding-a-finding.md")
 SPAN = re.compile(r"`([^`]+)`")
+OF_READERS = {"setup.py", "train.py"}
+"""Files that a reader may have."""
 PLACEHOLDER = re.compile(r"<[a-z]+>|KIND|NAME|ROOM|FILE|ROLE|VARIANT|PROGRAM|\*")
 """For which a reader puts something in."""
 EXAMPLE = "relu_twice"
@@ -136,6 +138,13 @@ def text_of(place: str) -> str:
     )
 
 
+OTHER_DOCUMENTS = [
+    str(path)
+    for path in project_files()
+    if path.suffix == ".md" and path.parts[0] != "server" and path.name != "CHANGELOG.md"
+]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_document_names_is_there(document: str) -> None:
     assert misses(document) == []
@@ -151,6 +160,19 @@ def test_what_a_document_names_is_there(document: str) -> None:
 def test_what_is_not_there_is_found(text: str, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(f"* {text} does it.\n")
     assert len(misses(str(tmp_path / "page.md"))) == 1
+
+
+@pytest.mark.parametrize("document", [name for name in OTHER_DOCUMENTS if name not in DOCUMENTS])
+def test_files_and_commands_of_other_documents_are_there(document: str) -> None:
+    spans = [" ".join(span.split()) for span in SPAN.findall(SHOWN.sub("", (ROOT / document).read_text("utf-8")))]
+    paths = {
+        span
+        for span in spans
+        if re.fullmatch(r"[\w.\-/]+\.(?:py|ts|mjs)|(?:gradbox|server|tests|static|benchmarks)/\S+", span)
+    }
+    assert sorted(path for path in paths - OF_READERS if not is_there(path, [])) == []
+    commands = [span for span in spans if span.startswith(("make ", "npm run ", "python -m "))]
+    assert [command for command in commands if misses_of_command(command)] == []
 
 
 def test_what_npm_run_types_reads_is_what_contributing_says() -> None:

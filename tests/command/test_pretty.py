@@ -8,8 +8,8 @@ import pytest
 
 from gradbox.terminal.run_text import has_colours, load_sentences, run_report_lines
 from gradbox.wire.findings import Finding
+from tests.recordings.store import kept_trace
 from tests.support.explaining import findings_of_traces, reading_of
-from tests.support.tracing import trace
 
 PROGRAM = """\
 import torch
@@ -25,7 +25,7 @@ UID = re.compile(r"\b[tsnofcam]\d+\b")
 
 
 def lines_of(source: str, language: str = "en", colours: bool = False) -> list[str]:
-    recorded = trace(source)
+    recorded = kept_trace(source)
     (found,) = findings_of_traces([recorded], language)
     findings = [Finding.model_validate({"fixes": [], **finding}) for finding in found]
     reading = reading_of(recorded, language)

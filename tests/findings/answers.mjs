@@ -1,6 +1,5 @@
-/** Answers questions about tensors for tests: a JSON list of traces with names on stdin, the answers as a JSON list on stdout. */
+/** Answers a question about a tensor, for tests. */
 
-import { readFileSync } from "node:fs";
 import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { resolvePath } from "../../static/js/findings/facts/resolve.ts";
 import { answerAboutTensor } from "../../static/js/findings/gradients/tensor_question.ts";
@@ -8,17 +7,14 @@ import { answerText } from "../../static/js/findings/text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
-const { questions, language } = JSON.parse(readFileSync(0, "utf8"));
-const { say } = findingLocale(language);
-
 /** What there is to say of a tensor; at the last step, where the question has none. */
-function reply({ trace, name, step }) {
+export default function reply({ trace, name, step }, language) {
   const facts = new RunFacts(openTrace(trace));
   const at = step ?? facts.steps.length - 1;
   const uid = resolvePath(facts, name, at);
   if (!uid) return null;
   const given = answerAboutTensor(facts, uid, at);
-  const text = answerText(given, say);
+  const text = answerText(given, findingLocale(language).say);
   return {
     question: given.question,
     variant: given.finding?.variant ?? null,
@@ -28,5 +24,3 @@ function reply({ trace, name, step }) {
     text,
   };
 }
-
-process.stdout.write(JSON.stringify(questions.map(reply)));

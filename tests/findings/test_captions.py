@@ -1,13 +1,11 @@
 """What the sentence of a step says, and what it leaves out."""
 
-import json
 import re
-import subprocess
 
 import pytest
 
-from tests.support.explaining import NODE, ROOT
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
 
 SOURCE = """\
 import torch
@@ -37,12 +35,7 @@ s1.unsqueeze_(0)
 
 
 def test_captions_use_the_names_of_the_program() -> None:
-    recorded = trace(SOURCE)
-    command = [*NODE, str(ROOT / "tests/findings/captions.mjs")]
-    done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=True)
-    by_line: dict[int, list[str]] = {}
-    for step, texts in zip(recorded["steps"], json.loads(done.stdout), strict=True):
-        by_line.setdefault(step["line"], []).extend(texts)
+    by_line = sentences_by_line(SOURCE, "en")
     assert "self.out.weight is another name for the tensor self.emb.weight." in by_line[8]
     assert "a is a new LM." in by_line[9] and not any("another name" in text for text in by_line[9])
     assert not any("No gradient flows back" in text for text in by_line[11])
@@ -120,11 +113,11 @@ SAID = {
 
 
 def sentences_by_line(source: str, language: str) -> dict[int, list[str]]:
-    recorded = trace(source)
-    command = [*NODE, str(ROOT / "tests/findings/captions.mjs"), language]
-    done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=True)
+    recorded = kept_trace(source)
     by_line: dict[int, list[str]] = {}
-    for step, texts in zip(recorded["steps"], json.loads(done.stdout), strict=True):
+    for step, texts in zip(
+        recorded["steps"], call_page("findings/captions", recorded, [language])[language], strict=True
+    ):
         by_line.setdefault(step["line"], []).extend(texts)
     return by_line
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
+from tests.recordings.store import kept_traces
 from tests.support.explaining import NODE, findings_of_traces
-from tests.support.tracing import trace
 
 PROGRAMS = {
     "not_leaf_flag": "y = x * 2; y.requires_grad = False",
@@ -58,7 +58,7 @@ def test_each_exception_has_its_sentence_in_both_languages() -> None:
 
 def test_no_finding_explains_them_too() -> None:
     start = "import torch\nx = torch.ones(3, requires_grad=True)\n"
-    traces = [trace(start + program.replace("; ", "\n")) for program in PROGRAMS.values()]
+    traces = kept_traces([start + program.replace("; ", "\n") for program in PROGRAMS.values()])
     assert all(recorded["outcome"]["status"] == "raised" for recorded in traces)
     kinds = {finding["kind"] for findings in findings_of_traces(traces) for finding in findings}
     assert kinds <= {"unexplained_error"}

@@ -1,7 +1,5 @@
 """Answers to "where does this gradient come from" and "why is it None", against plain torch with hooks on every node."""
 
-import json
-import subprocess
 from functools import cache
 from typing import Any
 
@@ -9,8 +7,8 @@ import pytest
 
 from tests.findings.gradient_truth import accounts
 from tests.forks.plain_python import call_in_plain
-from tests.support.explaining import NODE, ROOT
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
 
 pytestmark = pytest.mark.slow
 
@@ -108,18 +106,13 @@ SOURCES: dict[str, tuple[str, list[str]]] = {
 def answers() -> dict[tuple[str, str], dict[str, Any]]:
     """The page's answers for each program and name."""
     asked = [(name, tensor) for name, (_, tensors) in SOURCES.items() for tensor in tensors]
-    traces = {name: trace(HEAD + source) for name, (source, _) in SOURCES.items()}
+    traces = {name: kept_trace(HEAD + source) for name, (source, _) in SOURCES.items()}
     replies = ask([{"trace": traces[name], "name": tensor, "step": None} for name, tensor in asked])
     return dict(zip(asked, replies, strict=True))
 
 
 def ask(questions: list[dict[str, Any]], language: str = "en") -> list[dict[str, Any]]:
-    command = [*NODE, str(ROOT / "tests/findings/answers.mjs")]
-    request = json.dumps({"questions": questions, "language": language})
-    done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    replies: list[dict[str, Any]] = json.loads(done.stdout)
-    return replies
+    return [call_page("findings/answers", question, language) for question in questions]
 
 
 @cache
@@ -204,7 +197,7 @@ WHY_NONE: dict[str, tuple[str, str, str, int]] = {
 
 
 def test_each_reason_is_found_for_the_tensor_that_is_asked_about() -> None:
-    traces = [trace(HEAD + source) for source, *_ in WHY_NONE.values()]
+    traces = [kept_trace(HEAD + source) for source, *_ in WHY_NONE.values()]
     names = [name for _, name, *_ in WHY_NONE.values()]
     replies = ask([{"trace": t, "name": name, "step": None} for t, name in zip(traces, names, strict=True)])
     said = {
@@ -236,7 +229,7 @@ def test_paths_lead_to_the_loss_and_a_shared_path_is_listed_once() -> None:
 
 def test_an_answer_depends_on_the_step_at_which_it_is_asked() -> None:
     source = HEAD + "w = torch.tensor([1., 2.], requires_grad=True)\ny = w * 3\ny.sum().backward()\n"
-    recorded = trace(source)
+    recorded = kept_trace(source)
     first = next(i for i, step in enumerate(recorded["steps"]) if step.get("visit"))
     early, late = ask([{"trace": recorded, "name": "w", "step": step} for step in (first, None)])
     assert early["variant"] == "not_yet" and early["question"] == "none"
@@ -249,13 +242,15 @@ def test_an_answer_says_what_the_trace_does_not_contain() -> None:
         HEAD
         + "w = torch.ones(2, requires_grad=True)\ny = w\nfor i in range(700):\n    y = y * 1.001\ny.sum().backward()\n"
     )
-    many, thinned = ask([{"trace": trace(text), "name": "w", "step": None} for text in (source, long)])
+    many, thinned = ask([{"trace": kept_trace(text), "name": "w", "step": None} for text in (source, long)])
     assert "`(2000,)` between `2` and `2`" in many["text"]["what"]
     assert thinned["question"] == "gradient" and len(thinned["rows"]) <= 61
 
 
 def test_every_sentence_is_there_in_both_languages() -> None:
-    questions = [{"trace": trace(HEAD + source), "name": names[0], "step": None} for source, names in SOURCES.values()]
+    questions = [
+        {"trace": kept_trace(HEAD + source), "name": names[0], "step": None} for source, names in SOURCES.values()
+    ]
     for language in ("en", "zh"):
         for reply in ask(questions, language):
             texts = [reply["text"]["title"], reply["text"]["what"], *reply["text"]["rows"]]

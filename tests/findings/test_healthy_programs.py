@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.explaining import findings_of_traces
-from tests.support.sampling import every, sampled
-from tests.support.tracing import trace
+from tests.support.explaining import ExplainedProgram, record_programs
+from tests.support.sampling import every, parameters_of_run, sampled
 
 pytestmark = pytest.mark.slow
 
@@ -27,39 +26,38 @@ WRONG = {
 """Of tests/examples/programs, those that finish and show what findings are about."""
 
 
-def loud(paths: list[Path], notes: bool = False) -> dict[str, list[str]]:
-    """By program, the errors and warnings among its findings, and its notes as well; programs that raise are left out."""
-    traces = {path.stem: trace(path.read_text()) for path in paths}
-    finished = {name: recorded for name, recorded in traces.items() if recorded["outcome"]["status"] == "finished"}
-    found = findings_of_traces(list(finished.values()))
-    return {
-        name: [
-            f"{finding['kind']} at {finding['line']}" for finding in findings if notes or finding["severity"] != "note"
-        ]
-        for name, findings in zip(finished, found, strict=True)
-    }
+@pytest.fixture(scope="module", autouse=True)
+def _recorded(request: pytest.FixtureRequest) -> None:
+    record_programs(parameters_of_run(request, "path"))
+
+
+def has_errors_or_warnings(program: ExplainedProgram) -> bool:
+    return any(finding["severity"] != "note" for finding in program.findings["en"])
 
 
 def test_there_are_more_than_a_hundred_healthy_programs() -> None:
-    assert len(HEALTHY) > 100
+    assert len(HEALTHY) > 100 and len(QUIET) > 10 and len(ORDINARY) > 130
 
 
-@pytest.mark.parametrize("programs", sampled([HEALTHY[k::4] for k in range(4)], every(4)), ids=range(4))
-def test_healthy_programs_have_no_error_and_no_warning(programs: list[Path]) -> None:
-    findings = loud(programs)
-    assert len(findings) == len(programs), "every one of them finishes"
-    assert {name: found for name, found in findings.items() if found} == {}
+@pytest.mark.parametrize("path", sampled(HEALTHY, every(4)), ids=lambda path: path.stem)
+def test_a_healthy_program_has_no_error_and_no_warning(path: Path) -> None:
+    program = ExplainedProgram(path)
+    assert program.has_finished and not has_errors_or_warnings(program), str(program)
 
 
-@pytest.mark.parametrize("programs", [QUIET[k::2] for k in range(2)], ids=range(2))
-def test_of_programs_that_do_what_they_say_not_even_a_note_is_made(programs: list[Path]) -> None:
-    findings = loud(programs, notes=True)
-    assert len(findings) == len(programs) > 5, "every one of them finishes"
-    assert {name: found for name, found in findings.items() if found} == {}
+@pytest.mark.parametrize("path", QUIET, ids=lambda path: path.stem)
+def test_of_a_program_that_does_what_it_says_not_even_a_note_is_made(path: Path) -> None:
+    program = ExplainedProgram(path)
+    assert program.has_finished and not program.findings["en"], str(program)
 
 
-@pytest.mark.parametrize("programs", sampled([ORDINARY[k::8] for k in range(8)], every(8)), ids=range(8))
-def test_ordinary_programs_have_none_either(programs: list[Path]) -> None:
-    findings = loud(programs)
-    assert len(findings) > 17
-    assert {name for name, found in findings.items() if found} == WRONG & {path.stem for path in programs}
+@pytest.mark.parametrize("path", sampled(ORDINARY, every(8)), ids=lambda path: path.stem)
+def test_an_ordinary_program_has_none_either(path: Path) -> None:
+    program = ExplainedProgram(path)
+    if program.has_finished:
+        assert has_errors_or_warnings(program) == (path.stem in WRONG), str(program)
+
+
+def test_most_ordinary_programs_finish() -> None:
+    programs = [ExplainedProgram(path) for path in ORDINARY[::8]]
+    assert sum(program.has_finished for program in programs) > 17

@@ -3,41 +3,36 @@ what is to be found where."""
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gradbox.installation import FINDINGS_FOLDER
-from tests.support.explaining import findings_of, findings_of_traces
+from tests.recordings.store import ROOT, kept_trace
+from tests.support.explaining import ExplainedProgram, findings_of, record_programs
 from tests.support.sampling import parameters_of_run
-from tests.support.tracing import ROOT, trace
 
 pytestmark = pytest.mark.slow
 
-FOLDER = Path(__file__).parents[2] / "tests/examples/silent"
+FOLDER = ROOT / "tests/examples/silent"
 HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
-PROGRAMS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))} | {
-    path.stem: text for path in FINDINGS_FOLDER.glob("*.py") if HEADER.match(text := path.read_text())
-}
+PROGRAMS = sorted(FOLDER.glob("*.py")) + [
+    path for path in sorted(FINDINGS_FOLDER.glob("*.py")) if HEADER.match(path.read_text())
+]
 
 
-@pytest.fixture(scope="module")
-def explained(request: pytest.FixtureRequest) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """By language and program, the findings of every program that is asked for."""
-    names = parameters_of_run(request, "name")
-    traces = [trace(PROGRAMS[name]) for name in names]
-    return {language: dict(zip(names, findings_of_traces(traces, language), strict=True)) for language in ("en", "zh")}
+@pytest.fixture(scope="module", autouse=True)
+def _recorded(request: pytest.FixtureRequest) -> None:
+    record_programs(parameters_of_run(request, "path"))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(
-    name: str, explained: dict[str, dict[str, list[dict[str, Any]]]]
-) -> None:
-    header = HEADER.match(PROGRAMS[name])
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(path: Path) -> None:
+    header = HEADER.match(path.read_text())
     assert header is not None
-    for language in ("en", "zh"):
-        found = [finding for finding in explained[language][name] if finding["kind"] == header["kind"]]
-        assert int(header["line"]) in [finding["line"] for finding in found], explained[language][name]
+    program = ExplainedProgram(path)
+    for findings in program.findings.values():
+        found = [finding for finding in findings if finding["kind"] == header["kind"]]
+        assert int(header["line"]) in [finding["line"] for finding in found], str(program)
         finding = next(finding for finding in found if finding["line"] == int(header["line"]))
         assert all(part in finding["text"] for part in header["names"].split(", ")), finding["text"]
         assert finding["line"] in finding["lines"] and finding["chain"]
@@ -78,7 +73,7 @@ for step in range(8):
 
 def test_what_diverges_is_finite_until_the_first_operation_that_gave_an_infinity() -> None:
     """A loss of infinity comes a round before a gradient that is; the infinities of a mask were there before."""
-    traced = trace(DIVERGES)
+    traced = kept_trace(DIVERGES)
     first = next(
         step
         for step in traced["steps"]
@@ -116,7 +111,7 @@ def test_shared_memory_names_the_views_and_the_line_that_made_them(scenario: str
 
 def test_views_of_one_memory_are_not_called_views_of_each_other() -> None:
     source = "import torch\nrow = (x := torch.zeros(2, 3))[0]\nflat = x.view(6)\ndel x\nflat[1] = 4.0\nprint(row)\n"
-    (finding,) = findings_of_traces([trace(source)])[0]
+    (finding,) = findings_of(source)
     assert finding["what"].endswith(
         "changed `row` too: `flat` and `row` have been views of the same memory since line 3."
     )

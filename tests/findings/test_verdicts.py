@@ -20,8 +20,9 @@ from gradbox.pictures.film_file import MAX_FILM_BYTES, FilmFrame, encode_film
 from gradbox.pictures.renderer_process import FontFamilies, render
 from gradbox.wire.processes import DrawRequest, MovingFormat
 from server.templating import render_partial
+from tests.recordings.store import kept_trace
 from tests.support.explaining import findings_of_traces
-from tests.support.tracing import ROOT, trace
+from tests.support.tracing import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROGRAMS = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "tests/examples/verdicts").glob("*.py"))}
@@ -60,7 +61,7 @@ def _renderer_before_the_browser() -> None:
 
 @cache
 def traced(name: str) -> dict[str, Any]:
-    return trace(PROGRAMS[name])
+    return kept_trace(PROGRAMS[name])
 
 
 def made(name: str, kind: str, language: str = "en", **fields: Any) -> bytes:
@@ -193,7 +194,7 @@ def test_a_film_for_chats_moves_and_is_small(moving: str) -> None:
 
 
 def test_a_run_without_a_finding_has_the_card_and_the_film_of_its_step() -> None:
-    recorded = json.dumps(trace("import torch\n\nx = torch.ones(2)\ny = x + 1\nprint(y)\n")).encode()
+    recorded = json.dumps(kept_trace("import torch\n\nx = torch.ones(2)\ny = x + 1\nprint(y)\n")).encode()
     for kind in ("card", "film", "markdown"):
         draw = DrawRequest.model_validate({"kind": kind, "title": "Nothing wrong"})
         reply, body = render(renderer(), draw, gzip.compress(recorded), {"style": "", "script": ""}, FONTS)
@@ -221,7 +222,7 @@ HOSTILE_FILMS = {
 
 @pytest.mark.parametrize("name", HOSTILE_FILMS)
 def test_the_film_of_a_hostile_run_has_few_small_frames(name: str) -> None:
-    body = gzip.compress(json.dumps(trace(HOSTILE_FILMS[name])).encode())
+    body = gzip.compress(json.dumps(kept_trace(HOSTILE_FILMS[name])).encode())
     parts = {"style": (DIST / "style.css").read_text("utf-8"), "script": ""}
     for moving in (None, "gif"):
         draw = DrawRequest.model_validate({"kind": "film", "language": "en", "moving": moving})

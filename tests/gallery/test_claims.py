@@ -12,7 +12,7 @@ from server.gallery.claims import read_verdict, scenarios_with_claims
 from server.gallery.scenarios import load_scenarios
 from tests.conftest import ROOT
 from tests.forks.forked_server import run_command
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def fetch(address: str) -> str:
     ],
 )
 def test_a_verdict_is_what_the_module_has_at_the_end(source: str, verdict: bool | None) -> None:
-    assert read_verdict(trace(source), "ok") is verdict
+    assert read_verdict(kept_trace(source), "ok") is verdict
 
 
 def test_every_claim_is_settled_by_a_run(here: dict[str, Any]) -> None:

@@ -1,15 +1,13 @@
 """Gradients that are compared with finite differences without being asked: where, at what cost, and what is said of them."""
 
-import json
-import subprocess
 from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.gradient_check.test_gradient_checks import check
-from tests.support.explaining import NODE, ROOT
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
 NET = "net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))\nx = torch.randn(5, 2)\n"
@@ -134,11 +132,7 @@ WRONG = LEAF + INDEX + "(torch.zeros(2).scatter(0, i, w) ** 2).sum().backward()\
 
 def asked(traces: list[dict[str, Any]], checks: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """What the page's functions say of traces and of checks."""
-    command = [*NODE, str(ROOT / "tests/gradient_check/worth_checking.mjs")]
-    text = json.dumps({"traces": traces, "checks": checks})
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    reply: dict[str, list[Any]] = json.loads(done.stdout)
+    reply: dict[str, list[Any]] = call_page("gradient_check/worth_checking", traces, checks)
     return reply
 
 
@@ -151,7 +145,7 @@ def what_is_worth_checking() -> dict[str, Any]:
 
 def quick(source: str) -> dict[str, Any]:
     """The trace, as a machine that nobody else uses would make it."""
-    recorded = trace(source)
+    recorded = kept_trace(source)
     recorded["cost"]["cpu_ms"] = 20.0
     return recorded
 

@@ -6,8 +6,8 @@ from typing import Any
 from gradbox.language.fixes import Fix, Hint, propose
 from gradbox.wire.findings import Finding
 from server.runs.fixes import is_improvement
+from tests.recordings.store import kept_traces
 from tests.support.explaining import findings_of_traces
-from tests.support.tracing import trace
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def explained(traces: list[dict[str, Any]]) -> list[list[Finding]]:
 
 def trials(sources: dict[str, str]) -> tuple[dict[str, list[Finding]], list[Trial]]:
     """The findings of programs, by their names, and every fix that is proposed for one of them, run."""
-    traces = {name: trace(source) for name, source in sources.items()}
+    traces = dict(zip(sources, kept_traces([*sources.values()]), strict=True))
     findings = dict(zip(traces, explained([*traces.values()]), strict=True))
     proposed = [
         (name, finding, fix)
@@ -37,7 +37,8 @@ def trials(sources: dict[str, str]) -> tuple[dict[str, list[Finding]], list[Tria
         for finding in findings[name]
         for fix in proposals(run["program"]["source"], finding)
     ]
-    by_source = {fix.source: trace(fix.source) for _, _, fix in proposed}
+    changed = [*dict.fromkeys(fix.source for _, _, fix in proposed)]
+    by_source = dict(zip(changed, kept_traces(changed), strict=True))
     left = dict(zip(by_source, explained([*by_source.values()]), strict=True))
     return findings, [
         Trial(name, finding, fix, by_source[fix.source], left[fix.source],

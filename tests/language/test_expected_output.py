@@ -10,7 +10,8 @@ import pytest
 
 from gradbox.language.expected_output import expected_outputs
 from gradbox.language.paste import normalise_pasted_text
-from tests.support.tracing import ROOT, trace
+from tests.recordings.store import kept_trace, kept_traces
+from tests.support.tracing import ROOT
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"
 
@@ -161,7 +162,7 @@ DIFFERENT = {
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared/seeds is missing: the articles' expected output was not read")
 def test_what_the_articles_print_is_what_torch_prints_but_for_known_places() -> None:
     paths = sorted(SEEDS.glob("*.txt"))
-    compared = verdicts([trace(path.read_text()) for path in paths])
+    compared = verdicts(kept_traces([path.read_text() for path in paths]))
     different = {}
     count = {"same": 0, "different": 0, "not reached": 0}
     for path, rows in zip(paths, compared, strict=True):
@@ -175,6 +176,6 @@ def test_what_the_articles_print_is_what_torch_prints_but_for_known_places() -> 
 
 def test_a_transcript_that_python_itself_made_is_the_same_throughout() -> None:
     text = (ROOT / "tests/language/session.txt").read_text()
-    (rows,) = verdicts([trace(text)])
+    (rows,) = verdicts([kept_trace(text)])
     assert [row["verdict"] for row in rows] == ["same"] * len(rows)
     assert len(rows) == 15

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradbox.language.paste import MAX_NOTICES, PastedProgram, normalise_pasted_text
-from tests.support.processor_time import compared_seconds
+from tests.server.http.processor_time import compared_seconds
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT.parent / "shared" / "seeds"

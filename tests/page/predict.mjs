@@ -1,13 +1,11 @@
-/** The questions of predict mode for each trace of a JSON list on stdin, held against a second reading of it; on stdout, of each how many of which kind. */
+/** The kinds of the questions of predict mode for a trace, each of which is held against a second reading of it. */
 
-import { readFileSync } from "node:fs";
 import { questionsOf } from "../../static/js/predict/questions.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { assertTrue } from "../../static/js/tests/predict/predict_truth.ts";
 
-const kinds = JSON.parse(readFileSync(0, "utf8")).map((trace) => {
+export default function kindsOfQuestions(trace) {
   const questions = questionsOf(openTrace(trace));
   for (const question of questions) assertTrue(trace, question);
   return questions.map(({ kind }) => kind);
-});
-process.stdout.write(JSON.stringify(kinds));
+}

@@ -4,7 +4,6 @@ import html
 import json
 import math
 import re
-import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from server.gallery.scenarios import load_scenarios
 from tests.page.test_access import axe
-from tests.support.explaining import NODE, ROOT
+from tests.support.explaining import ROOT, call_page
 from tests.support.kept_browser import new_context
 from tests.support.page_driver import leave, paste, press_run, use
 from tests.support.sampling import sampled
@@ -148,10 +147,7 @@ def test_what_is_asked_of_every_scenario_is_true(site: str) -> None:
     traces = []
     for name in names:
         traces.append(trace_of(f"{site}/gallery/{name}.trace.json"))
-    command = [*NODE, str(ROOT / "tests/page/predict.mjs")]
-    done = subprocess.run(command, input=json.dumps(traces), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    asked = dict(zip(names, json.loads(done.stdout), strict=True))
+    asked = {name: call_page("page/predict", trace) for name, trace in zip(names, traces, strict=True)}
     assert len(names) >= 8 and sum(map(len, asked.values())) >= 2 * len(names), asked
 
 

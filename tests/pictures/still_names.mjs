@@ -1,6 +1,5 @@
-/** Where names stand at each step, and what of a step is in sight: a list of traces on stdin, findings for each on stdout. */
+/** Where names stand at each step, and what of a step is in sight, in each window. */
 
-import { readFileSync } from "node:fs";
 import { isHandle } from "../../static/js/trace/entities.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { buildStageModel, planStage } from "../../static/js/layout/stage_plan.ts";
@@ -83,5 +82,6 @@ function findingsOf(trace, size) {
   return { ...found, density: [...found.density] };
 }
 
-const traces = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(traces.map((trace) => SIZES.map((size) => findingsOf(trace, size)))));
+export default function stillNames(trace) {
+  return SIZES.map((size) => findingsOf(trace, size));
+}

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import torch
 
+from tests.recordings.store import kept_trace
 from tests.support import drawn_scenarios
-from tests.support.tracing import ROOT, trace
+from tests.support.tracing import ROOT
 
 FOLDER = Path(__file__).parent
 PICTURES: dict[str, tuple[str, str, dict[str, str]]] = {name: ("step", name, {}) for name in drawn_scenarios.NAMES} | {
@@ -34,7 +35,7 @@ def drawn(names: list[str]) -> dict[str, str]:
     for name in names:
         kind, scenario, look = PICTURES[name]
         if scenario not in traces:
-            traces[scenario] = trace((ROOT / "scenarios" / f"{scenario}.py").read_text())
+            traces[scenario] = kept_trace((ROOT / "scenarios" / f"{scenario}.py").read_text())
         jobs.append([kind, traces[scenario], None, look])
     command = [NODE, "--import", str(ROOT / "static/typescript.mjs"), str(ROOT / "tests/pictures/draw.mjs")]
     done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, cwd=ROOT, check=True)

@@ -1,16 +1,13 @@
 """Names stay where they are while one steps, and what a step touched is in sight: ten nets and all scenarios, two windows."""
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace, kept_traces
+from tests.support.explaining import ROOT, call_page
 
-NODE = ["node", "--import", "./static/typescript.mjs", "tests/pictures/still_names.mjs"]
 NETS = ["attention", "cnn_batch_norm", "dropout_clip_scheduler", "ema", "gan_step", "lstm", "mlp_by_hand", "transformer_block", "two_optimizers", "vae"]  # fmt: skip
 MOST_MOVES = 10
 """Names that move, in a hundred steps: a name that is bound anew goes to the row of what it now means."""
@@ -37,9 +34,7 @@ loss.backward()
 
 def findings(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Of each trace, for each window."""
-    done = subprocess.run(NODE, input=json.dumps(traces), capture_output=True, text=True, cwd=ROOT, check=True)
-    found: list[list[dict[str, Any]]] = json.loads(done.stdout)
-    return found
+    return [call_page("pictures/still_names", trace) for trace in traces]
 
 
 MARK_HEIGHT = 14
@@ -71,21 +66,21 @@ def files(folder: str) -> list[Path]:
 
 
 def test_names_of_nets_stay_and_what_a_step_touched_is_in_sight() -> None:
-    check(NETS, findings([trace((ROOT / f"benchmarks/nets/{name}.py").read_text()) for name in NETS]))
+    check(NETS, findings(kept_traces([(ROOT / f"benchmarks/nets/{name}.py").read_text() for name in NETS])))
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_names_of_scenarios_stay_and_what_a_step_touched_is_in_sight(part: int) -> None:
     paths = files("scenarios")[part::4]
-    check([path.stem for path in paths], findings([trace(path.read_text()) for path in paths]))
+    check([path.stem for path in paths], findings(kept_traces([path.read_text() for path in paths])))
 
 
 def test_a_run_with_more_names_than_lines_keeps_them_in_groups() -> None:
-    check(["many names", "deep"], findings([trace(MANY_NAMES), trace(DEEP)]))
+    check(["many names", "deep"], findings([kept_trace(MANY_NAMES), kept_trace(DEEP)]))
 
 
 def test_a_leaf_that_lost_its_name_has_a_line_below_that_of_its_name() -> None:
-    [windows] = findings([trace(OLD_LEAF)])
+    [windows] = findings([kept_trace(OLD_LEAF)])
     for window in windows:
         lines = window["lines_of_run"]
         assert lines.index("old w") == lines.index("w") + 1

@@ -1,10 +1,9 @@
-/** The calls of modules that traces tell of, for tests: a list of traces on stdin, for each its calls as JSON on stdout. */
+/** The calls of modules that a trace tells of, for tests. */
 
-import { readFileSync } from "node:fs";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
-function callsOf(trace) {
+export default function callsOf(trace) {
   const opened = openTrace(trace);
   const { calls } = moduleCallsOf(opened);
   const facts = new Map();
@@ -22,5 +21,3 @@ function callsOf(trace) {
     nodes: call.nodes.map((uid) => facts.get(uid).name).sort(),
   }));
 }
-
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(callsOf)));

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gradbox.recorder.probes.module_calls import observed_function
-from tests.support.explaining import NODE
-from tests.support.tracing import trace
+from tests.recordings.store import kept_document, kept_trace
+from tests.support.explaining import call_page
 
 ROOT = Path(__file__).parents[2]
 NETS = sorted((ROOT / "benchmarks/nets").glob("*.py"))
@@ -85,12 +85,7 @@ def told_by_hooks(paths: list[Path]) -> list[list[dict[str, Any]]]:
 
 
 def told_by_traces(sources: list[str]) -> list[list[dict[str, Any]]]:
-    command = [*NODE, str(ROOT / "tests/recorder/module_calls.mjs")]
-    text = json.dumps([trace(source) for source in sources])
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    result: list[list[dict[str, Any]]] = json.loads(done.stdout)
-    return result
+    return [call_page("recorder/module_calls", kept_document(source)) for source in sources]
 
 
 def assert_equal_calls(paths: list[Path]) -> None:
@@ -140,7 +135,7 @@ def test_a_call_that_raises_has_the_traceback_of_plain_torch(tmp_path: Path) -> 
     path = tmp_path / "raises.py"
     path.write_text(RAISES)
     plain = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=ROOT, check=True).stderr
-    traced = trace(RAISES)
+    traced = kept_trace(RAISES)
     printed = "".join(
         e["text"] for s in traced["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stderr"
     )
@@ -161,7 +156,7 @@ def test_a_call_that_raises_has_the_traceback_of_plain_torch(tmp_path: Path) -> 
 
 
 def test_operations_have_the_number_of_the_innermost_call() -> None:
-    traced = trace(
+    traced = kept_trace(
         "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\n"
         "y = net(torch.ones(1, 2))\nz = y * 2\n"
     )
@@ -170,7 +165,7 @@ def test_operations_have_the_number_of_the_innermost_call() -> None:
 
 
 def test_calls_in_iterations_that_are_not_recorded_are_not_told() -> None:
-    traced = trace(
+    traced = kept_trace(
         "import torch\nnet = torch.nn.Linear(2, 2)\nx = torch.ones(1, 2)\n"
         "for i in range(2000):\n    y = net(x)\nz = net(y)\n"
     )
@@ -219,7 +214,7 @@ def test_the_observed_call_has_torchs_name_file_and_lines() -> None:
 
 
 def test_norms_of_large_memory_are_torchs() -> None:
-    traced = trace("import torch\ntorch.manual_seed(0)\nx = torch.randn(50, 50)\nn = x.norm().item()\n")
+    traced = kept_trace("import torch\ntorch.manual_seed(0)\nx = torch.randn(50, 50)\nn = x.norm().item()\n")
     summaries = [
         fields["summary"]["float32"]
         for step in traced["steps"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.store.comparison import DifferingPart, compare_traces, read_trace_header
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
 
 SEPARATORS = ((",", ":"), (", ", ": "))
 TRICKY = 'x = \',"steps":[\'  # ,"steps":[{"i":9'
@@ -28,7 +28,7 @@ def recorded(run: Run) -> dict[str, Any]:
         {"i": i, "kind": "statement", "line": 1, "log": [{"kind": "out", "stream": "stdout", "text": text}]}
         for i, text in enumerate(run["printed"])
     ]
-    whole = {**trace(run["source"]), "steps": steps, "focus": None}
+    whole = {**kept_trace(run["source"]), "steps": steps, "focus": None}
     whole["outcome"], whole["cost"] = {**whole.pop("outcome"), "status": run["status"]}, whole.pop("cost")
     return whole
 

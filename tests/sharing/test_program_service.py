@@ -21,7 +21,7 @@ from server.visitors.clients import Client
 from server.visitors.rate_limits import RateLimited
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
 
 VISITOR = Client("a visitor", "192.0.2.1")
 SOURCE = "x = 1\n"
@@ -32,7 +32,7 @@ class Runner:
 
     def __init__(self, source: str = SOURCE, status: str = "finished") -> None:
         self.requests: list[RunRequest] = []
-        self._result = ExecutionResult(status, gzip.compress(json.dumps(trace(source)).encode()))
+        self._result = ExecutionResult(status, gzip.compress(json.dumps(kept_trace(source)).encode()))
 
     async def __call__(self, request: RunRequest) -> ExecutionResult:
         self.requests.append(request)
@@ -138,7 +138,7 @@ class Outcomes(Runner):
     async def __call__(self, request: RunRequest) -> ExecutionResult:
         self.requests.append(request)
         status, _, limit = self._endings.pop(0).partition(" ")
-        document = trace(SOURCE)
+        document = kept_trace(SOURCE)
         document["outcome"] = {"status": status}
         if limit:
             document["outcome"]["stopped"] = {"limit": limit, "value": 1}

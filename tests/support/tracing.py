@@ -15,12 +15,16 @@ CPU_SECONDS = 120
 """After which a child that a test forgot to limit is killed."""
 
 
-def qualified(function: Callable[..., Any] | None) -> str | None:
+Before = Callable[..., Any] | str | None
+"""A function of a module, or `module:function`."""
+
+
+def qualified(function: Before) -> str | None:
     """`module:function`, by which another process finds it."""
-    return None if function is None else f"{function.__module__}:{function.__qualname__}"
+    return f"{function.__module__}:{function.__qualname__}" if callable(function) else function
 
 
-def record(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
+def record(source: str, before: Before = None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of the recorder's host writes for a program.
 
     before: a function of a module, which is called in the fork first.
@@ -29,7 +33,7 @@ def record(source: str, before: Callable[[], None] | None = None, **job: Any) ->
     return [json.loads(line) for line in data.splitlines()]
 
 
-def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> dict[str, Any]:
+def trace(source: str, before: Before = None, **job: Any) -> dict[str, Any]:
     """The trace as JSON values; it is valid by the wire's models, or this raises. Arguments: those of `record`."""
     head, *rest = record(source, before, **job)
     assert "header" in head, head

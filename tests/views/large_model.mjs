@@ -1,13 +1,12 @@
-/** How many whole states and sets of names the tables and the net of traces ask for: a list of traces on stdin, counts on stdout. */
+/** How many whole states and sets of names the tables and the net of a trace ask for: for tests. */
 
-import { readFileSync } from "node:fs";
 import { parameterMomentsOf } from "../../static/js/parameters/parameter_moments.ts";
 import { moduleTreeOf } from "../../static/js/parameters/module_side.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
-function countsOf(trace) {
+export default function countsOf(trace) {
   const plain = openTrace(trace);
   let count = 0;
   const counted = (ask) => (i) => {
@@ -35,5 +34,3 @@ function countsOf(trace) {
   const fates = [...new Set(moments.map(({ learns }) => learns))];
   return { steps: opened.count, nodes, calls, net, modules, parameters, moment, held, count: moments.length, fates };
 }
-
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(countsOf)));

@@ -1,6 +1,5 @@
-/** What the view of a net shows of traces, for tests: a list of traces on stdin, for each its facts as JSON on stdout. */
+/** What the view of a net shows of a trace, for tests. */
 
-import { readFileSync } from "node:fs";
 import { netMarks } from "../../static/js/nets/net_marks.ts";
 import { layoutNet } from "../../static/js/nets/net_layout.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
@@ -54,7 +53,7 @@ function presses(facts, room, from, to) {
   return stops;
 }
 
-function factsOf({ trace, room }) {
+export default function factsOf({ trace, room }) {
   const opened = openTrace(trace);
   const net = netOf(opened);
   const facts = new NetFacts(opened, net);
@@ -87,5 +86,3 @@ function factsOf({ trace, room }) {
     edges: net.edges.map(({ from, to, runs }) => ({ from: from.name, to: to.name, cut: [...runs.values()].flat().some(({ cut }) => cut) })),
   };
 }
-
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(factsOf)));

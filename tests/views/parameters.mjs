@@ -1,7 +1,6 @@
-/** The parameters of traces at each end of a recorded round, for tests: a list of traces on stdin, a list of moments on stdout;
- * with `--steps` what was looked at on the way through all steps, and whether it was enough. */
+/** The parameters of a trace at each end of a recorded round, for tests; or what is looked at on the way through all of its steps,
+ * and whether that is enough. */
 
-import { readFileSync } from "node:fs";
 import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
 import { modulePathAt } from "../../static/js/trace/module_calls.ts";
 import { summaryOf } from "../../static/js/parameters/parameter_rows.ts";
@@ -71,5 +70,6 @@ function namesAt(found, i) {
   return new Map([...optimizers].map((uid) => [uid, modulePathAt(found.opened, uid, i)]));
 }
 
-const asked = process.argv.includes("--steps") ? stepsOf : momentsOf;
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(asked)));
+export default function parameters(trace, isOfAllSteps) {
+  return isOfAllSteps ? stepsOf(trace) : momentsOf(trace);
+}

@@ -1,6 +1,5 @@
-/** What the loom by module shows of traces, for tests: a list of traces on stdin, for each its facts as JSON on stdout. */
+/** What the loom by module shows of a trace, for tests. */
 
-import { readFileSync } from "node:fs";
 import { heightOfStep } from "../../static/js/loom/run_layout.ts";
 import { keptAt } from "../../static/js/loom/run_kept.ts";
 import { runBodyMarks, runHeadMarks } from "../../static/js/loom/run_marks.ts";
@@ -73,7 +72,7 @@ function sectionFacts(facts, layout, full) {
   };
 }
 
-function factsOf({ trace, room, opened: chosen = [], language = "en", drawn = [] }) {
+export default function factsOf({ trace, room, opened: chosen = [], language = "en", drawn = [] }) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
   const planner = new ModuleLoomPlanner(facts);
@@ -122,5 +121,3 @@ function factsOf({ trace, room, opened: chosen = [], language = "en", drawn = []
     svgs: drawn.map(draw),
   };
 }
-
-process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(factsOf)));

@@ -1,16 +1,14 @@
 """Large models: nothing of them is left out silently, and no table goes through every state of the run."""
 
-import json
 import math
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from tests.support.explaining import NODE
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,11 +26,7 @@ opt.step()
 
 
 def counts_of(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    command = [*NODE, str(ROOT / "tests/views/large_model.mjs")]
-    done = subprocess.run(command, input=json.dumps(traces), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return [call_page("views/large_model", traced) for traced in traces]
 
 
 def last_lists(traced: dict[str, Any]) -> list[dict[str, Any]]:
@@ -62,12 +56,12 @@ def cells_program(steps: int) -> str:
 
 
 def test_a_module_that_reads_itself_many_times_is_placed_in_linear_time() -> None:
-    few, many = counts_of([trace(cells_program(20)), trace(cells_program(80))])
+    few, many = counts_of([kept_trace(cells_program(20)), kept_trace(cells_program(80))])
     assert 0 < many["nodes"] <= 5 * few["nodes"]
 
 
 def test_an_optimizer_of_many_parameters_is_known_whole() -> None:
-    (facts,) = counts_of([trace(DEEP)])
+    (facts,) = counts_of([kept_trace(DEEP)])
     assert facts["count"] == facts["held"] == 2 * LAYERS
     assert "updated" in facts["fates"] and set(facts["fates"]) <= {"updated", "not_updated"}
 
@@ -77,7 +71,7 @@ def test_a_long_list_of_parameters_names_them_in_their_order() -> None:
         "net.parameters()",
         "[p for p in net.parameters() if p.ndim == 2] + list(reversed([p for p in net.parameters() if p.ndim == 1]))",
     )
-    traced = trace(source + "weights = [p for layer in net for p in layer.parameters()]\n")
+    traced = kept_trace(source + "weights = [p for layer in net for p in layer.parameters()]\n")
     group, listed = last_lists(traced)
     assert len(named(group)) == len(named(listed)) == 2 * LAYERS
     assert sorted(named(group)) == sorted(named(listed))
@@ -86,7 +80,7 @@ def test_a_long_list_of_parameters_names_them_in_their_order() -> None:
 
 def test_leaves_of_the_program_are_named_too_and_other_long_lists_are_counted() -> None:
     head = f"import torch\nws = [torch.ones(1, requires_grad=True) for _ in range({2 * LAYERS})]\n"
-    traced = trace(head + "opt = torch.optim.SGD(ws, lr=0.1)\nlosses = [w * 2 for w in ws]\n")
+    traced = kept_trace(head + "opt = torch.optim.SGD(ws, lr=0.1)\nlosses = [w * 2 for w in ws]\n")
     lists = last_lists(traced)
     assert [len(named(facts)) for facts in lists].count(2 * LAYERS) == 2  # of the optimizer and of the program
     (losses,) = (facts for facts in lists if "more_tensors" not in facts)
@@ -125,7 +119,7 @@ main()
 
 
 def test_the_net_and_the_tables_ask_for_few_whole_states_however_many_steps_there_are() -> None:
-    few, many = counts_of([trace(BLOCKS.replace("DEPTH", depth)) for depth in ("2", "12")])
+    few, many = counts_of([kept_trace(BLOCKS.replace("DEPTH", depth)) for depth in ("2", "12")])
     assert many["steps"] > 2 * few["steps"]
     for what in ("calls", "net", "modules", "parameters", "moment"):
         assert many[what] <= few[what] + 4 <= 30, (what, few, many)
@@ -138,7 +132,7 @@ def events_of(traced: dict[str, Any], name: str) -> list[tuple[int, dict[str, An
 
 def test_a_stretch_that_is_large_is_told_in_less_room_and_says_so() -> None:
     source = BLOCKS.replace("DEPTH", "20")
-    roomy, short = trace(source), trace(source, limits={"trace": 1_500_000})
+    roomy, short = kept_trace(source), kept_trace(source, limits={"trace": 1_500_000})
     assert not events_of(roomy, "contents_summarized")
     (begun, event), *_ = events_of(short, "contents_summarized")
     assert short["outcome"]["status"] == "finished"
@@ -172,6 +166,6 @@ def test_a_stretch_that_is_large_is_told_in_less_room_and_says_so() -> None:
 
 def test_a_training_of_many_small_rounds_lists_its_contents_whole() -> None:
     source = BLOCKS.replace("DEPTH", "2").replace("range(2)", "range(300)")
-    traced = trace(source, limits={"trace": 1_500_000})
+    traced = kept_trace(source, limits={"trace": 1_500_000})
     assert traced["outcome"]["status"] == "finished"
     assert not events_of(traced, "contents_summarized")

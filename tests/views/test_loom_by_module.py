@@ -1,16 +1,15 @@
 """The loom by module, held against traces of nets that people train: where what ran stands, what is kept, who wrote what."""
 
-import json
 import re
-import subprocess
 from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.support.explaining import NODE
-from tests.support.tracing import Replay, trace
-from tests.views.test_nets import NAMES, ROOT, deep, traced
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
+from tests.support.tracing import Replay
+from tests.views.test_nets import NAMES, deep, traced
 
 # pixels that heads and body have on a saved program's page, the path above and the line of signs below left out
 ROOMS = {"1440x900": (1018, 530), "1280x720": (888, 424)}
@@ -20,10 +19,7 @@ INSET = 1.01
 
 def shown(request: dict[str, Any]) -> dict[str, Any]:
     """What the view shows of a trace."""
-    command = [*NODE, str(ROOT / "tests/views/run_by_module.mjs")]
-    done = subprocess.run(command, input=json.dumps([request]), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)[0]
+    result: dict[str, Any] = call_page("views/run_by_module", request)
     return result
 
 
@@ -215,7 +211,7 @@ def test_a_column_opens_and_closes_and_a_step_opens_nothing() -> None:
 
 
 def test_many_blocks_and_operations_are_few_marks_and_one_plan() -> None:
-    traced_blocks = trace(deep(48))
+    traced_blocks = kept_trace(deep(48))
     half = len(traced_blocks["steps"]) // 2
     facts = shown({"trace": traced_blocks, "room": in_room("1440x900"), "drawn": [half]})
     assert facts["layouts"] == 1
@@ -239,7 +235,7 @@ for i in range(300):
 
 
 def test_rounds_that_were_not_recorded_are_counted() -> None:
-    thinned = trace(THINNED)
+    thinned = kept_trace(THINNED)
     facts = shown({"trace": thinned, "room": in_room("1440x900"), "drawn": [len(thinned["steps"]) - 1]})
     rounds = [section["round"] for section in facts["sections"] if section["round"]]
     told = thinned["rounds"]

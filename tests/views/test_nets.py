@@ -1,8 +1,6 @@
 """The view of a net, on nets of the kinds that people train: what a step touched is readable, what is folded is few."""
 
-import json
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.recorder.test_module_calls import assert_equal_calls
-from tests.support.explaining import NODE
-from tests.support.tracing import trace
+from tests.recordings.store import kept_trace
+from tests.support.explaining import call_page
 
 ROOT = Path(__file__).parents[2]
 NETS = sorted((ROOT / "tests/examples/nets").glob("*.py"))
@@ -23,18 +21,14 @@ MAX_BOXES = 25
 
 def shown(traces: list[dict[str, Any]], width: int, height: int) -> list[dict[str, Any]]:
     """What the view shows of each step of each trace."""
-    request = json.dumps([{"trace": traced, "room": {"width": width, "height": height}} for traced in traces])
-    command = [*NODE, str(ROOT / "tests/views/net_view.mjs")]
-    done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    result: list[dict[str, Any]] = json.loads(done.stdout)
-    return result
+    room = {"width": width, "height": height}
+    return [call_page("views/net_view", {"trace": traced, "room": room}) for traced in traces]
 
 
 @cache
 def traced(name: str) -> dict[str, Any]:
     """The trace of one of the nets."""
-    return trace((ROOT / f"tests/examples/nets/{name}.py").read_text())
+    return kept_trace((ROOT / f"tests/nets/{name}.py").read_text())
 
 
 @cache
@@ -45,7 +39,7 @@ def view(name: str, room: str = "1440x900") -> dict[str, Any]:
 
 def of_program(source: str) -> dict[str, Any]:
     """What the view shows of a program."""
-    return shown([trace(source)], *ROOMS["1440x900"])[0]
+    return shown([kept_trace(source)], *ROOMS["1440x900"])[0]
 
 
 def test_there_are_twenty_nets() -> None:

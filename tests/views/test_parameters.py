@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.explaining import NODE
-from tests.support.tracing import trace
+from tests.recordings.store import kept_document
+from tests.support.explaining import call_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,13 +106,8 @@ print(json.dumps(rounds))
 """
 
 
-def moments_of(sources: list[str], *options: str) -> list[dict[str, Any]]:
-    text = json.dumps([trace(source) for source in sources])
-    command = [*NODE, str(ROOT / "tests/views/parameters.mjs"), *options]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+def moments_of(sources: list[str], is_of_all_steps: bool = False) -> list[dict[str, Any]]:
+    return [call_page("views/parameters", kept_document(source), is_of_all_steps) for source in sources]
 
 
 def told_by_torch(source: str) -> list[dict[str, Any]]:
@@ -181,7 +176,7 @@ CHANGING = NETS | {
 
 
 def test_only_parameters_that_change_are_looked_at_again_and_none_is_missed() -> None:
-    for name, facts in zip(CHANGING, moments_of(list(CHANGING.values()), "--steps"), strict=True):
+    for name, facts in zip(CHANGING, moments_of(list(CHANGING.values()), is_of_all_steps=True), strict=True):
         assert facts["wrong"] == [] and facts["rows"] and facts["steps"] > 20, (name, facts)
         assert facts["looks"] <= facts["rows"] + 2 * facts["changes"], (name, facts)
 

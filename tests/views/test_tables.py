@@ -17,8 +17,8 @@ from gradbox.run import Run
 from gradbox.terminal.run_text import load_sentences
 from gradbox.terminal.table_text import csv_text, module_cells, parameter_cells, sorted_tables, table_lines, totals_text
 from gradbox.wire.tables import RunTables
-from tests.support.explaining import NODE
-from tests.support.tracing import trace
+from tests.recordings.store import kept_document, kept_trace
+from tests.support.explaining import call_page
 
 ROOT = Path(__file__).parents[2]
 NETS = ("transformer_block", "cnn_batch_norm", "two_optimizers", "weight_tying", "lstm", "gan_step", "ema")
@@ -78,11 +78,7 @@ OWN = {"tied": TIED, "frozen": FROZEN, "forgotten": FORGOTTEN}
 
 
 def tables_of(sources: list[str]) -> list[RunTables]:
-    command = [*NODE, str(ROOT / "tests/views/tables.mjs")]
-    text = json.dumps([trace(source) for source in sources])
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    return [RunTables.model_validate(tables) for tables in json.loads(done.stdout)]
+    return [RunTables.model_validate(call_page("views/tables", kept_document(source))) for source in sources]
 
 
 def told_by_torch(paths: list[Path]) -> list[dict[str, Any]]:
@@ -339,7 +335,7 @@ class TableReader(HTMLParser):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_tables_of_a_notebook_have_what_the_terminal_has(language: str) -> None:
-    run = Run(json.dumps(trace(FORGOTTEN)).encode(), "run", language=language)
+    run = Run(json.dumps(kept_trace(FORGOTTEN)).encode(), "run", language=language)
     words = load_sentences(language)
     for sort in (None, "kept", "weight"):
         reader = TableReader()
@@ -354,7 +350,7 @@ def test_the_tables_of_a_notebook_have_what_the_terminal_has(language: str) -> N
 
 def test_names_in_a_table_for_a_notebook_are_no_markup() -> None:
     source = "import torch\nnet = {'<b>': torch.nn.Linear(1, 1)}\nnet['<b>'](torch.ones(1))\n"
-    shown = Run(json.dumps(trace(source)).encode(), "run").tables_html()
+    shown = Run(json.dumps(kept_trace(source)).encode(), "run").tables_html()
     assert "&lt;b&gt;" in shown and "<b>" not in shown
 
 
@@ -376,7 +372,7 @@ def test_csv_does_not_take_the_script_for_its_table() -> None:
 
 def test_the_command_prints_the_tables_of_a_trace(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "run.json"
-    path.write_text(json.dumps(trace(FORGOTTEN)))
+    path.write_text(json.dumps(kept_trace(FORGOTTEN)))
     run = Run(path.read_bytes(), "run")
     assert [row.path for row in run.modules()] == ["body", "head"]
     assert run.parameters()[0].fate == "never_moved"

@@ -1,5 +1,5 @@
 /**
- * Every finding that explains an error; of several that explain one the first is told.
+ * Every finding that explains an error; of several that explain one, the first is shown.
  * `npm run build` adds what is new at the end; the order stays.
  */
 

@@ -55,12 +55,17 @@ export function lookedForReply(trace: Trace, language: string) {
   return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
-/** The best first, as many as a reply holds. */
+/** The best first, in the words of a language. */
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
+  return findingReplies(explainTrace(trace), language);
+}
+
+/** Findings in the words of a language, in their order, as many as a reply holds. */
+export function findingReplies(findings: Finding[], language: string): FindingReply[] {
   const { say } = findingLocale(language);
   const replies = [];
   let charactersLeft = MAX_CHARACTERS_OF_REPLY;
-  for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS_IN_REPLY)) {
+  for (const finding of findings.slice(0, MAX_FINDINGS_IN_REPLY)) {
     const reply = findingReply(finding, say);
     charactersLeft -= JSON.stringify(reply).length;
     if (charactersLeft < 0) break;

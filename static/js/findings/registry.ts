@@ -1,5 +1,5 @@
 /**
- * Every finding. Of those with a cause at one step the first is told first.
+ * Every finding. Of several with their cause at one step, the first is shown first.
  * `npm run build` adds what is new at the end; the order stays.
  */
 

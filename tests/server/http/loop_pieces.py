@@ -22,7 +22,7 @@ from typing import Any
 
 from server.__main__ import main
 from server.middleware import HttpMetricsMiddleware
-from tests.support.processor_time import slowness
+from tests.server.http.processor_time import slowness
 
 VARIABLE = "LOOP_PIECES"
 LONG_SECONDS = 0.005
@@ -37,7 +37,7 @@ current_request: ContextVar[str] = ContextVar("current_request", default="")
 @dataclass(frozen=True)
 class LoopPiece:
     """seconds: of the processor. request: that it was done for, "" for none. work: the function. collecting: seconds of it in
-    which Python's garbage collector looked for circles. slowness: as `tests.support.processor_time` has it."""
+    which Python's garbage collector looked for circles. slowness: as `tests.server.http.processor_time` has it."""
 
     seconds: float
     request: str

@@ -18,9 +18,9 @@ from server.pool import machine
 from server.settings import Settings
 from tests.forks import prepared_zygotes
 from tests.forks.forked_server import run_command
+from tests.recordings.store import kept_trace
 from tests.server.store.test_store import MADE, content
 from tests.support.databases import DatabaseFactory
-from tests.support.tracing import trace
 
 pytest_plugins = ["tests.support.databases"]
 
@@ -113,7 +113,7 @@ def test_doubtful_settings_are_reported() -> None:
 
 
 def test_doctor_says_that_pictures_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = RecordedTrace(gzip.compress(json.dumps(trace("x = 1\n")).encode()), "finished")
+    recorded = RecordedTrace(gzip.compress(json.dumps(kept_trace("x = 1\n")).encode()), "finished")
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",

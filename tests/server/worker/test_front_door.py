@@ -29,6 +29,7 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.worker import confine
 from tests.forks import prepared_zygotes
+from tests.server.http.processor_time import slowness
 from tests.server.worker.front_door_attacks import (
     ATTACKS,
     END,
@@ -38,7 +39,6 @@ from tests.server.worker.front_door_attacks import (
     REACHING,
     RECORDER,
 )
-from tests.support.processor_time import slowness
 from tests.support.sampling import sampled
 from tests.support.waiting import PATIENCE, wait_until
 

@@ -29,7 +29,11 @@ export function startStarts({ element }: PageHost, { isFirstVisit, editEmptied, 
   async function openErrorSearch() {
     dialog.showModal();
     element("error-message").focus();
-    await import("htmx.org"); // the field says what it asks for
+    try {
+      await import("htmx.org"); // the field says what it asks for
+    } catch {
+      element("error-found").textContent = element("error-message").dataset.failed ?? "";
+    }
   }
 
   function showBand() {
