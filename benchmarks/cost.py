@@ -1,10 +1,12 @@
 """What recording costs, in multiples of a plain torch operation, compared with the figures kept from the last time.
 
-`python -m benchmarks.cost` takes about a minute, names what has moved by more than a tenth, and exits with 1 if something became
-dearer. `--keep` writes today's figures into `benchmarks/cost.json`, one entry for each kind of machine.
+`python -m benchmarks.cost` takes about a minute, names what has moved by more than a tenth, and exits with 1 if
+something became dearer. `--keep` writes today's figures into `benchmarks/cost.json`, one entry for each kind of
+machine.
 
-Every figure is processor time of a fork of one prepared process, as a server's children are; the operation that is the unit is
-measured in turn with them. Multiples of it change less from machine to machine, and beside other work, than microseconds do.
+Every figure is processor time of a fork of one prepared process, as a server's children are; the operation that is the
+unit is measured in turn with them. Multiples of it change less from machine to machine, and beside other work, than
+microseconds do.
 """
 
 import argparse
@@ -52,7 +54,9 @@ def without_tensor(n: int) -> str:
 
 
 class Recorded(NamedTuple):
-    """seconds: of the processor, also after each line that was written. calls: of Python functions, where they are counted."""
+    """seconds: of the processor, also after each line that was written
+    calls: of Python functions, where they are counted
+    """
 
     seconds: float
     size: int

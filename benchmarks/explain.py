@@ -1,9 +1,9 @@
 """What explaining costs: the findings of long traces, most of which have nothing to explain, beside their runs.
 
-`python -m benchmarks.explain [PROGRAM…] [--file FILE…] [--times 15] [--each] [--base CHECKOUT]` runs each program once in
-the pool and explains its trace in Node, as the page and the renderer do in V8: first in a fresh engine, then so many times.
-The targets: 50 ms at 2,000 steps, and less than 5 % of a run that has nothing to explain. Both are of the processor's
-milliseconds, which others on the machine disturb less.
+`python -m benchmarks.explain [PROGRAM…] [--file FILE…] [--times 15] [--each] [--base CHECKOUT]` runs each program once
+in the pool and explains its trace in Node, as the page and the renderer do in V8: first in a fresh engine, then so many
+times. The targets: 50 ms at 2,000 steps, and less than 5 % of a run that has nothing to explain. Both are of the
+processor's milliseconds, which others on the machine disturb less.
 """
 
 import argparse
@@ -140,9 +140,14 @@ console.log(JSON.stringify({
 
 
 class Cost(NamedTuple):
-    """Of explaining one trace, in milliseconds. run: of its run; first: of the processor, in a fresh engine; median: that
-    passed; processor: the median of all threads of the engine; each: the median of the index and of each kind's function,
-    with what it is the first to ask for."""
+    """Of explaining one trace, in milliseconds.
+
+    run: of its run
+    first: of the processor, in a fresh engine
+    median: that passed
+    processor: the median of all threads of the engine
+    each: the median of the index and of each kind's function, with what it is the first to ask for
+    """
 
     steps: int
     size: int
@@ -173,8 +178,11 @@ async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
 
 
 def explain(trace: str, run: float, times: int, checkout: Path = ROOT) -> Cost:
-    """Explain a trace so many times in one engine, after a first time. run: the milliseconds of its run; checkout: whose
-    findings."""
+    """Explain a trace so many times in one engine, after a first time.
+
+    run: the milliseconds of its run
+    checkout: whose findings
+    """
     node = [*NODE, "--input-type=module", "-e", SCRIPT, str(checkout), str(times)]
     done = subprocess.run(node, input=trace, capture_output=True, text=True, cwd=ROOT, check=True)
     return Cost(len(json.loads(trace)["steps"]), len(trace), run, **json.loads(done.stdout))
@@ -219,7 +227,10 @@ def main() -> int:
 
 
 def print_cost(name: str, cost: Cost, each: bool) -> None:
-    """A row. each: with the dearest parts, one a line."""
+    """A row.
+
+    each: with the dearest parts, one a line
+    """
     times = f"{cost.run:6.0f} ms {cost.first:6.1f} ms {cost.median:6.1f} ms {cost.processor:7.1f} ms"
     print(f"{name:15} {cost.steps:6} {cost.size // 1000:6} {times}  {' '.join(cost.kinds)}", flush=True)
     for part, took in sorted(cost.each.items(), key=lambda row: -row[1]) if each else []:

@@ -1,9 +1,10 @@
 """Load test of a server: latency, runs per second, processor time and memory, against the design's targets.
 
-`python -m benchmarks.load [--seconds 120] [--users 1 8 50]` starts a server on a free port of this machine. Each user has
-an address of its own, keeps its connection open, and asks for the next run as soon as a trace has come. No program is run
-twice, so no run is joined and no result comes from the cache. The clients live in this process, the server in another.
-The same programs are also run without tracing, each in a fresh interpreter that imports torch: that is the comparison.
+`python -m benchmarks.load [--seconds 120] [--users 1 8 50]` starts a server on a free port of this machine. Each user
+has an address of its own, keeps its connection open, and asks for the next run as soon as a trace has come. No program
+is run twice, so no run is joined and no result comes from the cache. The clients live in this process, the server in
+another. The same programs are also run without tracing, each in a fresh interpreter that imports torch: that is the
+comparison.
 
 With `--url https://…` it measures a server that runs somewhere: see benchmarks/load_url.py.
 """
@@ -80,7 +81,12 @@ def trace_mistake(n: int, trace: Any) -> str:
 
 @dataclass
 class LoadResult:
-    """What some users got. seconds: of each successful run. rejected: answers with status 429. duration: seconds."""
+    """What some users got.
+
+    seconds: of each successful run
+    rejected: answers with status 429
+    duration: seconds
+    """
 
     users: int
     seconds: list[float] = field(default_factory=list)
@@ -162,7 +168,10 @@ class User:
 async def apply_load(
     users: int, seconds: float, work: Callable[[int, float, LoadResult], Awaitable[None]]
 ) -> LoadResult:
-    """Let so many users work for so many seconds. work: what one of them does, given its number, the end and the result."""
+    """Let so many users work for so many seconds.
+
+    work: what one of them does, given its number, the end and the result
+    """
     result, began = LoadResult(users), time.perf_counter()
     await asyncio.gather(*(work(k, began + seconds, result) for k in range(users)))
     result.duration = time.perf_counter() - began
@@ -196,7 +205,8 @@ async def measure_server(server: MeasuredServer, users: int, seconds: float, num
     serving, working = ((getattr(after, name) - getattr(before, name)) / ran for name in ("serving", "working"))
     sizes = (before.memory, max(*peak, before.memory, after.memory), after.memory)
     print(
-        f"{result.row()} {serving * 1000:5.1f} + {working * 1000:4.1f} {result.rejected:6} {sum(result.errors.values()):6}",
+        f"{result.row()} {serving * 1000:5.1f} + {working * 1000:4.1f} {result.rejected:6} "
+        f"{sum(result.errors.values()):6}",
         f"{'/'.join(f'{size / MIB:.0f}' for size in sizes):>13}",
         f"{f'{before.processes}/{after.processes}':>9} {f'{before.descriptors}/{after.descriptors}':>11}",
     )

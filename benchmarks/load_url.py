@@ -27,9 +27,10 @@ MAX_WAIT = 60.0
 
 @dataclass
 class Waits:
-    """What the visitors got. pages, first, later: seconds of answers; first: of those that all asked for at once.
+    """What the visitors got.
 
-    refused: answers with status 429 by their code. errors: other answers, by status, or by what was wrong.
+    pages, first, later: seconds of answers first: of those that all asked for at once refused: answers with status 429
+        by their code errors: other answers, by status, or by what was wrong
     """
 
     pages: list[float] = field(default_factory=list)
@@ -92,7 +93,10 @@ class Visitor:
 
 
 def run_once(visitor: Visitor, source: str, fault: Callable[[Any], str], durations: list[float], waits: Waits) -> None:
-    """Press Run. durations: to which its seconds are added."""
+    """Press Run.
+
+    durations: to which its seconds are added
+    """
     try:
         status, content, seconds = visitor.request("POST", "/api/runs", {"source": source})
     except (OSError, http.client.HTTPException) as error:
@@ -112,7 +116,10 @@ def visit(
     url: SplitResult, numbers: Iterator[int], program: Callable[[int], str], fault: Callable[[int, Any], str],
     together: threading.Barrier, until: list[float], pause: float, waits: Waits,
 ) -> None:  # fmt: skip
-    """What one visitor does. until: when it ends, once the first of all has opened the page; it is set here."""
+    """What one visitor does.
+
+    until: when it ends, once the first of all has opened the page; it is set here
+    """
     visitor = Visitor(url)
     try:
         status, _, seconds = visitor.request("GET", "/")
@@ -153,7 +160,8 @@ def measure_url(
 ) -> int:
     """Let so many visitors use the server and print what they waited for. The exit status: 1 where one got an error.
 
-    program: the source of the n-th program. fault: what is wrong with its trace, or "".
+    program: the source of the n-th program
+    fault: what is wrong with its trace, or ""
     """
     url = urlsplit(address)
     if url.scheme not in ("http", "https") or not url.hostname:

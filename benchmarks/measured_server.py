@@ -25,8 +25,8 @@ MIB = 1 << 20
 class ResourceUsage:
     """Of a server: processes, the first one's descriptors and bytes (RSS), and the bytes of all of them (PSS).
 
-    serving, working: seconds of processor time that the server and its workers have used, those that ended included.
-    helpers: processes that assemble and draw; they start when there is more to do than those before can, and stay.
+    serving, working: seconds of processor time that the server and its workers have used, those that ended included
+        helpers: processes that assemble and draw; they start when there is more to do than those before can, and stay
     """
 
     processes: int
@@ -63,8 +63,9 @@ class MeasuredServer:
     """A server on a free port of this machine, as a context; on leaving it every process of it is ended.
 
     settings: as in `server/settings.py`, in lower case. A class derived from this one may `launch` it in another way.
-    Its workers have a memory limit that no other server's have: by it they are found, whoever their parent is. It stands
-    in their command line, or as `w` and the bytes in their name, where a test has them forked from a prepared process.
+        Its workers have a memory limit that no other server's have: by it they are found, whoever their parent is. It
+        stands in their command line, or as `w` and the bytes in their name, where a test has them forked from a
+        prepared process.
     """
 
     def __init__(self, port: int = 0, **settings: Any) -> None:

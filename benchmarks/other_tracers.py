@@ -1,8 +1,8 @@
 """The cost of torchlens and torchviz for the same operations, each measured in a fresh process after its imports.
 
-`python -m benchmarks.other_tracers torchlens chain 200` prints the best of three runs as JSON. The project does not depend
-on them: `pip install -e ".[benchmarks]"` installs both with what they need (torchlens 2 imports safetensors and tqdm only
-when `trace` is first called, and fails then if they are missing).
+`python -m benchmarks.other_tracers torchlens chain 200` prints the best of three runs as JSON. The project does not
+depend on them: `pip install -e ".[benchmarks]"` installs both with what they need (torchlens 2 imports safetensors and
+tqdm only when `trace` is first called, and fails then if they are missing).
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """What recording costs a training script of one's own: nothing of it, one iteration, all of it; beside other tracers.
 
-Each figure is of a fresh process, in which a small GPT or a small ResNet (`benchmarks/own_code_models.py`) trains on random
-numbers in one thread. Times are the processor's, so that a busy machine changes them less; ratios are the medians of runs
-that take turns. For the iterations after the recorded one, where little is to be seen, a
-plain run and a recorded one take turns at every iteration. torchlens and torchviz trace the same model once after the
-training, if they can be imported: they are optional, and `pip install --target FOLDER torchlens torchviz graphviz` with
-`--path FOLDER` is enough.
+Each figure is of a fresh process, in which a small GPT or a small ResNet (`benchmarks/own_code_models.py`) trains on
+random numbers in one thread. Times are the processor's, so that a busy machine changes them less; ratios are the
+medians of runs that take turns. For the iterations after the recorded one, where little is to be seen, a plain run and
+a recorded one take turns at every iteration. torchlens and torchviz trace the same model once after the training, if
+they can be imported: they are optional, and `pip install --target FOLDER torchlens torchviz graphviz` with `--path
+FOLDER` is enough.
 """
 
 import argparse
@@ -35,7 +35,10 @@ Result = dict[str, Any]
 
 
 def run(command: list[str], folder: Path, path: str) -> Result:
-    """What a script prints as its last line; {"error": …} where it fails. path: a folder to import from too, or ""."""
+    """What a script prints as its last line; {"error": …} where it fails.
+
+    path: a folder to import from too, or ""
+    """
     paths = os.pathsep.join(filter(None, (str(ROOT), path)))
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True
@@ -87,9 +90,11 @@ def run_in_turns(commands: list[list[str]], count: int, folder: Path) -> list[Re
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with contextlib.ExitStack() as stack:
         processes = [
-            stack.enter_context(subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, text=True, **pipes))
+            stack.enter_context(
+                subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, text=True, **pipes)
+            )
             for command in commands
-        ]  # fmt: skip
+        ]
         pairs = [(process.stdin, process.stdout) for process in processes if process.stdin and process.stdout]
         lines = [answers.readline() for _, answers in pairs]
         for _ in range(count):
@@ -139,7 +144,10 @@ def seconds_of_a_part() -> float:
     tree = ast.parse(EMPTY_LOOP)
     chosen = parts.choose_parts(tree, EMPTY_LOOP, options, "")
     watchers = part_recorder.PartRecorder("loop.py", Path(), options).create_watchers(chosen)
-    codes = compile(EMPTY_LOOP, "loop.py", "exec"), recorded_parts.compile_with_watchers(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
+    codes = (
+        compile(EMPTY_LOOP, "loop.py", "exec"),
+        recorded_parts.compile_with_watchers(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None),
+    )
     plain, with_part = (min(processor_seconds(partial(exec, code, {})) for _ in range(3)) for code in codes)
     return (with_part - plain) / 1_000_000
 
@@ -156,16 +164,21 @@ def report(name: str, found: Result, part: float) -> str:
     each, peak = found["iteration"], {way: value / 2**20 for way, value in found["peak"].items()}
     one, whole = found["traces"]["one"], found["traces"]["all"]
     lines = [
-        f"{name}: {found['elements']:,} elements, {each * 1000:.1f} ms an iteration; the same loss each way: {found['same_loss']}",
+        f"{name}: {found['elements']:,} elements, {each * 1000:.1f} ms an iteration; the same loss each way: "
+        f"{found['same_loss']}",
         "  later iterations, beside those of a plain run of the same moment (median and each round):",
-        *(f"    {AFTER[name]:<33}{statistics.median(ratios):.4f} {[round(ratio, 4) for ratio in ratios]}" for name, ratios in found["after"].items()),
+        *(
+            f"    {AFTER[name]:<33}{statistics.median(ratios):.4f} {[round(ratio, 4) for ratio in ratios]}"
+            for name, ratios in found["after"].items()
+        ),
         f"  a part that is not due             {part * 1e9:.0f} ns, {part / each:.4%} of an iteration",
         f"  the recorded iteration             {found['watched'] / each:.0f} iterations ({found['watched']:.2f} s): "
         f"{one['steps']} steps, {one['bytes'] / 1e6:.2f} MB",
         f"  all of it recorded, thinned        {found['whole_run']:.1f} times plain: {whole['steps']} steps of "
         f"{whole['iterations']} iterations, {whole['bytes'] / 1e6:.2f} MB",
-        f"  largest memory                     plain {peak['plain']:.0f} MB, one iteration {peak['one']:.0f} MB, all {peak['all']:.0f} MB",
-    ]  # fmt: skip
+        f"  largest memory                     plain {peak['plain']:.0f} MB, one iteration {peak['one']:.0f} MB, all "
+        f"{peak['all']:.0f} MB",
+    ]
     for tool, result in found["tools"].items():
         told = result.get("error") or (
             f"{result['tool'] / each:.0f} iterations ({result['tool']:.2f} s), {result['peak'] / 2**20:.0f} MB"
@@ -188,7 +201,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.iterations < MIN_ITERATIONS:
         parser.error(
-            f"--iterations: at least {MIN_ITERATIONS} are needed to compare those before the recorded one with those after"
+            f"--iterations: at least {MIN_ITERATIONS} are needed to compare those before the recorded one with those "
+            "after"
         )
     part = seconds_of_a_part()
     for name in options.model or SCRIPTS:

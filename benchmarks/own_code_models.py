@@ -1,9 +1,10 @@
-"""The training scripts of `benchmarks.own_code`: complete programs, as a user would have them, that print what they measured.
+"""The training scripts of `benchmarks.own_code`: complete programs, as a user would have them, that print what they
+measured.
 
-Each trains on random numbers and prints one line of JSON: the processor's and the wall's seconds of each iteration, and the
-largest memory of its process. With a tool's name as argument it has that tool trace the model once, after the training; with
-"paced" it prints an empty line before each iteration and waits for one; with "busy" too, and in the middle it works at
-something else: 25 backwards, and 10,000 small records of JSON of which a tenth is kept.
+Each trains on random numbers and prints one line of JSON: the processor's and the wall's seconds of each iteration, and
+the largest memory of its process. With a tool's name as argument it has that tool trace the model once, after the
+training; with "paced" it prints an empty line before each iteration and waits for one; with "busy" too, and in the
+middle it works at something else: 25 backwards, and 10,000 small records of JSON of which a tenth is kept.
 """
 
 COMMON = """
@@ -128,7 +129,7 @@ if TOOL and TOOL not in ("paced", "busy"):
     result["tool"] = time.process_time() - began
     result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps(result))
-"""
+"""  # noqa: E501
 
 SCRIPTS = {"gpt": COMMON + GPT + TRAINING, "resnet": COMMON + RESNET + TRAINING}
 """By the model's name."""

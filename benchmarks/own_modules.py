@@ -1,10 +1,11 @@
 """What it costs to step the modules of a project: processor time and peak memory of trainings as people have them.
 
-A small GPT, of two blocks, and the small ResNet of `benchmarks/own_code_models.py` lie in a package: `net/model.py`, `net/trainer.py` and a script
-of a few lines. `gpt` and `resnet` are trained by the package's Trainer, `loader` draws its batches from a `DataLoader` and a `Dataset`
-of the project, and `script` is the GPT in one file. Each run is a fresh process, and the ways take turns. Times are of the
-processor, imports left out; the peak is that of the process, imports included. `python -m benchmarks.own_modules` takes less
-than two minutes where nothing else runs, and prints JSON; `--turns 3` prints medians of three.
+A small GPT, of two blocks, and the small ResNet of `benchmarks/own_code_models.py` lie in a package: `net/model.py`,
+`net/trainer.py` and a script of a few lines. `gpt` and `resnet` are trained by the package's Trainer, `loader` draws
+its batches from a `DataLoader` and a `Dataset` of the project, and `script` is the GPT in one file. Each run is a fresh
+process, and the ways take turns. Times are of the processor, imports left out; the peak is that of the process, imports
+included. `python -m benchmarks.own_modules` takes less than two minutes where nothing else runs, and prints JSON;
+`--turns 3` prints medians of three.
 """
 
 import argparse
@@ -85,14 +86,21 @@ print(Trainer(int(sys.argv[1]), batches).fit())
 
 
 class Kind(NamedTuple):
-    """A project. files: by their names. ways: of recording it that are measured."""
+    """A project.
+
+    files: by their names
+    ways: of recording it that are measured
+    """
 
     files: dict[str, str]
     ways: tuple[str, ...]
 
 
 def package(model: str, **files: str) -> dict[str, str]:
-    """The files of a project whose model and trainer are modules. files: by the names of modules; `train` is the script."""
+    """The files of a project whose model and trainer are modules.
+
+    files: by the names of modules; `train` is the script
+    """
     own = {"__init__": "", "model": f"{IMPORTS}\n{model}", "trainer": TRAINER, **files}
     script = own.pop("train", TRAIN)
     return {"train.py": script, **{f"net/{name}.py": text for name, text in own.items()}}
@@ -123,7 +131,8 @@ KINDS = {
 
 
 def run_way(way: str, folder: Path, rounds: int) -> dict[str, Any]:
-    """Figures of one run: seconds of the processor, bytes, steps of the trace. Raises CalledProcessError where it fails."""
+    """Figures of one run: seconds of the processor, bytes, steps of the trace. Raises CalledProcessError where it
+    fails."""
     options = [option.format(middle=rounds // 2) for option in WAYS[way]]
     recording = ["-m", "gradbox", "open", "--quiet", "--trace", "run.json", *options] if options else []
     command = [sys.executable, *recording, "train.py", str(rounds)]
@@ -135,7 +144,10 @@ def run_way(way: str, folder: Path, rounds: int) -> dict[str, Any]:
 
 
 def measure(kind: Kind, turns: int, rounds: int) -> dict[str, Any]:
-    """The medians of each way. rounds: of the training. Raises CalledProcessError where a run fails."""
+    """The medians of each way. Raises CalledProcessError where a run fails.
+
+    rounds: of the training
+    """
     results: dict[str, list[dict[str, Any]]] = {way: [] for way in kind.ways}
     with tempfile.TemporaryDirectory() as name:
         for file, text in kind.files.items():

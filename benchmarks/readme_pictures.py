@@ -1,7 +1,7 @@
 """The pictures of the README: the page at the telling step of a program, as a visitor has it before him; and a film.
 
-`python -m benchmarks.readme_pictures [--folder docs] [--only NAME…]` needs a built page and Chromium; it starts a server
-of its own. Look at what it writes before you commit it.
+`python -m benchmarks.readme_pictures [--folder docs] [--only NAME…]` needs a built page and Chromium; it starts a
+server of its own. Look at what it writes before you commit it.
 """
 
 import argparse

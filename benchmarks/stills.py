@@ -1,7 +1,8 @@
-"""Stills of nets and of programs about sharing, each at its telling step, for somebody who has not seen the page to read.
+"""Stills of nets and of programs about sharing, each at its telling step, for somebody who has not seen the page to
+read.
 
-`python -m benchmarks.stills FOLDER [--only NAME…]` needs Node with the page's packages and Chromium; it writes a PNG for
-each program and theme. A still shows neither code nor controls: memory, graph, and what the step did.
+`python -m benchmarks.stills FOLDER [--only NAME…]` needs Node with the page's packages and Chromium; it writes a PNG
+for each program and theme. A still shows neither code nor controls: memory, graph, and what the step did.
 """
 
 import argparse
@@ -33,8 +34,8 @@ STILLS = {
     "11_ema": ("benchmarks/nets/ema.py", ("t.mul_(0.9)", -1)),
     "12_two_optimizers": ("benchmarks/nets/two_optimizers.py", ("opt_d.step()", -1)),
 }
-"""By name, the program and its step: a visit of a node of that name or a statement with that text, and which of them; None
-for the step with which a picture begins."""
+"""By name, the program and its step: a visit of a node of that name or a statement with that text, and which of them;
+None for the step with which a picture begins."""
 
 
 def find_step(recorded: dict[str, Any], which: tuple[str, int] | None) -> int | None:

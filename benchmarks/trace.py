@@ -1,8 +1,9 @@
-"""The cost of tracing: programs of growing length, plain and traced, beside torchlens and torchviz, against the targets.
+"""The cost of tracing: programs of growing length, plain and traced, beside torchlens and torchviz, against the
+targets.
 
-`python -m benchmarks.trace [50 200 1000]` measures everything in one run: our recorder in forked children, the other tools
-in fresh processes (`benchmarks/other_tracers.py` says how to install them), the best of three each. The loops of 10,000
-iterations run once, with the limits of a visitor's program. KB are those of the trace before gzip.
+`python -m benchmarks.trace [50 200 1000]` measures everything in one run: our recorder in forked children, the other
+tools in fresh processes (`benchmarks/other_tracers.py` says how to install them), the best of three each. The loops of
+10,000 iterations run once, with the limits of a visitor's program. KB are those of the trace before gzip.
 """
 
 import argparse
@@ -47,7 +48,8 @@ class Cost(NamedTuple):
 
 
 def run_in_child(work: Work) -> dict[str, Any]:
-    """Do the work in a fork of this process. Returns its seconds, the bytes and steps that it wrote and how it ended."""
+    """Do the work in a fork of this process. Returns its seconds, the bytes and steps that it wrote and how it
+    ended."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -29,9 +29,8 @@ EMPTY_TABLE_HEAD = re.compile(r"<thead>\s*<tr[^>]*>(\s*<th[^>]*>\s*(<p>\s*</p>)?
 
 
 def finish_page(_app: Any, _name: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
-    """What screen readers and keyboards need: a level for the captions of the navigation, which the theme has as headings; no
-    empty head of a table, which Markdown can't do without; code that can be scrolled by keys.
-    """
+    """What screen readers and keyboards need: a level for the captions of the navigation, which the theme has as
+    headings; no empty head of a table, which Markdown can't do without; code that can be scrolled by keys."""
     tree = context.get("furo_navigation_tree")
     if tree:
         context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')

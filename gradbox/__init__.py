@@ -16,14 +16,15 @@ LAZY = {
     "load_ipython_extension": "notebook_magic",
     "watch": "region",
 }
-"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would be
-what the name stands for."""
+"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would
+be what the name stands for."""
 
 
 def __getattr__(name: str) -> Any:
     """A name whose module is imported now. Raises AttributeError for what this package does not have."""
     if name not in LAZY:
         raise AttributeError(f"module 'gradbox' has no attribute {name!r}")
+    # by its name: an import statement would make every module that reads `gradbox.__version__` depend on torch
     value = globals()[name] = getattr(importlib.import_module(f"gradbox.{LAZY[name]}"), name)
     return value
 

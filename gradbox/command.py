@@ -1,9 +1,9 @@
-"""The command `gradbox`: record a script of your own, look at it, have its backward explained; or serve the web application."""
+"""The command `gradbox`: record a script of your own, look at it, have its backward explained; or serve the web
+application."""
 
 import argparse
 import ast
 import difflib
-import importlib
 import importlib.util
 import json
 import os
@@ -12,6 +12,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -121,22 +122,47 @@ def add_subcommand(
 
 def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
-    parser.add_argument("--also", metavar="GLOB", action="append", default=[],
-                        help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
+    parser.add_argument(
+        "--also",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated",
+    )
     parser.add_argument("--script-only", action="store_true",
                         help="step no other module of the project, but for those of --also")  # fmt: skip
     parser.add_argument("--lines", metavar="A:B", type=parse_line_range,
                         help="record only these lines, the first time that they run")  # fmt: skip
-    parser.add_argument("--iterations", metavar="N,…", type=parse_iteration_numbers,
-                        help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
-    parser.add_argument("--after", metavar="EXPR", type=validated_expression,
-                        help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
-    parser.add_argument("--rounds", metavar="N,…", type=parse_iteration_numbers,
-                        help="record only these rounds, from 0, of backward and an optimizer's step, whoever's loop it is")  # fmt: skip
-    parser.add_argument("--until", metavar="EXPR", type=validated_expression,
-                        help="record every round until this is true, like 'loss.isnan()', and keep the last three")  # fmt: skip
-    parser.add_argument("--rank", metavar="N,…", type=parse_iteration_numbers,
-                        help="record these ranks: `gradbox open --rank 1 -- torchrun --nproc-per-node 2 train.py`")  # fmt: skip
+    parser.add_argument(
+        "--iterations",
+        metavar="N,…",
+        type=parse_iteration_numbers,
+        help="record only these iterations, from 0, of the loop that trains, or of the one in --lines",
+    )
+    parser.add_argument(
+        "--after",
+        metavar="EXPR",
+        type=validated_expression,
+        help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one",
+    )
+    parser.add_argument(
+        "--rounds",
+        metavar="N,…",
+        type=parse_iteration_numbers,
+        help="record only these rounds, from 0, of backward and an optimizer's step, whoever's loop it is",
+    )
+    parser.add_argument(
+        "--until",
+        metavar="EXPR",
+        type=validated_expression,
+        help="record every round until this is true, like 'loss.isnan()', and keep the last three",
+    )
+    parser.add_argument(
+        "--rank",
+        metavar="N,…",
+        type=parse_iteration_numbers,
+        help="record these ranks: `gradbox open --rank 1 -- torchrun --nproc-per-node 2 train.py`",
+    )
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
@@ -184,7 +210,8 @@ FLAGS_OF_SUMMARY = ("--json", "--csv", "--script-only", "--quiet", "-m")
 
 
 def with_default_csv_tables(arguments: list[str]) -> list[str]:
-    """The same with `--csv=both` for a `--csv` before the script that names no table: argparse would take the script for it."""
+    """The same with `--csv=both` for a `--csv` before the script that names no table: argparse would take the script
+    for it."""
     for k, argument in enumerate(arguments[1:], 1):
         if argument == "--csv" and not {"both", *TABLE_NAMES}.intersection(arguments[k + 1 : k + 2]):
             return [*arguments[:k], "--csv=both", *arguments[k + 1 :]]
@@ -220,19 +247,22 @@ def run_server(arguments: list[str]) -> int:
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gradbox"
     os.environ.setdefault("GRADBOX_DATA", str(data))
     sys.path.insert(0, str(PACKAGE_FOLDER.parent))
-    if not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
+    commands = metadata.entry_points(group="gradbox.commands", name="server")
+    if not commands or not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
         print(NO_SERVER_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
-    # by its name: the engine imports nothing of the server, which a wheel does not have
-    status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
+    status: int = commands["server"].load()(arguments, "gradbox")
     return status
 
 
 def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
-    """Run the script, and do with its run what the command asks for; the script's exit status. again: as `Run` has it."""
+    """Run the script, and do with its run what the command asks for; the script's exit status.
+
+    again: as `Run` has it
+    """
     problem = why_not_runnable(args)
     if problem:
         print(problem, file=sys.stderr)
@@ -251,9 +281,17 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
         args.lines, args.rounds or args.iterations or (), args.after, rounds=args.rounds is not None, until=args.until
     )
     script = Script(
-        args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
-        script_only=args.script_only, parts=parts if parts.any_given else None, again=again.replace("'{also}'", "{also}"),
-    )  # fmt: skip
+        args.file,
+        args.arguments,
+        args.module,
+        args.also,
+        args.steps,
+        args.quiet,
+        stdout_to_stderr=for_stdout,
+        script_only=args.script_only,
+        parts=parts if parts.any_given else None,
+        again=again.replace("'{also}'", "{also}"),
+    )
     recorded = record_script_or_ranks(args, script)
     if not recorded.runs:
         if not recorded.status:
@@ -319,7 +357,7 @@ def why_unwritable(path: Path) -> str:
 def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: bool) -> int:
     """Write, print or open what was recorded; the script's exit status. Raises OSError, RuntimeError, ValueError.
 
-    in_parts: parts of the script were asked for, of which there may be several.
+    in_parts: parts of the script were asked for, of which there may be several
     """
     runs = recorded.runs
     if args.command == "trace" and args.pretty:
@@ -349,7 +387,10 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
 
 
 def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool) -> None:
-    """Print the tables of runs, as text, JSON or CSV. Raises RuntimeError. in_parts: as `output_runs` has it."""
+    """Print the tables of runs, as text, JSON or CSV. Raises RuntimeError.
+
+    in_parts: as `output_runs` has it
+    """
     if args.json:
         tables = {name: sorted_tables(run.tables, args.sort).model_dump(mode="json") for name, run in runs.items()}
         parts = [{"recording": name, **table} for name, table in tables.items()]
@@ -394,7 +435,10 @@ def open_trace(args: argparse.Namespace) -> int:
 
 
 def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run], notes: Sequence[str] = ()) -> None:
-    """Write the pictures or traces of runs, or serve their pages. notes: of the only run, more to say. Raises OSError, RuntimeError, ValueError."""
+    """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError.
+
+    notes: of the only run, more to say
+    """
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
@@ -417,7 +461,7 @@ def recording_output_path(target: str, name: str, count: int) -> Path:
 def write_run(run: Run, path: Path, as_trace: bool) -> None:
     """Write a file of a run. Raises OSError, RuntimeError, ValueError; the trace is then in another file.
 
-    as_trace: its JSON, whatever the name ends with.
+    as_trace: its JSON, whatever the name ends with
     """
     try:
         if as_trace:

@@ -30,10 +30,12 @@ def is_wandb_run(to: Any) -> bool:
 
 
 def send_run(run: Run, to: Any, name: str, number: int) -> str:
-    """Send a recording; where it is now, in words. name, number: of the region and its time.
+    """Send a recording; where it is now, in words.
 
-    TensorBoard shows no HTML: the picture is a file in its folder, and the text beside it says what was found and where the
-    file lies. Raises OSError, RuntimeError.
+    TensorBoard shows no HTML: the picture is a file in its folder, and the text beside it says what was found and where
+    the file lies. Raises OSError, RuntimeError.
+
+    name, number: of the region and its time
     """
     stem = re.sub(r"[^\w.-]+", "-", name).strip("-") or "region"
     file_name = f"{stem}-{number}.html"

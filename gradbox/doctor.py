@@ -34,7 +34,10 @@ TORCH_TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what a
 
 
 class CheckResult(NamedTuple):
-    """A line of the report. problem: why nothing can be recorded, drawn or explained; "" where it keeps nobody from that."""
+    """A line of the report.
+
+    problem: why nothing can be recorded, drawn or explained; "" where it keeps nobody from that
+    """
 
     name: str
     value: str
@@ -96,7 +99,10 @@ def query_torch() -> dict[str, Any] | None:
 
 
 def torch_checks(torch: dict[str, Any] | None) -> Iterator[CheckResult]:
-    """torch: what `query_torch` gives."""
+    """The lines about torch: its version, whether autograd can be asked, and which GPUs it can use.
+
+    torch: what `query_torch` returned
+    """
     if torch is None:
         yield CheckResult("torch", "none", NO_TORCH_ADVICE)
     elif "error" in torch:

@@ -1,9 +1,9 @@
-"""The notebook's magic: `%%gradbox` runs a cell as any cell, and shows what it did; `%gradbox explain` says what went wrong."""
+"""The notebook's magic: `%%gradbox` runs a cell as any cell, and shows what it did; `%gradbox explain` says what went
+wrong."""
 
 import argparse
 import ast
 import contextlib
-import importlib
 import inspect
 import shlex
 from pathlib import Path
@@ -56,12 +56,13 @@ class GradboxMagic:
     def __call__(self, line: str, cell: str | None = None) -> Any:
         """%%gradbox [NAME] [--steps N] [--also MODULE] [--cell-only] [--height PIXELS] [--language en|zh] [--whole]
 
-        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module, or a
-        pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its functions.
-        --cell-only: no other module of the notebook's folder has steps. --whole: the output has a viewer of its own; otherwise
-        the first picture of a notebook has the one of all, and `%gradbox viewer` puts another into the notebook.
-        `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox summary [--sort COLUMN]` shows
-        its modules and parameters as tables; `%gradbox again --also MODULE` runs that cell again; `run = %gradbox` gives it.
+        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module,
+        or a pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its
+        functions. --cell-only: no other module of the notebook's folder has steps. --whole: the output has a viewer of
+        its own; otherwise the first picture of a notebook has the one of all, and `%gradbox viewer` puts another into
+        the notebook. `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox summary
+        [--sort COLUMN]` shows its modules and parameters as tables; `%gradbox again --also MODULE` runs that cell
+        again; `run = %gradbox` gives it.
         """
         if cell is None and line.split()[:1] == ["again"] and self._last_cell is not None:
             before, cell = self._last_cell
@@ -74,7 +75,8 @@ class GradboxMagic:
         is_summary = line.split()[:1] == ["summary"]
         if line.strip() not in ("", "explain") and not is_summary:
             raise UsageError(
-                "%gradbox explain, %gradbox summary, %gradbox again, %gradbox viewer, %gradbox for the cell recorded last, "
+                "%gradbox explain, %gradbox summary, %gradbox again, %gradbox viewer, %gradbox for the cell recorded "
+                "last, "
                 "or %%gradbox above a cell"
             )
         if self._last_run is None:
@@ -108,13 +110,12 @@ class GradboxMagic:
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
             )
-        sessions = importlib.import_module(
-            "gradbox.sessions.session"
-        )  # imports torch, which a notebook may not need yet
+        from gradbox.sessions.own_modules import project_folder  # noqa: PLC0415 it imports torch, which a notebook may need later
+        from gradbox.sessions.session import Session  # noqa: PLC0415 it imports torch, which a notebook may need later
+
         title = " ".join([f"cell {number}", *options.name])
-        project_folder = importlib.import_module("gradbox.sessions.own_modules").project_folder
         program = SessionFile(path, f"cell {number}", cell_source_to_display(cell, source))
-        session = sessions.Session(
+        session = Session(
             SessionOptions(
                 limits={"steps": options.steps, "trace": MAX_TRACE_BYTES}, title=title, module_is_outermost=False,
                 shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),
@@ -137,7 +138,10 @@ class GradboxMagic:
 
 
 def display_tables(run: Run, arguments: list[str]) -> None:
-    """Show the tables of a run in the output of this cell. arguments: none, or `--sort` with a column."""
+    """Show the tables of a run in the output of this cell.
+
+    arguments: none, or `--sort` with a column
+    """
     if arguments and (len(arguments) != 2 or arguments[0] != "--sort" or arguments[1] not in SORT_COLUMNS):
         raise UsageError(f"%gradbox summary, or %gradbox summary --sort with one of {', '.join(SORT_COLUMNS)}")
     sort = arguments[1] if arguments else None
@@ -145,7 +149,10 @@ def display_tables(run: Run, arguments: list[str]) -> None:
 
 
 def display_viewer(languages: list[str]) -> None:
-    """Put the viewer of the notebook's pictures into the output of this cell. languages: one of them, or none for English."""
+    """Put the viewer of the notebook's pictures into the output of this cell.
+
+    languages: one of them, or none for English
+    """
     language = languages[0] if languages else "en"
     if language not in page.LANGUAGES or len(languages) > 1:
         raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(page.LANGUAGES)}")
@@ -166,8 +173,8 @@ def cell_source_to_display(cell: str, source: str) -> str:
 
 
 def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
-    """Names from before the cell that are not drawn: IPython's own, modules, classes and functions, but for those that the
-    cell binds."""
+    """Names from before the cell that are not drawn: IPython's own, modules, classes and functions, but for those that
+    the cell binds."""
     bound = {name for node in ast.walk(tree) for name in names_bound_by_node(node)}
     own = shell.user_ns_hidden
     names = {

@@ -4,7 +4,6 @@ Without that option nothing is imported, installed or recorded.
 """
 
 import argparse
-import importlib
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,11 @@ EXPECTED_ENDS = (pytest.skip.Exception, pytest.xfail.Exception)
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradbox")
     group.addoption(
-        "--gradbox", action="store_true",
-        help="record each test, and add to the report of a failing one what explains it, and the fix with which it passes",
-    )  # fmt: skip
+        "--gradbox",
+        action="store_true",
+        help="record each test, and add to the report of a failing one what explains it, and the fix with which it "
+        "passes",
+    )
     group.addoption(
         "--gradbox-also", action="append", default=[], metavar="MODULE",
         help="with --gradbox: record the statements of this imported module too; may be repeated",
@@ -45,7 +46,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Where a fix is tried: have the functions of a file be those of its changed text."""
     changed = session.config.getoption("gradbox_functions")
     if changed is not None:
-        importlib.import_module("gradbox.repaired_test").replace_functions(Path(changed))
+        from gradbox.repaired_test import replace_functions  # noqa: PLC0415 every run of pytest loads this plugin
+
+        replace_functions(Path(changed))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -87,9 +90,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def begin_recording(item: pytest.Function, when: str) -> None:
-    recording = importlib.import_module("gradbox.region")
+    from gradbox.region import begin_session  # noqa: PLC0415 every run of pytest loads this plugin
+
     try:
-        item.stash[SESSION] = recording.begin_session(
+        item.stash[SESSION] = begin_session(
             str(item.path), item.module.__dict__, None, title=item.name, also=item.config.getoption("gradbox_also"),
             steps=None, own_folder=None if item.config.getoption("gradbox_test_only") else item.config.rootpath,
         )  # fmt: skip
@@ -110,9 +114,9 @@ def end_recording(item: pytest.Function, error: BaseException | None, when: str 
 
 def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> None:
     """Add the findings of a recorded test to its report."""
-    run = importlib.import_module("gradbox.run").Run.from_lines(
-        session.lines, item.name, again=f"pytest --gradbox --gradbox-also {{also}} '{item.nodeid}'"
-    )
+    from gradbox.run import Run  # noqa: PLC0415 every run of pytest loads this plugin
+
+    run = Run.from_lines(session.lines, item.name, again=f"pytest --gradbox --gradbox-also {{also}} '{item.nodeid}'")
     try:
         if not item.config.getoption("gradbox_no_fixes"):
             add_working_fixes(item, run)
@@ -123,12 +127,13 @@ def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> No
 
 
 def add_working_fixes(item: pytest.Function, run: Any) -> None:
-    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings to be had."""
+    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings
+    to be had."""
     findings = run.findings()
     if not findings or not findings[0].hints:
         return
     source = item.path.read_text("utf-8")
-    fixes = importlib.import_module("gradbox.repaired_test").working_fixes(
-        findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files()
-    )
+    from gradbox.repaired_test import working_fixes  # noqa: PLC0415 every run of pytest loads this plugin
+
+    fixes = working_fixes(findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files())
     run.add_fixes(0, fixes)

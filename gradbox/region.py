@@ -33,7 +33,8 @@ _reported_titles: set[str] = set()
 """Titles of the regions without a recording of their own that were reported."""
 
 DASH_C_OPTION = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
-"""Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that word."""
+"""Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that
+word."""
 
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
@@ -41,8 +42,9 @@ OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
-    Each statement of the file that has the `with` is a step, and so are those of functions that are called, in it and in
-    other modules of the project; what other code does is part of the statement that calls it. Outside of the region nothing is installed.
+    Each statement of the file that has the `with` is a step, and so are those of functions that are called, in it and
+    in other modules of the project; what other code does is part of the statement that calls it. Outside of the region
+    nothing is installed.
     """
 
     def __init__(
@@ -59,13 +61,19 @@ class watch:  # noqa: N801 a context manager that is used like a function
         language: str = "en",
         quiet: bool = False,
     ) -> None:
-        """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json).
-        show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it. also: files, or modules
-        by name, whose statements are steps too. this_file_only: none of the other modules of the project, whose functions are
-        stepped otherwise. every: of a region that is entered again and again, the times 0, every, 2 * every … are recorded, 50 of
-        them at most. to: where they go, besides `run`: a folder, TensorBoard's `SummaryWriter` or a run of wandb. steps: most of
-        them; after these the program goes on unrecorded. quiet: print no line when it is written. Raises ValueError for a name of
-        `out` with another ending and for `every` below 1, OSError without its folder, TypeError for another `to`.
+        """Raises ValueError for a name of `out` with another ending and for `every` below 1, OSError without its
+        folder, TypeError for another `to`.
+
+        name: of the region, in its picture's title
+        out: a file for the picture (.html, .svg, .png) or the trace (.json)
+        show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it
+        also: files, or modules by name, whose statements are steps too
+        this_file_only: none of the other modules of the project, whose functions are stepped otherwise
+        every: of a region that is entered again and again, the times 0, every, 2 * every … are recorded, 50 of them at
+            most
+        to: where they go, besides `run`: a folder, TensorBoard's `SummaryWriter` or a run of wandb
+        steps: most of them; after these the program goes on unrecorded
+        quiet: print no line when it is written
         """
         if out is not None:
             check_save_path(Path(out))
@@ -87,7 +95,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
     @property
     def run(self) -> Run:
-        """What was recorded. Raises RuntimeError before the region has ended, and where all of the program is recorded."""
+        """What was recorded. Raises RuntimeError before the region has ended, and where all of the program is
+        recorded."""
         if self._run is None:
             raise RuntimeError(
                 "gradbox: the region is part of a recording of the whole program, and has none of its own"
@@ -102,9 +111,9 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return self
 
     def start(self) -> None:
-        """The same as to enter the region, for a callback of somebody's loop: what the functions of the program that run now
-        do, and all that they call, is recorded until `stop`. It raises nothing: what can't be recorded is said on stderr.
-        """
+        """The same as to enter the region, for a callback of somebody's loop: what the functions of the program that
+        run now do, and all that they call, is recorded until `stop`. It raises nothing: what can't be recorded is said
+        on stderr."""
         if self._session is not None:
             self.stop()
         if not self._is_due():
@@ -137,7 +146,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
             return
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
-            region={"name": self._displayed_name()} if self._displayed_name() else None, follow_stack=follow_stack,
+            region={"name": self._numbered_name()} if self._numbered_name() else None, follow_stack=follow_stack,
             own_folder=None if self._this_file_only else own_folder_of_code(path),
         )  # fmt: skip
         _open_regions.append(self)
@@ -150,11 +159,11 @@ class watch:  # noqa: N801 a context manager that is used like a function
             print(f"gradbox: {title}: {text}", file=sys.stderr)
 
     def title(self, path: str) -> str:
-        name, of_region = cell_name(path) or Path(path).name, self._displayed_name()
+        name, of_region = cell_name(path) or Path(path).name, self._numbered_name()
         return f"{name}: {of_region}" if of_region else name
 
-    def _displayed_name(self) -> str:
-        """The name of the region, with the number of this time where it is repeated."""
+    def _numbered_name(self) -> str:
+        """The region's name. A region that is recorded repeatedly also has the number of this recording."""
         return f"{self.name} {self._times - 1}".strip() if self._every > 1 else self.name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -190,7 +199,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 
 def own_folder_of_code(path: str) -> Path:
-    """The folder of the project that code belongs to; of the current folder where it is in no file, as in a notebook."""
+    """The folder of the project that code belongs to; of the current folder where it is in no file, as in a
+    notebook."""
     file = notebook_path(path) or Path(path)
     return project_folder(str(file if file.is_file() else Path.cwd()))
 
@@ -211,10 +221,13 @@ def begin_session(
     follow_stack: bool = False,
     **options: Any,
 ) -> Any:
-    """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
+    """Record the code of a file from here on; the session, whose `end` has to be called in this thread. Raises
+    RuntimeError where something else records, OSError without the file's text.
 
-    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. follow_stack:
-    it is anybody's frame, and those of the program that wait for it are followed. options: more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
+    namespace: of the module that the file is
+    frame: of its code, that runs; None for what is called from now on
+    follow_stack: it is anybody's frame, and those of the program that wait for it are followed
+    options: more of `SessionOptions`
     """
     if session.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
@@ -242,7 +255,8 @@ def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
 
 
 def read_recorded_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no file."""
+    """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no
+    file."""
     yield path, read_source(path)
     for name in also:
         module = sys.modules.get(name)
@@ -264,7 +278,10 @@ def read_source(path: str) -> str:
 
 
 def program_of_dash_c(command: Sequence[str]) -> str:
-    """The program that follows `-c`; "" where there is none. command: how Python was started, with its options."""
+    """The program that follows `-c`; "" where there is none.
+
+    command: how Python was started, with its options
+    """
     words = iter(command[1:])
     for word in words:
         if found := DASH_C_OPTION.fullmatch(word):
@@ -287,8 +304,9 @@ def displayed_file_name(path: str) -> str:
 class explain(watch):  # noqa: N801 like `watch`
     """Record what runs inside, and print what there is to say of it: `with gradbox.explain(): loss.backward()`.
 
-    It takes the arguments of `watch`. The exception, if there is one, goes on. findings: what was said, as
-    `Run.findings` gives it; empty before the end.
+    It takes the arguments of `watch`. The exception, if there is one, goes on.
+
+    findings: what was said, as `Run.findings` gives it; empty before the end
     """
 
     findings: list[Any]

@@ -1,4 +1,5 @@
-"""Fixes of a failing test that were run: the test once more, in a process of its own, with a changed function in the place of its own.
+"""Fixes of a failing test that were run: the test once more, in a process of its own, with a changed function in the
+place of its own.
 
 `pytest --gradbox-functions FILE` is that process; FILE has the changed text of one file.
 """
@@ -29,10 +30,11 @@ OPTION = "--gradbox-functions"
 def working_fixes(
     finding: Finding, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
 ) -> list[Fix]:
-    """The first fix of a finding with which the test passes, as a list; empty where none of those that were tried has it pass.
+    """The first fix of a finding with which the test passes, as a list; empty where none of those that were tried has
+    it pass.
 
-    test: its id. folder: pytest's root. path, source: the file of the test. files: of the trace, empty for that one alone; fixes of
-    other files are not tried.
+    test: its id folder: pytest's root path, source: the file of the test files: of the trace, empty for that one alone;
+        fixes of other files are not tried
     """
     last_line = files[0].last_line if files else len(source.split("\n"))
     hints = [hint for hint in finding.hints if lies_in_file(hint, last_line)]
@@ -64,9 +66,21 @@ def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
         changed = Path(place) / "changed.json"
         changed.write_text(json.dumps({"path": path, "source": source}))
         command = [
-            sys.executable, "-m", "pytest", "-q", "-x", "-o", "addopts=", "-p", "no:cacheprovider", "--rootdir", str(folder),
-            OPTION, str(changed), test,
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-o",
+            "addopts=",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            str(folder),
+            OPTION,
+            str(changed),
+            test,
+        ]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         try:
             done = subprocess.run(

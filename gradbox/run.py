@@ -1,4 +1,5 @@
-"""A recorded run, as `gradbox.watch`, a notebook's cell and the command have it: its trace, its findings, its picture."""
+"""A recorded run, as `gradbox.watch`, a notebook's cell and the command have it: its trace, its findings, its
+picture."""
 
 import gzip
 import json
@@ -59,10 +60,14 @@ class Run:
         again: str = "",
         whole_output: bool = False,
     ) -> None:
-        """body: the trace's JSON. title: what was recorded, like "cell 3". language: "en" or "zh", of the picture and the
-        findings. height: of a notebook's output, in pixels. again: what records it once more, with `{also}` for a module whose
-        lines it follows. whole_output: its output in a notebook needs no other output's viewer. Raises ValueError for another
-        language.
+        """Raises ValueError for another language.
+
+        body: the trace's JSON
+        title: what was recorded, like "cell 3"
+        language: "en" or "zh", of the picture and the findings
+        height: of a notebook's output, in pixels
+        again: what records it once more, with `{also}` for a module whose lines it follows
+        whole_output: its output in a notebook needs no other output's viewer
         """
         if language not in page.LANGUAGES:
             raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
@@ -75,10 +80,11 @@ class Run:
     def from_lines(
         cls, lines: Iterable[bytes], title: str, *, signal: int = 0, complete: bool = True, **options: Any
     ) -> "Run":
-        """A run of the lines that a session of the recorder has when it has ended.
+        """A run of the lines that a session of the recorder has when it has ended. Raises ValueError for lines of no
+        trace.
 
-        signal: that ended its process before it could say how it ended. complete: whether the last line says how it
-        ended. Raises ValueError for lines of no trace.
+        signal: that ended its process before it could say how it ended
+        complete: whether the last line says how it ended
         """
         data = list(lines)
         outcome = None
@@ -101,9 +107,8 @@ class Run:
         return trace
 
     def findings(self) -> list[Any]:
-        """What there is to say of the run, the best first: each has `kind`, `severity`, `line`, `what`, `why`, `todo` and
-        `chain`. Another process makes them. Raises RuntimeError where it can't.
-        """
+        """What there is to say of the run, the best first: each has `kind`, `severity`, `line`, `what`, `why`, `todo`
+        and `chain`. Another process makes them. Raises RuntimeError where it can't."""
         return list(self._findings)
 
     @cached_property
@@ -112,14 +117,16 @@ class Run:
         return [Finding.model_validate(value) for value in json.loads(reply)]
 
     def add_fixes(self, index: int, fixes: Sequence[Fix]) -> None:
-        """Have a finding say which fixes were run and helped. index: of it in `findings`."""
+        """Have a finding say which fixes were run and helped.
+
+        index: of it in `findings`
+        """
         self._findings[index] = self._findings[index].model_copy(update={"fixes": list(fixes)})
 
     @cached_property
     def looked_for(self) -> LookedFor | None:
-        """What was looked for in a run whose findings are notes at most; None where one is an error or a warning. Raises
-        RuntimeError where it can't be said.
-        """
+        """What was looked for in a run whose findings are notes at most; None where one is an error or a warning.
+        Raises RuntimeError where it can't be said."""
         if any(finding.severity != "note" for finding in self._findings):
             return None
         reply = render_in_subprocess(self.body, kind="looked_for", language=self.language)
@@ -131,9 +138,11 @@ class Run:
         _ = self.looked_for
 
     def explain(self, max_findings: int | None = None, *, names_options: bool = False) -> str:
-        """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked for.
+        """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked
+        for.
 
-        max_findings: the best of them; None for all. names_options: those of `gradbox explain` for checks that cost more.
+        max_findings: the best of them; None for all
+        names_options: those of `gradbox explain` for checks that cost more
         """
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
@@ -149,7 +158,8 @@ class Run:
         return "\n\n".join(parts) or self.summary()
 
     def modules(self) -> list[ModuleRow]:
-        """The modules that the run called, in the order of first calls. Raises RuntimeError where they can't be told."""
+        """The modules that the run called, in the order of first calls. Raises RuntimeError where they can't be
+        told."""
         return list(self.tables.modules)
 
     def parameters(self) -> list[ParameterRow]:
@@ -162,13 +172,19 @@ class Run:
         return RunTables.model_validate_json(render_in_subprocess(self.body, kind="tables"))
 
     def tables_text(self, sort: str | None = None) -> str:
-        """Both tables for reading. sort: a column, one of `gradbox.terminal.table_text.SORT_COLUMNS`. Raises RuntimeError."""
+        """Both tables for reading. Raises RuntimeError.
+
+        sort: a column, one of `gradbox.terminal.table_text.SORT_COLUMNS`
+        """
         words = terminal.load_sentences(self.language)
         lines = table_lines(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
         return "\n".join([self.summary(), "", *lines])
 
     def tables_html(self, sort: str | None = None) -> str:
-        """Both tables for a notebook. sort: as in `tables_text`. Raises RuntimeError."""
+        """Both tables for a notebook. Raises RuntimeError.
+
+        sort: as in `tables_text`
+        """
         words = terminal.load_sentences(self.language)
         return tables_html(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
 
@@ -177,9 +193,10 @@ class Run:
         return csv_text(sorted_tables(self.tables, sort), names)
 
     def pretty(self, colours: bool = False) -> str:
-        """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't be made.
+        """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't
+        be made.
 
-        colours: those of a terminal.
+        colours: those of a terminal
         """
         reply = render_in_subprocess(self.body, kind="reading", language=self.language)
         reading = RunReading.model_validate_json(reply)
@@ -216,10 +233,12 @@ class Run:
         return page.offline_page(self.body, self.title, self.language)
 
     def save(self, path: str | os.PathLike[str], *, step: int | None = None, theme: str = "light") -> Path:
-        """Write the picture as one HTML file that needs no network, a step's as `.svg` or `.png`, or the trace as `.json`.
+        """Write the picture as one HTML file that needs no network, a step's as `.svg` or `.png`, or the trace as
+        `.json`. Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be
+        drawn.
 
-        step: from 0; None for the one that the page opens with. theme: "light" or "dark", of a step's picture. Raises
-        ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
+        step: from 0; None for the one that the page opens with
+        theme: "light" or "dark", of a step's picture
         """
         target = Path(path)
         check_save_path(target)
@@ -238,8 +257,8 @@ class Run:
     def save_film(self, path: str | os.PathLike[str], *, theme: str = "light") -> Path:
         """Write a film from the cause of the run's first finding to where it shows, as `.svg`, `.webp` or `.gif`.
 
-        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be made, as without
-        Pillow for `.webp` and `.gif`.
+        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be made, as
+        without Pillow for `.webp` and `.gif`.
         """
         target = Path(path)
         if target.suffix not in FILM_SUFFIXES:
@@ -262,9 +281,8 @@ class Run:
         return target
 
     def markdown(self) -> str:
-        """The first finding for an answer in a forum: its headline, its two lines, what to do. Raises RuntimeError where it
-        can't be made.
-        """
+        """The first finding for an answer in a forum: its headline, its two lines, what to do. Raises RuntimeError
+        where it can't be made."""
         return render_in_subprocess(self.body, kind="markdown", language=self.language, title=self.title).decode()
 
     def __repr__(self) -> str:
@@ -288,7 +306,8 @@ class Run:
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
 
     def trace_for_output(self) -> tuple[bytes, str]:
-        """The trace in a notebook's output, and its title: of a run that did not raise the steps that there is room for."""
+        """The trace in a notebook's output, and its title: of a run that did not raise the steps that there is room
+        for."""
         if self.trace["outcome"].get("error") is not None:
             return self.body, self.title
         trace, count = shorten_trace(self.body)
@@ -312,7 +331,8 @@ class Run:
 
 
 def check_save_path(path: Path) -> None:
-    """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its folder."""
+    """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its
+    folder."""
     if path.suffix not in FILE_SUFFIXES:
         raise ValueError(f"{path.name}: a name that ends with .html, .svg, .png or .json is needed")
     if not path.absolute().parent.is_dir():
@@ -331,7 +351,10 @@ def failure_text(outcome: dict[str, Any]) -> str:
 
 
 def render_in_subprocess(trace: bytes, **fields: Any) -> bytes:
-    """What the page's own code makes of a trace, in a process with V8. fields: of `DrawRequest`. Raises RuntimeError."""
+    """What the page's own code makes of a trace, in a process with V8. Raises RuntimeError.
+
+    fields: of `DrawRequest`
+    """
     packed = gzip.compress(trace, 1)
     request = DrawRequest(size=len(packed), **fields).model_dump_json().encode()
     inherited = os.environ.get("PYTHONPATH")

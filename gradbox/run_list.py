@@ -39,9 +39,10 @@ $rows
 
 
 def run_pages(runs: Sequence[Run], language: str = "en") -> dict[str, str]:
-    """The pages of the viewer, by their place below its address: "" is the first, of one run itself or the list of several.
+    """The pages of the viewer, by their place below its address: "" is the first, of one run itself or the list of
+    several.
 
-    language: of the list's heading.
+    language: of the list's heading
     """
     if len(runs) == 1:
         return {"": runs[0].page()}

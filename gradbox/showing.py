@@ -23,8 +23,10 @@ class LocalPageServer:
     """Serves pages below an address that nobody can guess, on the loopback interface, until it is closed."""
 
     def __init__(self, pages: Mapping[str, str], port: int = 0) -> None:
-        """pages: HTML by the place below the address, "" for the address itself. port: 0 for any that is free. Raises
-        OSError where it is taken.
+        """Raises OSError where it is taken.
+
+        pages: HTML by the place below the address, "" for the address itself
+        port: 0 for any that is free
         """
         token = secrets.token_urlsafe(16)
         content = {f"/{token}/{name}": page.encode() for name, page in pages.items()}
@@ -52,7 +54,10 @@ class LocalPageServer:
 
 
 def create_request_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
-    """What answers requests for pages: GET and HEAD of their paths, nothing else. path: of the first."""
+    """What answers requests for pages: GET and HEAD of their paths, nothing else.
+
+    path: of the first
+    """
 
     class Handler(BaseHTTPRequestHandler):
         path_served = path
@@ -93,7 +98,9 @@ def create_request_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHT
 def can_open_browser(environment: Mapping[str, str], platform: str, *, of_file: bool = False) -> bool:
     """Whether a window of a browser can be opened before the eyes of whoever started this process.
 
-    A browser in the terminal is none. of_file: with a file of this machine, which a browser elsewhere could not read.
+    A browser in the terminal is none.
+
+    of_file: with a file of this machine, which a browser elsewhere could not read
     """
     remote = "SSH_CONNECTION" in environment
     if environment.get("BROWSER") and not (of_file and remote):
@@ -143,9 +150,11 @@ runs_shown_in_cell: list[Any] = ["", 0]
 def show_recorded_region(run: Run, quiet: bool = False) -> None:
     """Show a run that was recorded in this process, where its reader can be expected to see it.
 
-    In a notebook it is shown below the cell. Elsewhere it is written to a file of the current folder; the first one is opened
-    in the browser, if standard output is a terminal and a browser can be opened here. Under pytest it is not shown. Nothing is
-    raised: what can't be written is said on stderr. quiet: no line that says where it was written.
+    In a notebook it is shown below the cell. Elsewhere it is written to a file of the current folder; the first one is
+    opened in the browser, if standard output is a terminal and a browser can be opened here. Under pytest it is not
+    shown. Nothing is raised: what can't be written is said on stderr.
+
+    quiet: no line that says where it was written
     """
     if PYTEST_VARIABLE in os.environ:
         return
@@ -169,7 +178,8 @@ def show_recorded_region(run: Run, quiet: bool = False) -> None:
 def write_run_and_report(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
     """Write a file of a run, and say where; where it can't be written, say why and return False: the program goes on.
 
-    quiet: don't say where. note: more to say.
+    quiet: don't say where
+    note: more to say
     """
     try:
         run.save(path)

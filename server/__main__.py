@@ -1,9 +1,9 @@
-"""The commands: `python -m server serve`, `worker`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings`, `docs` and `schema`."""
+"""The commands: `python -m server serve`, `worker`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`,
+`settings`, `docs` and `schema`."""
 
 import argparse
 import asyncio
 import gc
-import importlib
 import json
 import os
 import subprocess
@@ -40,8 +40,8 @@ from server.templating import compile_templates
 from server.visitors.clients import parse_networks
 
 SWITCH_SECONDS = 0.0005
-"""Seconds that a thread of the server computes while the event loop waits for Python's lock. By default it is ten times as
-much, and the loop waits each time that it has looked for requests."""
+"""Seconds that a thread of the server computes while the event loop waits for Python's lock. By default it is ten times
+as much, and the loop waits each time that it has looked for requests."""
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -87,7 +87,10 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None, program: str = "python -m server") -> int:
-    """The exit status. program: what the usage calls the command."""
+    """The exit status.
+
+    program: what the usage calls the command
+    """
     args = build_parser(program).parse_args(arguments)
     try:
         return run_command(args, Settings())
@@ -111,9 +114,9 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             return 2
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
-        # by its name: it imports Celery, of the extra `cluster`
-        status: int = importlib.import_module("server.cluster.worker").run_worker(settings, args.queue)
-        return status
+        from server.cluster.worker import run_worker  # noqa: PLC0415 it needs Celery, of the extra `cluster`
+
+        return run_worker(settings, args.queue)
     if args.command == "serve":
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
@@ -174,9 +177,8 @@ def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
 
 
 def prepare_to_serve(app: FastAPI) -> None:
-    """Do what would keep the event loop later: compile templates, make the documents of the interface, and set apart what
-    stays, which the garbage collector would look through for a tenth of a second every now and then.
-    """
+    """Do what would keep the event loop later: compile templates, make the documents of the interface, and set apart
+    what stays, which the garbage collector would look through for a tenth of a second every now and then."""
     compile_templates()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
@@ -265,8 +267,9 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
 async def trace_files(
     pool: Pool, files: list[str], seed: int, stdin_text: str, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """(file, its trace or why there is none) in order; a few files are traced ahead. stdin_text: what each of them
-    reads.
+    """(file, its trace or why there is none) in order; a few files are traced ahead.
+
+    stdin_text: what each of them reads
     """
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
     ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
@@ -280,8 +283,10 @@ async def trace_files(
 
 
 async def trace_file(pool: Pool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
-    """The trace of a program in a file; where there is none, why. name: of the file, `-` for standard input.
-    stdin_text: its input.
+    """The trace of a program in a file; where there is none, why.
+
+    name: of the file, `-` for standard input
+    stdin_text: its input
     """
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()

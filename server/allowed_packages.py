@@ -110,7 +110,8 @@ def _is_module_file(file: importlib.metadata.PackagePath) -> bool:
 
 
 def required_modules(modules: Iterable[str]) -> set[str]:
-    """What these packages need beside themselves: top-level modules, and the names of the distributions that bring them.
+    """What these packages need beside themselves: top-level modules, and the names of the distributions that bring
+    them.
 
     Of what they require, what is installed; the names have `_` for `-`, as modules have.
     """

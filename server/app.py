@@ -58,7 +58,10 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
-    """The server. prepare: what makes the workers ready to run programs; tests pass another. Raises SettingError."""
+    """The server. Raises SettingError.
+
+    prepare: what makes the workers ready to run programs; tests pass another
+    """
     settings = settings or Settings()
     settings_checks.check_settings(settings)
     log.configure_logging()

@@ -1,4 +1,5 @@
-"""The one handler of errors: every error leaves as the same JSON object, or as a page for a person who opened an address."""
+"""The one handler of errors: every error leaves as the same JSON object, or as a page for a person who opened an
+address."""
 
 from collections.abc import Sequence
 
@@ -91,7 +92,10 @@ def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
 
 
 def install_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Make the application answer its errors so. routes: all that it has."""
+    """Make the application answer its errors so.
+
+    routes: all that it has
+    """
 
     async def handle_error(request: Request, error: Exception) -> Response:
         problem = to_problem_error(error, request, routes)

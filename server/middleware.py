@@ -32,7 +32,8 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
 
 
 def served_path(scope: Scope) -> str:
-    """The path that the application serves: without the prefix of a proxy, and with its dots resolved, as files are found."""
+    """The path that the application serves: without the prefix of a proxy, and with its dots resolved, as files are
+    found."""
     path = scope["path"].removeprefix(scope["root_path"])
     return posixpath.normpath(path) + "/" * path.endswith("/") if path else ""
 
@@ -101,7 +102,10 @@ FREE_FOLDER = "/static/dist/"
 
 
 class RequestRateMiddleware:
-    """Answers 429 in the application's place. proxies: whose X-Forwarded-For is believed."""
+    """Answers 429 in the application's place.
+
+    proxies: whose X-Forwarded-For is believed
+    """
 
     def __init__(self, app: ASGIApp, limits: RequestLimiter, proxies: tuple[Network, ...]) -> None:
         self._app, self._limits, self._proxies = app, limits, proxies

@@ -9,7 +9,10 @@ INTERVAL = 60.0
 
 
 class RareLog:
-    """One line a minute for each text, with how often it would have been logged. clock: returns seconds."""
+    """One line a minute for each text, with how often it would have been logged.
+
+    clock: returns seconds
+    """
 
     def __init__(self, log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
         self._log, self._clock = log, clock
@@ -17,7 +20,11 @@ class RareLog:
         self._left_out: dict[str, int] = {}
 
     def error(self, text: str, detail: str = "") -> None:
-        """Log an error. text: one of a few. detail: of this time."""
+        """Log an error.
+
+        text: one of a few
+        detail: of this time
+        """
         now = self._clock()
         if now - self._logged_at.get(text, -INTERVAL) < INTERVAL:
             self._left_out[text] = self._left_out.get(text, 0) + 1

@@ -4,7 +4,6 @@ FastAPI for.
 
 import asyncio
 import contextlib
-import importlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +32,11 @@ from server.visitors.visitors import Visitors, create_visitors
 
 @dataclass
 class Services:
-    """shared: with other web processes, None where there is one. started: seconds since 1970."""
+    """The parts of one server.
+
+    shared: what it shares with other web processes; None if there are no others
+    started: seconds since 1970
+    """
 
     settings: Settings
     pool: PoolInterface
@@ -83,9 +86,9 @@ class Services:
 
 
 def create_services(settings: Settings, prepare: str) -> Services:
-    """prepare: `module:function` that makes the workers ready to run programs.
+    """Raises SettingError, and ScenarioError where a scenario can't be read.
 
-    Raises SettingError, and ScenarioError where a scenario can't be read.
+    prepare: `module:function` that makes the workers ready to run programs
     """
     database = Database(settings.database_url, Path(settings.data))
     database.check_file()
@@ -115,21 +118,18 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
     """The pool of this machine, or that of the machines behind GRADBOX_QUEUE_URL."""
     if not settings.queue_url:
         return Pool(settings, prepare)
-    pool: PoolInterface = import_cluster_parts().create_pool(settings, database)
-    return pool
+    from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
+
+    return parts.create_pool(settings, database)
 
 
 def create_shared_state(settings: Settings, database: Database) -> SharedState | None:
     """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
     if not settings.queue_url:
         return None
-    shared: SharedState = import_cluster_parts().create_shared_state(settings, database)
-    return shared
+    from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
 
-
-def import_cluster_parts() -> Any:
-    """`server.cluster.parts`, by its name: Celery and Redis, of the extra `cluster`, need not be installed."""
-    return importlib.import_module("server.cluster.parts")
+    return parts.create_shared_state(settings, database)
 
 
 def get_services(scope: Scope) -> Services:

@@ -12,7 +12,13 @@ Value = TypeVar("Value", str, bool, int, float)
 
 @dataclass
 class Setting:
-    """unit: of a number, B or s. choices: the only values allowed. secret: the value is never shown. name: in upper case."""
+    """One row of the table of settings.
+
+    unit: of a number, B or s
+    choices: the only values allowed
+    secret: whether the value is never shown
+    name: in upper case
+    """
 
     default: Any
     meaning: str
@@ -98,8 +104,10 @@ class ServingSettings:
     )
     queue_key = declare_setting(
         "",
-        "Key with which workers sign what they send through GRADBOX_QUEUE_URL. Set it to the same value on all web processes "
-        "and workers, and give it to nobody else who uses the Redis. If empty, whoever can write to the Redis can falsify traces.",
+        "Key with which workers sign what they send through GRADBOX_QUEUE_URL. Set it to the same value on all web "
+        "processes "
+        "and workers, and give it to nobody else who uses the Redis. If empty, whoever can write to the Redis can "
+        "falsify traces.",
         secret=True,
     )
     sandbox = declare_setting(
@@ -112,7 +120,8 @@ class ServingSettings:
         "auto",
         "Packages that programs may import beside torch, numpy and a part of Python, by their names for pip or for "
         "import, with commas between, like einops,tqdm,pandas,scikit-learn. They have to be installed beside Gradbox. "
-        "auto: einops and tqdm, where they are installed; none: no package. Workers on other machines need the same value.",
+        "auto: einops and tqdm, where they are installed; none: no package. Workers on other machines need the same "
+        "value.",
     )
     gpu = declare_setting(True, "Offer the GPU if torch finds one.")
     boot = declare_setting(60.0, "Maximum time that the workers' first process may take to import torch.", unit="s")
@@ -259,9 +268,10 @@ class SettingError(Exception):
 
 
 class Settings(ServingSettings, AccessSettings, VisitorSettings, RunLimitSettings, StorageSettings):
-    """The settings as attributes in lower case, each of the type of its default.
+    """The settings as attributes in lower case, each of the type of its default. Raises SettingError.
 
-    environment: os.environ by default. overrides: values by attribute, for tests. Raises SettingError.
+    environment: os.environ by default
+    overrides: values by attribute, for tests
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:

@@ -49,9 +49,8 @@ templates.env.globals["painted_program"] = painted_program
 
 
 def compile_templates() -> None:
-    """Compile all templates, which takes a tenth of a second: else the first visitor of each page would wait for it, and
-    everybody with them.
-    """
+    """Compile all templates, which takes a tenth of a second: else the first visitor of each page would wait for it,
+    and everybody with them."""
     for name in templates.env.list_templates():
         templates.env.get_template(name)
 
@@ -86,7 +85,8 @@ def render_constant_page(request: Request, name: str, lang: str, **values: Any) 
 
 
 def for_language_and_session(response: Response, signed_in: bool) -> Response:
-    """The response with headers that keep caches from giving it to readers of another language, or without the password."""
+    """The response with headers that keep caches from giving it to readers of another language, or without the
+    password."""
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie, HX-Request"
     if signed_in:
         response.headers["Cache-Control"] = "private, no-store"
@@ -106,7 +106,10 @@ def render_visitor_page(request: Request, name: str, **values: Any) -> Response:
 
 
 def render_workbench_page(request: Request, **values: Any) -> Response:
-    """The page of a program, which runs it where this server can run programs now. values: for its template."""
+    """The page of a program, which runs it where this server can run programs now.
+
+    values: for its template
+    """
     services = get_services(request.scope)
     pool = services.pool
     return render_visitor_page(

@@ -14,29 +14,44 @@ def public_url(settings: Settings) -> str:
 
 
 def program_permalink(settings: Settings, root_path: str, id_: str) -> str:
-    """The address of a program's page. root_path: as in the ASGI scope, for a server that does not know its public URL."""
+    """The address of a program's page.
+
+    root_path: as in the ASGI scope, for a server that does not know its public URL
+    """
     return f"{public_url(settings) or root_path}/s/{id_}"
 
 
 def series_url(settings: Settings, root_path: str, id_: str, place: int | None = None) -> str:
-    """The address of a series, or of the program at a place in it, from 1. root_path: as for `program_permalink`."""
+    """The address of a series, or of the program at a place in it, from 1.
+
+    root_path: as for `program_permalink`
+    """
     base = f"{public_url(settings) or root_path}/series/{id_}"
     return base if place is None else f"{base}/{place}"
 
 
 def trace_url(root_path: str, id_: str) -> str:
-    """The address of a program's trace, for a page of this server. root_path: as in the ASGI scope."""
+    """The address of a program's trace, for a page of this server.
+
+    root_path: as in the ASGI scope
+    """
     return f"{root_path}/s/{id_}.trace.json"
 
 
 def parse_permalink_id(url: str, base: str) -> str | None:
-    """The id in a permalink, or in the address of its frame; None for any other address. base: the public URL."""
+    """The id in a permalink, or in the address of its frame; None for any other address.
+
+    base: the public URL
+    """
     match = _PERMALINK.fullmatch(path_below_base(url, base))
     return match[1] if match else None
 
 
 def parse_series_place(url: str, base: str) -> tuple[str, int | None] | None:
-    """The id and the place in the address of a series, or of its frame; None for any other address. base: the public URL."""
+    """The id and the place in the address of a series, or of its frame; None for any other address.
+
+    base: the public URL
+    """
     match = _SERIES.fullmatch(path_below_base(url, base))
     return (match[1], int(match[2]) if match[2] else None) if match else None
 

@@ -197,7 +197,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Every check that could not run here, and why, and every test that held only when run again: nothing in silence."""
+    """Every check that could not run here, and why, and every test that held only when run again: nothing in
+    silence."""
     reasons: dict[str, Counter[str]] = {}
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "?"

@@ -123,10 +123,14 @@ STEP_PREFIX, ROUNDS_PREFIX = b'{"step":', b'{"rounds":'
 
 @dataclass
 class ChildOutput:
-    """The valid lines of a child. deterministic: see `HeaderLine`. last_line: the program's line of the last step.
+    """The valid lines of a child.
 
-    rejected: the line that ended the reading; rejection_reason: why, without its text. max_steps: with the one that
-    says so. max_line_bytes: bytes of a line, of which longer ones are not read.
+    deterministic: see `HeaderLine`
+    last_line: the program's line of the last step
+    rejected: the line that ended the reading
+    rejection_reason: why, without its text
+    max_steps: with the one that says so
+    max_line_bytes: bytes of a line, of which longer ones are not read
     """
 
     max_steps: float = math.inf
@@ -225,7 +229,8 @@ class AssemblyResult:
 def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> AssemblyResult:
     """A trace of the lines in `data`, up to the first that has more than `max_line_bytes` bytes.
 
-    The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no lists.
+    The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no
+    lists.
     """
     job, outcome = request.job, request.outcome
     output = read_child_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
@@ -325,7 +330,10 @@ def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
 
 
 def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
-    """The runtime of a run whose child wrote no header: what the server knows. versions: of torch, numpy and python."""
+    """The runtime of a run whose child wrote no header: what the server knows.
+
+    versions: of torch, numpy and python
+    """
     runtime = Runtime(
         torch=versions.get("torch", ""),
         numpy=versions.get("numpy", ""),
@@ -343,7 +351,10 @@ def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
 
 
 def crash_error(signal_number: int, line: int | None) -> Error:
-    """The error of a run whose process a signal killed. line: that it was at, where that is known."""
+    """The error of a run whose process a signal killed.
+
+    line: that it was at, where that is known
+    """
     names = {known.value: known.name for known in signal.Signals}
     return Error(
         type="Crash", message=f"killed by signal {signal_number} ({names.get(signal_number, 'unknown')})", line=line

@@ -13,10 +13,14 @@ GZIP_WINDOW_BITS = 31
 
 @dataclass(frozen=True)
 class RecordedTrace:
-    """body: the trace's JSON, gzipped. status, limit: of its outcome. seconds: that the run took.
+    """A trace that was validated, with what a server needs to know of it.
 
-    deterministic: whether nothing in the program gives it another result each time. cacheable: whether the same program
-    would give this trace again. versions: of the libraries that made it.
+    body: the trace's JSON, gzipped
+    status, limit: those of its outcome
+    seconds: how long the run took
+    deterministic: whether the program gives the same result each time
+    cacheable: whether the same program would give this trace again
+    versions: of the libraries that made it
     """
 
     body: bytes

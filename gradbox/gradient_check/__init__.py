@@ -1,1 +1,2 @@
-"""Compares torch's gradients with finite differences, for which the program is run again and again in its own process."""
+"""Compares torch's gradients with finite differences, for which the program is run again and again in its own
+process."""

@@ -1,4 +1,5 @@
-"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf by leaf."""
+"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf by
+leaf."""
 
 import random
 import time
@@ -32,10 +33,12 @@ MAX_ELEMENTS_PER_LEAF = 24
 
 @dataclass
 class OriginalRun:
-    """The run in the program's precision. call_number: which call of the engine; grads: what came to each tensor that
-    it asks for.
+    """The run in the program's precision.
 
-    leaf_count: how many its graph has. has_unfit_calls: whether some have not one loss.
+    call_number: which call of the engine
+    grads: what came to each tensor that it asks for
+    leaf_count: how many its graph has
+    has_unfit_calls: whether some have not one loss
     """
 
     call_number: int = -1
@@ -51,7 +54,10 @@ class OriginalRun:
 
 @dataclass
 class DoubleRun:
-    """The run in float64. grad_tensors: with which backward starts from each root."""
+    """The run in float64.
+
+    grad_tensors: with which backward starts from each root
+    """
 
     loss: float | None = None
     grad_tensors: list[torch.Tensor | None] = field(default_factory=list)
@@ -61,7 +67,11 @@ class DoubleRun:
 
 
 class GradientsNotComparable(Exception):
-    """Nothing can be compared. problem: why; text: what raised."""
+    """Nothing can be compared.
+
+    problem: why
+    text: what raised
+    """
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
         super().__init__(problem)
@@ -69,7 +79,11 @@ class GradientsNotComparable(Exception):
 
 
 class GradientChecker:
-    """One check of one program. cpu_start: `time.process_time` from which its time counts; seconds: that it may take."""
+    """One check of one program.
+
+    cpu_start: `time.process_time` from which its time counts
+    seconds: that it may take
+    """
 
     def __init__(
         self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float, seconds: float = MAX_SECONDS
@@ -231,8 +245,8 @@ class GradientChecker:
 
 
 def tensors_to_check(call: BackwardCall, graph: BackwardGraph, log: StorageLog) -> list[torch.Tensor]:
-    """The inputs of the call; without any the leaves of the graph, in its order, and then those that the program used and
-    the graph lacks."""
+    """The inputs of the call; without any the leaves of the graph, in its order, and then those that the program used
+    and the graph lacks."""
     if call.inputs is not None:
         return call.inputs[:MAX_LEAVES]
     others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]

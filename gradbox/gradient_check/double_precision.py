@@ -15,7 +15,8 @@ WIDER_DTYPES = {
 }
 
 SAMPLING_OPERATORS = (
-    "rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "uniform", "normal", "normal_functional",
+    "rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "uniform", "normal",
+    "normal_functional",
     "bernoulli", "random", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "poisson",
 )  # fmt: skip
 """Operators that draw numbers, and whose result no gradient goes through; with `_` at the end, too."""
@@ -30,7 +31,11 @@ AfterOperation = Callable[[int, Any, Any, Any, Any], None]
 
 
 class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """before, after: called around each operation with its number, the operator, its arguments, and after it its result."""
+    """Calls functions around each operation of torch.
+
+    before: called with the operation's number, the operator and its arguments
+    after: called with the same and the result
+    """
 
     def __init__(self, before: BeforeOperation | None = None, after: AfterOperation | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -1,7 +1,8 @@
-"""Compares the backward of the program's own Functions with the slopes of their forward, each by itself, at what it was given.
+"""Compares the backward of the program's own Functions with the slopes of their forward, each by itself, at what it was
+given.
 
-A Function whose forward is flat, or hands its input on, has a backward of its own on purpose (straight through, a surrogate,
-a reversal): it is not judged.
+A Function whose forward is flat, or hands its input on, has a backward of its own on purpose (straight through, a
+surrogate, a reversal): it is not judged.
 """
 
 import math
@@ -180,7 +181,8 @@ class FunctionCheck:
     def _compare(
         self, order: int, got: list[torch.Tensor | None], wanted: list[dict[int, float]]
     ) -> FunctionChecked | None:
-        """The first element that differs. Raises NotComparable where forward is flat and backward is not: that is meant."""
+        """The first element that differs. Raises NotComparable where forward is flat and backward is not: that is
+        meant."""
         differing = None
         for k, gradient, slopes in zip(self._varied, got, wanted, strict=True):
             if gradient is None:

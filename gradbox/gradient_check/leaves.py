@@ -24,7 +24,11 @@ MAX_NODES = 100_000
 
 
 class BackwardGraph:
-    """leaves: in the order in which they are found from the roots. sequence_numbers: the sequence numbers of its nodes."""
+    """The graph of one backward.
+
+    leaves: in the order in which they are found from the roots
+    sequence_numbers: those of its nodes
+    """
 
     def __init__(self, roots: Iterable[torch.Tensor]) -> None:
         self.leaves: list[torch.Tensor] = []
@@ -109,7 +113,7 @@ class CheckedLeaf:
     """A leaf as the run in float64 has it.
 
     values, torch_grad, double_grad: of all elements: its own, and its gradients in the program's precision and in
-    float64; None where none came, no values where it can't be varied.
+        float64; None where none came, no values where it can't be varied
     """
 
     name: str | None
@@ -149,11 +153,15 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
         index.append(element % size)
         element //= size
     return ElementCheck(
-        index=index[::-1], torch=json_number(own), double=json_number(double), numeric=json_number(numeric), verdict=verdict,
+        index=index[::-1],
+        torch=json_number(own),
+        double=json_number(double),
+        numeric=json_number(numeric),
+        verdict=verdict,
         left=json_number(slopes.left) if slopes and shows_sides else None,
         right=json_number(slopes.right) if slopes and shows_sides else None,
         difference=relative_difference(own, numeric, slopes.noise if slopes else 0.0),
-    )  # fmt: skip
+    )
 
 
 def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:

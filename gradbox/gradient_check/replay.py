@@ -24,9 +24,11 @@ class BackwardReached(BaseException):
 class BackwardCall:
     """A call of `backward` or `torch.autograd.grad`: which one, from 0, what it starts from, and the program's frame.
 
-    inputs: whose gradients are asked for; None for those of all leaves. accumulates: into their `.grad`; else they are
-    returned. has_one_loss: False for several gradients at once (`is_grads_batched`), within a transform of `torch.func`, and
-    from or to a `GradientEdge`. proceed: does what the program asked for, and returns what it gets.
+    inputs: whose gradients are asked for; None for those of all leaves
+    accumulates: into their `.grad`; else they are returned
+    has_one_loss: False for several gradients at once (`is_grads_batched`), within a transform of `torch.func`, and from
+        or to a `GradientEdge`
+    proceed: does what the program asked for, and returns what it gets
     """
 
     number: int
@@ -44,8 +46,11 @@ BackwardListener = Callable[[BackwardCall], Any]
 
 
 class ReplayableProgram:
-    """A compiled program that can be run many times. reseed: seeds all generators; stdin_text: what its standard input
-    reads; make_module: a fresh `__main__`.
+    """A compiled program that can be run many times.
+
+    reseed: seeds all generators
+    stdin_text: what its standard input reads
+    make_module: a fresh `__main__`
     """
 
     def __init__(

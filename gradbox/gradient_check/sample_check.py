@@ -1,8 +1,8 @@
 """Whether the samples of a batch stay apart on their way to a loss: the program runs again with one of them changed.
 
 What an operation gives for another sample must not change then. The first operation where it does has mixed them: batch
-statistics, a softmax over the batch, a `reshape` that is no transpose, a repetition in another order, every sample against
-every other.
+statistics, a softmax over the batch, a `reshape` that is no transpose, a repetition in another order, every sample
+against every other.
 """
 
 import time
@@ -24,7 +24,10 @@ MAX_KEPT_ELEMENTS = 4_000_000
 
 
 class NotComparable(Exception):
-    """problem: why the samples can't be followed."""
+    """The samples of this batch can't be followed.
+
+    problem: why the samples can't be followed
+    """
 
     def __init__(self, problem: SampleProblem) -> None:
         super().__init__(problem)
@@ -33,7 +36,10 @@ class NotComparable(Exception):
 
 @dataclass
 class Result:
-    """What an operation gave. inputs: the operations, by number, whose results it took."""
+    """What an operation gave.
+
+    inputs: the operations, by number, whose results it took
+    """
 
     name: str
     line: int | None
@@ -43,8 +49,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where something given first meets what is trained: the operation, by number, and which of its arguments. shape: of the
-    tensor that the argument is, or is a view of."""
+    """Where something given first meets what is trained: the operation, by number, and which of its arguments.
+
+    shape: of the tensor that the argument is, or is a view of
+    """
 
     operation: int
     argument: int
@@ -54,7 +62,10 @@ class Meeting:
 
 @dataclass
 class MeetingSearch:
-    """The meetings before each call of the engine. meetings: of the last such call that had one, and its number."""
+    """The meetings before each call of the engine.
+
+    meetings: of the last such call that had one, and its number
+    """
 
     wanted: int | None
     meetings: list[Meeting] = field(default_factory=list)
@@ -95,7 +106,11 @@ MAX_MEETINGS = 20
 
 
 class SampleChecker:
-    """One check of one program. cpu_start: `time.process_time` from which its time counts; seconds: that it may take."""
+    """One check of one program.
+
+    cpu_start: `time.process_time` from which its time counts
+    seconds: that it may take
+    """
 
     def __init__(
         self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float, seconds: float = MAX_SECONDS
@@ -128,7 +143,10 @@ class SampleChecker:
         return search
 
     def _results(self, search: MeetingSearch, axis: int | None) -> list[Result]:
-        """What the operations give from the batch on. axis: along which the first sample is changed; None for none."""
+        """What the operations give from the batch on.
+
+        axis: along which the first sample is changed; None for none
+        """
         if time.process_time() > self._deadline:
             raise NotComparable("no_time")
         run = RecordedRun(search.meetings, axis)
@@ -148,7 +166,8 @@ class SampleChecker:
         return run.results
 
     def _compare(self, search: MeetingSearch, as_it_is: list[Result]) -> SampleCheck:
-        """Along the first axis, and if samples mix there along the second, which may be the batch's: where they go apart longer."""
+        """Along the first axis, and if samples mix there along the second, which may be the batch's: where they go
+        apart longer."""
         first = search.meetings[0]
         axes = [0, 1] if len(first.shape) > 2 and first.shape[1] > 1 else [0]
         best: tuple[int, int, MixingOperation | None] | None = None
@@ -168,7 +187,10 @@ class SampleChecker:
 
 @dataclass
 class RecordedRun:
-    """The results of one run, from the batch on. axis: along which the first sample of each tensor is changed before it is used."""
+    """The results of one run, from the batch on.
+
+    axis: along which the first sample of each tensor is changed before it is used
+    """
 
     meetings: list[Meeting]
     axis: int | None
@@ -233,8 +255,8 @@ def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
 def first_mixing(before: list[Result], after: list[Result], count: int) -> tuple[int, MixingOperation | None]:
     """The first operation that gave another sample something else, with its number; the end where none did.
 
-    A result without an axis for the samples is a sum over them, as a loss is: it mixes them only where it comes back to a sample.
-    Raises NotComparable where the runs differ in what they do.
+    A result without an axis for the samples is a sum over them, as a loss is: it mixes them only where it comes back to
+    a sample. Raises NotComparable where the runs differ in what they do.
     """
     reductions: dict[int, int] = {}  # by operation with such a result, the one that first made it
     for number, (old, new) in enumerate(zip(before, after, strict=False)):
@@ -287,7 +309,8 @@ def has_sample_axis(shape: list[int], count: int) -> bool:
 
 
 def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
-    """Whether what changed belongs to the first sample, along an axis of the samples, or one that they are merged into."""
+    """Whether what changed belongs to the first sample, along an axis of the samples, or one that they are merged
+    into."""
     for axis, size in enumerate(changed.shape):
         if not size or size % count:
             continue

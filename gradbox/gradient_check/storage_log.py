@@ -1,7 +1,7 @@
 """Which operations made, wrote and read each storage, and which of them became nodes of the graph.
 
-From it follows when a value can be varied: after the last write into its memory before the loss was computed from it; and
-whether an input lies exactly where the slope of an operation jumps.
+From it follows when a value can be varied: after the last write into its memory before the loss was computed from it;
+and whether an input lies exactly where the slope of an operation jumps.
 """
 
 import sys
@@ -85,10 +85,13 @@ class TooManyOperations(Exception):
 
 @dataclass(frozen=True)
 class StorageAccess:
-    """An operation's access to a storage. operation: its number. argument: which of its tensors has the storage.
+    """An operation's access to a storage.
 
     node: the sequence number of the node of the graph that the operation became; None where it became none.
     latest_node: that of the last node before it ended: of a custom Function, whose forward it may be part of.
+
+    operation: its number
+    argument: which of its tensors has the storage
     """
 
     kind: Literal["made", "written", "read"]
@@ -100,7 +103,8 @@ class StorageAccess:
 
 
 class StorageLog:
-    """Follows the operations of one run, by `before_operation` and `after_operation`, which `DoublePrecisionMode` calls."""
+    """Follows the operations of one run, by `before_operation` and `after_operation`, which `DoublePrecisionMode`
+    calls."""
 
     def __init__(self) -> None:
         self.accesses: dict[int, list[StorageAccess]] = {}
@@ -191,11 +195,13 @@ def current_program_line() -> int | None:
 
 @dataclass(frozen=True)
 class VariationPoint:
-    """operation: before which the value is varied; argument: which of its tensors has the memory; first_use,
-    first_use_argument: the same of the first operation through which the loss depends on it. problem: why it can't be
-    varied, and where.
+    """Where a value is varied to see how the loss follows.
 
-    line: of the statement that made the value.
+    operation: the operation before which the value is varied
+    argument: which of its tensors has the memory
+    first_use, first_use_argument: the same for the first operation through which the loss depends on the value
+    problem: why the value can't be varied, and where
+    line: of the statement that made the value
     """
 
     line: int | None = None
@@ -210,8 +216,8 @@ class VariationPoint:
 def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
     """When a leaf can be varied.
 
-    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
-    every use counts. A result may stand for a leaf, where its gradient is asked for.
+    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of
+        which every use counts. A result may stand for a leaf, where its gradient is asked for.
     """
     key = storage_key(leaf)
     accesses = log.accesses.get(key, []) if key is not None else []

@@ -1,4 +1,5 @@
-"""`gradbox.assert_trains`: whether a model's parameters get gradients and move, and its samples stay apart, as an assertion."""
+"""`gradbox.assert_trains`: whether a model's parameters get gradients and move, and its samples stay apart, as an
+assertion."""
 
 import copy
 import functools
@@ -36,18 +37,21 @@ def assert_trains(
 ) -> None:
     """Assert that the model trains with this loss: `assert_trains(net, lambda net, batch: …, batch, optimizer)`.
 
-    Each parameter that requires a gradient gets a finite one that is not zero in every round, is held by the optimizer, and
-    moves; a row of a sparse embedding that is not in the batch need not. Dropout and batch norm run in training mode. In eval mode no
-    sample of the batch changes the model's output for another.
+    Each parameter that requires a gradient gets a finite one that is not zero in every round, is held by the optimizer,
+    and moves; a row of a sparse embedding that is not in the batch need not. Dropout and batch norm run in training
+    mode. In eval mode no sample of the batch changes the model's output for another.
 
-    loss: takes the model and the batch, and returns a scalar with a graph. batch: a tensor, or tensors in tuples, lists and
-    mappings; samples are along batch_dim. optimizer: without one, gradients alone are asked for. idle: parameters by name or pattern, like
-    `head.*`, that need not train. in_eval: modules in eval mode. mixes_samples: samples may change each other's
-    output. rounds: of forward, backward and step; what begins with zeros, like LoRA, has no gradient in the first.
+    The model, the optimizer, gradients, modes and the random numbers of Python, numpy and torch are afterwards what
+    they were before. Raises AssertionError with everything that does not hold; ValueError for rounds below 1, for a
+    batch of one sample unless `mixes_samples`, and for a name of `idle` or `in_eval` that the model does not have.
 
-    The model, the optimizer, gradients, modes and the random numbers of Python, numpy and torch are afterwards what they were before.
-    Raises AssertionError with everything that does not hold; ValueError for rounds below 1, for a batch of one sample unless
-    `mixes_samples`, and for a name of `idle` or `in_eval` that the model does not have.
+    loss: takes the model and the batch, and returns a scalar with a graph
+    batch: a tensor, or tensors in tuples, lists and mappings; samples are along batch_dim
+    optimizer: without one, gradients alone are asked for
+    idle: parameters by name or pattern, like `head.*`, that need not train
+    in_eval: modules in eval mode
+    mixes_samples: samples may change each other's output
+    rounds: of forward, backward and step; what begins with zeros, like LoRA, has no gradient in the first
     """
     if rounds < 1:
         raise ValueError(f"rounds: from 1, not {rounds}")
@@ -110,9 +114,14 @@ def training_problems(
     found: dict[str, list[str]] = {}
     for p in trainable:
         message = parameter_problem(
-            p, is_reached=p in reached, is_finite=p not in not_finite, largest=largest[p], negligible=negligible, held=held,
+            p,
+            is_reached=p in reached,
+            is_finite=p not in not_finite,
+            largest=largest[p],
+            negligible=negligible,
+            held=held,
             before=before[p],
-        )  # fmt: skip
+        )
         if message:
             found.setdefault(message, []).append(" = ".join(names[p]))
     return mode_problems(modes, in_eval) + [f"{listed(group)}: {message}" for message, group in found.items()]
@@ -128,8 +137,10 @@ def parameter_problem(
     held: set[torch.Tensor] | None,
     before: torch.Tensor,
 ) -> str:
-    """What is wrong with a parameter after all rounds, "" where nothing is. largest: magnitude in its gradients. negligible: a
-    magnitude of rounding errors, which move nothing: the bias before a batch norm has no other gradient.
+    """What is wrong with a parameter after all rounds, "" where nothing is.
+
+    largest: magnitude in its gradients
+    negligible: a magnitude of rounding errors, which move nothing: the bias before a batch norm has no other gradient
     """
     if not is_reached:
         return (
@@ -162,7 +173,10 @@ def loss_problem(value: Any) -> str:
 
 
 def mode_problems(modes: Mapping[str, bool], in_eval: Sequence[str]) -> list[str]:
-    """Modules whose mode while they ran was not as said. modes: by name, whether in training."""
+    """Modules whose mode while they ran was not as said.
+
+    modes: by name, whether in training
+    """
     not_training = [name for name, training in modes.items() if not training and not is_named(name, in_eval)]
     training = [name for name, is_training in modes.items() if is_training and is_named(name, in_eval)]
     problems = []
@@ -194,8 +208,10 @@ def sample_problems(
             if not torch.allclose(first, second, rtol=1e-3, atol=1e-5 * scale, equal_nan=True):
                 most = (first - second).abs().max().item()
                 return [
-                    f"samples do not stay apart: with other samples beside it, the output for sample {kept} differs by up to {most:.3g}, in "
-                    "eval mode. Look for operations along the dimension of the batch (view, softmax, mean, a norm), or say "
+                    f"samples do not stay apart: with other samples beside it, the output for sample {kept} differs by "
+                    f"up to {most:.3g}, in "
+                    "eval mode. Look for operations along the dimension of the batch (view, softmax, mean, a norm), or "
+                    "say "
                     "batch_dim=1, where samples are along another one, or mixes_samples=True"
                 ]
     return []
@@ -204,7 +220,8 @@ def sample_problems(
 def outputs_of_forward(
     model: nn.Module, loss: Callable[[nn.Module, Any], torch.Tensor], batch: Any
 ) -> list[torch.Tensor]:
-    """The real tensors of floating point that calls of the model return while the loss is computed, with the same random numbers."""
+    """The real tensors of floating point that calls of the model return while the loss is computed, with the same
+    random numbers."""
     found: list[torch.Tensor] = []
 
     def note(_: nn.Module, __: Any, output: Any) -> None:
@@ -220,7 +237,8 @@ def outputs_of_forward(
 
 
 def take_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) -> None:
-    """A step; of an optimizer that asks for the loss again with a closure. A warm-up that begins at 0 counts with its full rate."""
+    """A step; of an optimizer that asks for the loss again with a closure. A warm-up that begins at 0 counts with its
+    full rate."""
     for group in optimizer.param_groups:
         if not isinstance(group["lr"], torch.Tensor) and group["lr"] == 0:
             group["lr"] = group.get("initial_lr", 0)

@@ -73,7 +73,8 @@ def loss_of_roots(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | N
 
 
 def run_backward_capturing_grads(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
-    """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
+    """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program
+    gets."""
     tensors = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()

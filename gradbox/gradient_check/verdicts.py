@@ -19,7 +19,8 @@ TOLERANCE = 1e-5
 """Relative difference of quotient and gradient in float64 that is none."""
 
 USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
-"""Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
+"""Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual
+rounding."""
 
 VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
@@ -29,7 +30,10 @@ LossAfterChange = Callable[[float], float | None]
 
 @dataclass(frozen=True)
 class DifferenceQuotients:
-    """Quotients to both sides and their mean. noise: by how much rounding may have changed them."""
+    """Quotients to both sides and their mean.
+
+    noise: by how much rounding may have changed them
+    """
 
     left: float
     right: float

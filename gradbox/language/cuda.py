@@ -1,7 +1,7 @@
 """A program that asks for CUDA, on a machine without it: every place where it does.
 
-What moves a tensor between CPU and GPU copies it, once, so that leaves, memory and versions stay what they are on a GPU:
-docs/decisions/0032.
+What moves a tensor between CPU and GPU copies it, once, so that leaves, memory and versions stay what they are on a
+GPU: docs/decisions/0032.
 """
 
 import ast

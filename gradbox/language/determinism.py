@@ -28,8 +28,8 @@ getmembers_static globals importlib locals methodcaller rundocs runstring vars
 _NONDETERMINISTIC_GLOBALS = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
 
 NONDETERMINISTIC_ATTRIBUTES = frozenset(_NONDETERMINISTIC_ATTRIBUTES.split())
-"""Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this process,
-or that hold a generator, whose type makes others with a seed from the system."""
+"""Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this
+process, or that hold a generator, whose type makes others with a seed from the system."""
 
 SEEDED_BY_SYSTEM = frozenset(_SEEDED_BY_SYSTEM.split())
 """Attributes that draw a seed from the system unless they are called with a number."""
@@ -64,7 +64,8 @@ def nondeterministic_names(nodes: SyntaxNodes) -> list[str]:
 
 
 def _nodes_to_judge(nodes: SyntaxNodes) -> list[ast.AST]:
-    """The nodes for which `nondeterministic_names_in_node` may have an answer; names and attributes are looked up at once."""
+    """The nodes for which `nondeterministic_names_in_node` may have an answer; names and attributes are looked up at
+    once."""
     attributes = nodes.of_kind(ast.Attribute)
     suspect_attributes = {name for name in {node.attr for node in attributes} if is_nondeterministic_name(name)}
     return [
@@ -77,7 +78,10 @@ def _nodes_to_judge(nodes: SyntaxNodes) -> list[ast.AST]:
 
 
 def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
-    """The names that this node uses and that may change a result. constant_lookup: `getattr` with a constant name."""
+    """The names that this node uses and that may change a result.
+
+    constant_lookup: `getattr` with a constant name
+    """
     match node:
         case ast.Name(id=name):
             if name in NONDETERMINISTIC_GLOBALS and not (name == "getattr" and constant_lookup):

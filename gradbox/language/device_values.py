@@ -9,9 +9,11 @@ DeviceKind = Literal["cpu", "gpu"]
 
 @dataclass(frozen=True)
 class ExpressionValue:
-    """What an expression gives. on: where it lies, None where that is not known. of: what a collection has in it.
+    """What an expression gives.
 
-    rides: whether this is a parameter or buffer of a module, which a move of the module moves.
+    on: where it lies, None where that is not known
+    of: what a collection has in it
+    rides: whether this is a parameter or buffer of a module, which a move of the module moves
     """
 
     kind: Literal["tensor", "module", "device", "number", "items", "plain"]
@@ -26,7 +28,10 @@ PLAIN_VALUE = ExpressionValue("plain")
 
 @dataclass
 class NameScope:
-    """The names of a function or of the module. before: what they were at the end of the last pass."""
+    """The names of a function or of the module.
+
+    before: what they were at the end of the last pass
+    """
 
     names: dict[str, ExpressionValue | None]
     before: dict[str, ExpressionValue | None]

@@ -167,7 +167,10 @@ def are_disjoint(first: Edit, second: Edit) -> bool:
 
 
 def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
-    """The text with the edits applied. shape: replaces `{shape}` in them."""
+    """The text with the edits applied.
+
+    shape: replaces `{shape}` in them
+    """
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.col), reverse=True):
         inserted = (

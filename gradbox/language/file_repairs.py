@@ -168,7 +168,8 @@ def _is_tensor_use(node: ast.AST | None) -> bool:
 
 
 class OpenCallReplacer:
-    """Replaces calls of `open` that read. uses_random: whether random numbers were put in the place of a file's contents."""
+    """Replaces calls of `open` that read. uses_random: whether random numbers were put in the place of a file's
+    contents."""
 
     def __init__(self, draft: RepairDraft) -> None:
         self._draft = draft

@@ -51,8 +51,8 @@ _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch
 class PastedProgram:
     """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added.
 
-    nodes: of the source, if it was parsed on the way. other: why a text is not run that is no program at all; its lines
-    are then the source, as they are.
+    nodes: of the source, if it was parsed on the way
+    other: why a text is not run that is no program at all; its lines are then the source, as they are
     """
 
     source: str

@@ -17,12 +17,15 @@ from gradbox.wire.program import Refusal
 
 INSTALL_LINE = re.compile(
     r"^\s*(?:[%!$]\s*)?(?:sudo\s+)?(?:(?:python[\d.]*|py) -m )?(?:uv (?=pip|add))?"
-    r"(?P<tool>pip[\d.]*|conda|mamba|poetry|uv|apt|apt-get|brew) +(?:install|add|update|upgrade|uninstall|create|env create)\b(?P<rest>.*)$"
+    r"(?P<tool>pip[\d.]*|conda|mamba|poetry|uv|apt|apt-get|brew) +"
+    r"(?:install|add|update|upgrade|uninstall|create|env create)"
+    r"\b(?P<rest>.*)$"
 )
 """A line that installs packages, as documentation of packages has it."""
 
 SHELL_LINE = re.compile(
-    r"^\s*(?:[%!$]\s*)?(?:(?:python[\d.]*|torchrun|accelerate launch|bash|sh) +(?:-\S+ +)*\S+\.(?:py|sh)\b.*|nvidia-smi\b.*"
+    r"^\s*(?:[%!$]\s*)?(?:(?:python[\d.]*|torchrun|accelerate launch|bash|sh) +(?:-\S+ +)*\S+\.(?:py|sh)\b.*"
+    r"|nvidia-smi\b.*"
     r"|(?:conda|source) +activate\b.*|git clone +\S+.*|export +\w+=\S*|cd +[\w./~-]+|mkdir +\S+|wget +\S+.*)$"
 )
 """A line that belongs into a terminal."""
@@ -51,7 +54,8 @@ _CHINESE_BESIDE_NAME = re.compile(
 _PRINTED = re.compile(
     r"^\s*(?:[+|][-=+|]{3,}|\|.*\|\s*$|([-=_*])\1{4,}(?:$|\s.*)|\d+ +\| .* \| |\|? NVIDIA-SMI"  # tables and rules
     r"|\(\w+\): \w+"  # the modules of a module
-    r"|\[?(?:epoch|step|iter|iteration|batch|train|valid|val|test|eval)\w*\]?[ :\[(]*(?:\d+(?:\s*(?:/|of)\s*\d+)?)?\]?[\s:,|\])-]*"
+    r"|\[?(?:epoch|step|iter|iteration|batch|train|valid|val|test|eval)\w*\]?[ :\[(]*(?:\d+(?:\s*(?:/|of)\s*\d+)?)?"
+    r"\]?[\s:,|\])-]*"
     r"(?:\d+%|$|(?:\w+[ :=]+){1,3}[-\d.]+)"  # the log of a training
     r"|(?-i:[A-Z])[\w()/.-]* [\w ()/.-]*: (?:v?\d|True\b|False\b|None\b|N/A))"  # `Python version: 3.11`
     r"|^\S+ {2,}[^\s=(]+ {2,}[^\s=(]+[^=(]*$",
@@ -112,9 +116,10 @@ _MAX_LINES_LOOKED_AT = 2000
 
 
 def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module | None) -> Refusal | None:
-    """Why a text is not run though its reader may not have meant a program; None where it is one, with a mistake or without.
+    """Why a text is not run though its reader may not have meant a program; None where it is one, with a mistake or
+    without.
 
-    text: as pasted, with `\\n` for line breaks. lines, tree: what it was made into, None where Python does not take it.
+    text: as pasted, with `\\n` for line breaks lines, tree: what it was made into, None where Python does not take it
     """
     pasted = text.split("\n")
     if tree is not None and not tree.body:

@@ -1,7 +1,7 @@
 """Where the values of a program lie on a machine with a GPU, as far as its syntax tree tells.
 
-The tree is gone through as the program runs, but each statement once: a loop's body after its first iteration is taken for
-what it is in the first, a function's parameters for what its calls give it.
+The tree is gone through as the program runs, but each statement once: a loop's body after its first iteration is taken
+for what it is in the first, a function's parameters for what its calls give it.
 """
 
 import ast
@@ -158,7 +158,8 @@ class DevicePlacement:
         )  # fmt: skip
 
     def move_target(self, call: ast.Call) -> DeviceKind | None:
-        """Where a call of `to`, `cuda`, `cpu` or `type_as` moves its tensor or module; None if it only changes the dtype."""
+        """Where a call of `to`, `cuda`, `cpu` or `type_as` moves its tensor or module; None if it only changes the
+        dtype."""
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in ("cuda", "cpu"):
             return "gpu" if method == "cuda" else "cpu"
@@ -473,7 +474,8 @@ class DevicePlacement:
 
     def _module_call_value(
         self, called: ExpressionValue | None, everything: list[ExpressionValue | None], node: ast.Call | None = None,
-        arguments: list[ExpressionValue | None] | None = None, keywords: dict[str | None, ExpressionValue | None] | None = None,
+        arguments: list[ExpressionValue | None] | None = None,
+        keywords: dict[str | None, ExpressionValue | None] | None = None,
     ) -> ExpressionValue | None:  # fmt: skip
         """What a call of a module gives: a tensor where the module or one of its arguments lies."""
         if called is None or called.kind != "module":

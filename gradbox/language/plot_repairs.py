@@ -39,7 +39,10 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
 
 
 def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
-    """Whether a statement only plots. names: of what plots; those that it binds are added."""
+    """Whether a statement only plots.
+
+    names: of what plots; those that it binds are added
+    """
     if isinstance(node, ast.Expr | ast.Assign) and node.value is not None:
         if root_name(node.value) not in names or any(
             has_side_effect(part) for part in nodes_outside_call_chain(node.value)
@@ -76,7 +79,8 @@ def root_name(node: ast.AST) -> str:
 
 
 def only_binds_local_names(node: ast.stmt) -> bool:
-    """Whether leaving a statement out of a function that only plots changes nothing else: it binds local names, or is text."""
+    """Whether leaving a statement out of a function that only plots changes nothing else: it binds local names, or is
+    text."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass) or (
@@ -97,7 +101,8 @@ def nodes_outside_call_chain(value: ast.AST) -> list[ast.AST]:
 
 
 def has_side_effect(node: ast.AST) -> bool:
-    """Whether an expression changes something by itself: it writes in place, runs a backward, takes the next of an iterator."""
+    """Whether an expression changes something by itself: it writes in place, runs a backward, takes the next of an
+    iterator."""
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return True
     if not isinstance(node, ast.Call):

@@ -40,7 +40,8 @@ tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision 
 _CLOSED_BY_REASON = {
     "missing": "torch.onnx torch.utils.tensorboard",
     "files": """
-torch.from_file torch.package numpy.fromfile numpy.memmap torchvision.datasets.DatasetFolder torchvision.datasets.ImageFolder
+torch.from_file torch.package numpy.fromfile numpy.memmap torchvision.datasets.DatasetFolder
+torchvision.datasets.ImageFolder
 """,
     "network": """
 torch.hub torch.utils.model_zoo sklearn.datasets.fetch_20newsgroups sklearn.datasets.fetch_20newsgroups_vectorized
@@ -82,9 +83,10 @@ UNAVAILABLE_MODULES: dict[str, str] = {}
 
 
 def allow_packages(names: Iterable[str]) -> None:
-    """From now on programs of this process may import these packages, and no others, beside torch, numpy and the standard library.
+    """From now on programs of this process may import these packages, and no others, beside torch, numpy and the
+    standard library.
 
-    names: of their top-level modules.
+    names: of their top-level modules
     """
     ALLOWED_MODULES.clear()
     ALLOWED_MODULES.update(_ALLOWED.split(), names)
@@ -148,8 +150,9 @@ def parse_and_check_program(
 ) -> tuple[SyntaxNodes | None, list[Refusal]]:
     """The program's nodes, and every reason not to run it, in order of lines. Columns count characters.
 
-    nodes: of the source, where it is parsed already. is_compiled_next: what only the compiler finds is left to the caller,
-    who compiles the tree unless there are refusals.
+    nodes: of the source, where it is parsed already
+    is_compiled_next: what only the compiler finds is left to the caller, who compiles the tree unless there are
+        refusals
     """
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1

@@ -17,7 +17,10 @@ MAX_EDITS = 200
 
 
 class RepairDraft(ProgramEdits):
-    """Collects the edits of one repair. line: the only one whose calls are looked at; None for all."""
+    """Collects the edits of one repair.
+
+    line: the only one whose calls are looked at; None for all
+    """
 
     def __init__(self, source: str, tree: ast.Module, line: int | None = None) -> None:
         super().__init__(source, tree)

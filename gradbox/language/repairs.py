@@ -1,8 +1,8 @@
 """Repairs: changes that let a program run without the files, packages and devices that it misses.
 
 Repairs are found in the syntax tree, and applied only by the reader. For a refused program one is offered only if the
-changed program has fewer refusals. Short ones are here: full-width punctuation, as a Chinese keyboard types it, and what
-`torch._dynamo` was asked for before torch 2.1.
+changed program has fewer refusals. Short ones are here: full-width punctuation, as a Chinese keyboard types it, and
+what `torch._dynamo` was asked for before torch 2.1.
 """
 
 import ast
@@ -74,7 +74,7 @@ def punctuation_repair(source: str) -> Repair | None:
 def replace_punctuation_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
     """The line in Python's punctuation, as long as before; the quotes that it ends inside of; what was replaced.
 
-    quote: those that it begins inside of, `'''` or `\"\"\"`.
+    quote: those that it begins inside of, `'''` or `\"\"\"`
     """
     out, replaced, at = list(line), [], 0
     while at < len(line):
@@ -132,7 +132,10 @@ REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
 
 
 def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refusal]) -> list[Refusal]:
-    """The refusals, each repair with the first one that it resolves. text: as pasted."""
+    """The refusals, each repair with the first one that it resolves.
+
+    text: as pasted
+    """
     if pasted.other is not None:
         return refusals
     if any(refusal.key in ("syntax", "deep") for refusal in refusals):  # no tree to look at
@@ -157,7 +160,10 @@ def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refus
 def error_repairs(
     pasted: PastedProgram, text: str, error_type: str, message: str, line: int | None, cpu: bool
 ) -> list[Repair]:
-    """For an error that the program ended with, at a line of its own: what would let it go on. cpu: whether it ran there."""
+    """For an error that the program ended with, at a line of its own: what would let it go on.
+
+    cpu: whether it ran there
+    """
     if cpu and _CUDA.search(message):
         return cpu_repairs(pasted, text)
     if error_type == "EOFError" and message == EOF_MESSAGE:
@@ -193,7 +199,8 @@ def _repair_with_pasted_edits(repair: Repair, pasted: PastedProgram, text: str) 
 
 
 def _first_resolved_refusal(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
-    """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
+    """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is
+    invalid."""
     _, left = parse_and_check_program(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None

@@ -52,7 +52,11 @@ def without_entities(text: str) -> str:
 
 
 class _CodeOfPage:
-    """The lines of a page's code. text: its HTML. origins: of the lines that it is given."""
+    """The lines of a page's code.
+
+    text: its HTML
+    origins: of the lines that it is given
+    """
 
     def __init__(self, text: str, origins: list[int | None]) -> None:
         self._origins = origins
@@ -80,7 +84,10 @@ class _CodeOfPage:
             self._lines.append((ProgramLine("", None), self._depth > 0))
 
     def _add_text(self, data: str, row: int) -> None:
-        """row: how many lines are before it."""
+        """Add text of the page, line by line.
+
+        row: how many lines of the page precede it
+        """
         if not data:
             return
         for k, part in enumerate(without_entities(data).split("\n")):
@@ -134,7 +141,8 @@ def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list
 
 
 def strip_quotation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Without the `>` that a mail program puts before the lines of the mail that is answered, where most lines have it."""
+    """Without the `>` that a mail program puts before the lines of the mail that is answered, where most lines have
+    it."""
     quoted = [bool(_QUOTED.match(line.text)) for line in lines]
     if sum(quoted) < 2 or sum(quoted) * 2 < sum(not line.is_blank for line in lines):
         return lines

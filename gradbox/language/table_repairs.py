@@ -51,7 +51,8 @@ def repair_pandas_columns(draft: RepairDraft) -> Repair | None:
 
 
 def repair_table_file(draft: RepairDraft) -> Repair | None:
-    """A table of a file that is not there, where pandas is: one of random numbers, with the columns that are asked for."""
+    """A table of a file that is not there, where pandas is: one of random numbers, with the columns that are asked
+    for."""
     pandas = draft.modules.local_name("pandas", "")
     if not pandas:
         return None

@@ -34,7 +34,11 @@ _NO_ERROR_TYPES = ("Exception",)
 
 @dataclass(frozen=True)
 class TracebackFrame:
-    """A frame that is listed. line: of its file, None where it isn't told. code: that line, "" where it isn't shown."""
+    """A frame that is listed.
+
+    line: of its file, None where it isn't told
+    code: that line, "" where it isn't shown
+    """
 
     file: str
     line: int | None
@@ -48,7 +52,10 @@ class TracebackFrame:
 
 @dataclass(frozen=True)
 class PastedError:
-    """An error as it was pasted. first, last: its lines in the text, from 0. frames: outermost first."""
+    """An error as it was pasted.
+
+    first, last: its lines in the text, from 0 frames: outermost first
+    """
 
     type: str
     message: str

@@ -22,7 +22,7 @@ _FRAME = re.compile(r'\s*File ".*", line \d+')
 class TranscriptBuilder:
     """Collects statements, and for each the output printed after it.
 
-    cell: of a notebook, which shows only the last value of a cell.
+    cell: of a notebook, which shows only the last value of a cell
     """
 
     def __init__(self, notices: list[Notice], cell: bool = False) -> None:
@@ -35,7 +35,12 @@ class TranscriptBuilder:
         self._after_left_out = False  # what printed it is no statement of the program
 
     def add_code(self, text: str, line: ProgramLine, continues: bool = False) -> None:
-        """A line of code. text: without its prompt; line: as pasted; continues: whether the code before it goes on."""
+        """A line of code.
+
+        text: without its prompt
+        line: as pasted
+        continues: whether the code before it goes on
+        """
         self.add_printed_notice()
         if not continues:
             self._first_origin = line.origin
@@ -147,7 +152,8 @@ def unmatched_closings(text: str) -> int:
 
 
 def strip_cell_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt up to the next one."""
+    """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt
+    up to the next one."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
     session = TranscriptBuilder(notices, cell=True)

@@ -18,6 +18,11 @@ _FIELDS_WITH_NODES: dict[type, tuple[str, ...]] = {
 count."""
 
 
+def fields_with_nodes(node: ast.AST) -> tuple[str, ...]:
+    """The names of the fields of a node that may hold nodes."""
+    return _FIELDS_WITH_NODES[type(node)]
+
+
 def child_nodes(node: ast.AST) -> list[ast.AST]:
     out: list[ast.AST] = []
     for name in _FIELDS_WITH_NODES[type(node)]:
@@ -43,7 +48,8 @@ def nodes_by_depth(tree: ast.AST) -> list[list[ast.AST]]:
 
 
 class SyntaxNodes:
-    """A tree that was walked once, for all who look for nodes of certain kinds in it. levels: its nodes by their depth."""
+    """A tree that was walked once, for all who look for nodes of certain kinds in it. levels: its nodes by their
+    depth."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree, self.levels = tree, nodes_by_depth(tree)

@@ -1,8 +1,6 @@
-"""The cells of the notebook that this process is the kernel of, Jupyter's or marimo's: which one runs, how it is called, and
-how something is shown below it.
-"""
+"""The cells of the notebook that this process is the kernel of, Jupyter's or marimo's: which one runs, how it is
+called, and how something is shown below it."""
 
-import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunningCell:
-    """identity: the same when the cell runs again. execution: another one then. number: as the notebook shows it, "" where
-    it shows none.
+    """The cell that runs.
+
+    identity: the same each time the cell runs
+    execution: another one each time
+    number: as the notebook shows it; "" if it shows none
     """
 
     identity: str
@@ -40,15 +41,18 @@ def is_in_notebook() -> bool:
 def show_below_cell(run: Any) -> None:
     """Show a `Run` below the cell that runs."""
     if jupyter_shell() is not None:
-        importlib.import_module("IPython.display").display(run)
+        from IPython.display import display  # noqa: PLC0415 optional: whoever is in Jupyter has it
+
+        display(run)
     elif not write_to_marimo_console(run):
-        importlib.import_module("marimo").output.append(run)
+        import marimo  # noqa: PLC0415 optional: whoever is in marimo has it
+
+        marimo.output.append(run)
 
 
 def write_to_marimo_console(run: Any) -> bool:
-    """Show a run between what the cell prints, and return whether the page shows that: marimo replaces what a cell has put out
-    with the value of its last expression or with its error.
-    """
+    """Show a run between what the cell prints, and return whether the page shows that: marimo replaces what a cell has
+    put out with the value of its last expression or with its error."""
     write = getattr(sys.stdout, "_write_with_mimetype", None)
     if write is None:
         return False
@@ -57,7 +61,8 @@ def write_to_marimo_console(run: Any) -> bool:
 
 
 def cell_name(path: str) -> str | None:
-    """How the cell is called whose code has this path, like `cell 3` or `cell of app.py`; None for what is no cell's."""
+    """How the cell is called whose code has this path, like `cell 3` or `cell of app.py`; None for what is no
+    cell's."""
     shell = jupyter_shell()
     if shell is not None:
         number = getattr(shell.compile, "_filename_map", {}).get(path)
@@ -67,7 +72,8 @@ def cell_name(path: str) -> str | None:
 
 
 def notebook_path(path: str) -> Path | None:
-    """The file of marimo's notebook, for the path of a cell's code; None where it is not known, and for any other path."""
+    """The file of marimo's notebook, for the path of a cell's code; None where it is not known, and for any other
+    path."""
     context = marimo_context()
     file = getattr(context, "filename", None)
     return Path(file) if file and Path(path).name.startswith(MARIMO_CELL_PREFIX) else None
@@ -93,7 +99,8 @@ def jupyter_cell() -> RunningCell | None:
 
 
 def marimo_context() -> Any:
-    """What marimo keeps of the notebook, while one of its cells runs for a page; None elsewhere, as in `python app.py`."""
+    """What marimo keeps of the notebook, while one of its cells runs for a page; None elsewhere, as in `python
+    app.py`."""
     contexts = sys.modules.get("marimo._runtime.context")
     current = getattr(contexts, "safe_get_context", None)
     context = current() if current is not None else None

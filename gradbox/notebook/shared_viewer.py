@@ -1,4 +1,5 @@
-"""Which output of a notebook has the viewer. One has; the pictures of the other cells find it in the page that shows them all."""
+"""Which output of a notebook has the viewer. One has; the pictures of the other cells find it in the page that shows
+them all."""
 
 import os
 import sys
@@ -19,9 +20,9 @@ ISOLATING_MODULES = ("google.colab",)
 def cell_with_viewer(viewer: str) -> RunningCell | None:
     """The cell whose output has the viewer; None where the output that is being made has to have one.
 
-    That is so of the first picture of a process, of the first of that cell each time that it runs again, which replaces its
-    output, and of the next one where that cell was deleted; and wherever outputs can't share one, or it is not known which cell
-    runs.
+    That is so of the first picture of a process, of the first of that cell each time that it runs again, which replaces
+    its output, and of the next one where that cell was deleted; and wherever outputs can't share one, or it is not
+    known which cell runs.
     """
     running = running_cell()
     if running is None or are_outputs_isolated(os.environ, sys.modules):

@@ -11,8 +11,8 @@ MAX_PACKED_BYTES = 190_000
 def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tuple[bytes, int]:
     """A trace's JSON with the first of its steps that fit, and how many those are; its outcome says that it ends there.
 
-    max_packed_bytes: of the result, compressed and in base64. There is one step at least. What the trace tells of all rounds is
-    left out where it takes half of that, or the room of the one step.
+    max_packed_bytes: of the result, compressed and in base64. There is one step at least. What the trace tells of all
+        rounds is left out where it takes half of that, or the room of the one step.
     """
     value: dict[str, Any] = json.loads(trace)
     steps = value["steps"]

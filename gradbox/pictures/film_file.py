@@ -22,7 +22,11 @@ GIF_COLOURS = 256
 
 @dataclass(frozen=True)
 class FilmFrame:
-    """png: the picture. shown_ms: for how long it is shown, in milliseconds."""
+    """One picture of a film.
+
+    png: the picture
+    shown_ms: for how long it is shown, in milliseconds
+    """
 
     png: bytes
     shown_ms: int

@@ -1,4 +1,5 @@
-"""The pages of a recorded run, made of what the front end's build has left: an offline file, and a cell's output in a notebook."""
+"""The pages of a recorded run, made of what the front end's build has left: an offline file, and a cell's output in a
+notebook."""
 
 import base64
 import gzip
@@ -24,7 +25,8 @@ FRAME_HEIGHT = 600
 """Pixels of a cell's output."""
 
 CONTENT_SECURITY_POLICY = Template(
-    "default-src 'none'; script-src 'nonce-$nonce'; style-src 'nonce-$nonce'; img-src data:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'nonce-$nonce'; style-src 'nonce-$nonce'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
 )
 
 NOTEBOOK_DOCUMENT = Template("""<!doctype html>
@@ -69,7 +71,8 @@ FRAME_SCRIPT = Template("""
     host?.addEventListener(came, look);
   });
   const inSight = new Promise((resolve) => {
-    new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && resolve()).observe(document.body);
+    const isSeen = (entries) => entries.some((entry) => entry.isIntersecting);
+    new IntersectionObserver((entries) => isSeen(entries) && resolve()).observe(document.body);
   });
   setTimeout(() => textOf("first") || (document.getElementById("missing").hidden = Boolean(find())), 1500);
   await inSight;
@@ -83,17 +86,17 @@ FRAME_SCRIPT = Template("""
   add(document.body, "script", { nonce: "$nonce", textContent: script });
 })();
 """)
-"""What a cell's output does first. All that it holds is packed, to a third of its size, and it makes no request, which the
-policy of a notebook could refuse. The viewer is in one output of the notebook: that one hands it to the page around the frames,
-where those without one find it, whichever comes first. A picture starts when it comes into sight.
-"""
+"""What a cell's output does first. All that it holds is packed, to a third of its size, and it makes no request, which
+the policy of a notebook could refuse. The viewer is in one output of the notebook: that one hands it to the page around
+the frames, where those without one find it, whichever comes first. A picture starts when it comes into sight."""
 
 FRAME_STYLE = ":root{color-scheme:light dark}body{margin:8px;font:14px/1.5 system-ui,sans-serif}body.embed{margin:0}"
 
 FRAME_HTML = Template(
     '<div class="gradbox" style="position:relative;width:100%;height:${height}px">'
     '<p style="margin:0;padding:8px">$fallback</p>'
-    '<iframe title="$title" style="position:absolute;left:0;top:0;width:100%;height:100%;border:0" srcdoc="$page"></iframe>'
+    '<iframe title="$title" style="position:absolute;left:0;top:0;width:100%;height:100%;border:0" '
+    'srcdoc="$page"></iframe>'
     "</div>"
 )
 
@@ -104,14 +107,16 @@ SCRIPTS_OFF_MESSAGES = {
 
 MISSING_VIEWER_MESSAGES = {
     "en": Template(
-        "$summary The viewer, which the pictures of a notebook share, is in the output of $carrier. Show that output$or_else"
+        "$summary The viewer, which the pictures of a notebook share, is in the output of $carrier. Show that "
+        "output$or_else"
     ),
     "zh": Template("$summary 同一笔记本的图共用一个查看器，它在$carrier的输出中。请显示那个输出，$or_else"),
 }
 
 OTHER_WAYS_TO_VIEWER = {
     "en": (
-        ", or put a new viewer into the notebook with %gradbox viewer. A cell with %%gradbox --whole has one of its own.",
+        ", or put a new viewer into the notebook with %gradbox viewer. A cell with %%gradbox --whole has one of its "
+        "own.",
         ", or run its cell again.",
     ),
     "zh": (
@@ -140,14 +145,16 @@ VIEWER_HEIGHT = 44
 def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False, verdict: bool = False) -> str:
     """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network.
 
-    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of it. verdict:
-    whether it opens with what was found in the run, over its picture.
+    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of
+        it
+    verdict: whether it opens with what was found in the run, over its picture
     """
     nonce = secrets.token_hex(16)
     script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
         "<!--", r"<\!--"
     )
     style = re.sub(r"</style", r"<\\/style", _read_built_file("style.css"), flags=re.IGNORECASE)
+    data = _escaped_script_json(_page_data_json(trace, title, verdict))
     return NOTEBOOK_DOCUMENT.substitute(
         language=language,
         policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
@@ -157,7 +164,7 @@ def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = 
         else f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
-        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title, verdict))}</script>\n'
+        scripts=f'<script type="application/json" id="first">{data}</script>\n'
         + (
             f'<script nonce="{nonce}" src="{SHARED_ASSETS[0]}"></script>'
             if assets
@@ -167,7 +174,10 @@ def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = 
 
 
 def write_shared_assets(folder: Path) -> None:
-    """Write the script and the styles of offline pages that don't have them inside. folder: that of the pages."""
+    """Write the script and the styles of offline pages that don't have them inside.
+
+    folder: that of the pages
+    """
     for name in SHARED_ASSETS:
         (folder / name).write_text(_read_built_file(name), "utf-8")
 
@@ -175,7 +185,7 @@ def write_shared_assets(folder: Path) -> None:
 def notebook_page(trace: bytes, title: str, message: str, language: str = "en", *, has_viewer: bool = True) -> str:
     """The document inside a cell's output: the trace packed and, with has_viewer, the viewer in one language.
 
-    message: what is read where a viewer is missing.
+    message: what is read where a viewer is missing
     """
     run = base64_gzip(_page_data_json(trace, title))
     parts = [f'<script type="text/plain" id="run">{run}</script>']
@@ -190,8 +200,10 @@ def notebook_frame(
 ) -> str:
     """A cell's output: a frame with the page in an attribute, and what is read where frames are taken out.
 
-    summary: the run in a sentence. height: of the frame, in pixels. carrier: the number of the cell whose output has the viewer,
-    "" where it has no number; None where this output has it.
+    summary: the run in a sentence
+    height: of the frame, in pixels
+    carrier: the number of the cell whose output has the viewer, "" where it has no number; None where this output has
+        it
     """
     message = ""
     if carrier is not None:
@@ -225,7 +237,10 @@ def _frame_html(title: str, document: str, fallback: str, height: int) -> str:
 
 
 def _frame_document(title: str, body: str, parts: list[str], language: str) -> str:
-    """parts: script elements that hold data."""
+    """The document of the frame in which a picture stands.
+
+    parts: script elements that hold data
+    """
     data = "\n".join(parts)
     nonce = hashlib.sha256(data.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
     script = FRAME_SCRIPT.substitute(nonce=nonce, viewer=viewer_id(language))

@@ -1,4 +1,5 @@
-"""The renderer's process: V8 with the page's own code, and resvg for PNG. `python -m gradbox.pictures.renderer_process`.
+"""The renderer's process: V8 with the page's own code, and resvg for PNG. `python -m
+gradbox.pictures.renderer_process`.
 
 It reads requests from the standard input, one after another, and writes each drawing to the standard output.
 """
@@ -91,10 +92,12 @@ def font_family(generic: str, default: str) -> str:
 def render(
     v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: FontFamilies
 ) -> tuple[DrawReply, bytes]:
-    """What a request makes of a trace: the reply, and the drawing after it. trace: its JSON, gzipped; offline_parts: of
-    an offline file.
+    """What a request makes of a trace: the reply, and the drawing after it.
 
     What can't be drawn is told by the reply; where that `ends`, V8 is of no more use.
+
+    trace: its JSON, gzipped
+    offline_parts: of an offline file
     """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {

@@ -19,7 +19,10 @@ MAX_LINE_CHARACTERS = 200
 
 
 class CodePlace(NamedTuple):
-    """A line that runs. module: the name by which its module is imported; "" for one that nobody can import."""
+    """A line that runs.
+
+    module: the name by which its module is imported; "" for one that nobody can import
+    """
 
     code: CodeType
     line: int
@@ -29,8 +32,8 @@ class CodePlace(NamedTuple):
 def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
     """Which line of code without steps asked torch for something; None where the program itself did.
 
-    frame: torch's own, the recorder's, or the one that called it. Frames of these, of the standard library and of code whose text
-    is not known, as that of `exec`, are passed over.
+    frame: torch's own, the recorder's, or the one that called it. Frames of these, of the standard library and of code
+        whose text is not known, as that of `exec`, are passed over.
     """
     while frame is not None:
         code = frame.f_code
@@ -43,7 +46,8 @@ def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
 
 
 def place_where_raised(error: BaseException) -> CodePlace | None:
-    """Which line of code without steps an exception came from, the innermost; None where a line of the program called torch."""
+    """Which line of code without steps an exception came from, the innermost; None where a line of the program called
+    torch."""
     place = None
     for entry in entries_of_begun_calls(error):
         frame = entry.tb_frame
@@ -55,7 +59,8 @@ def place_where_raised(error: BaseException) -> CodePlace | None:
 
 
 def is_of_user_or_package(frame: FrameType, line: int | None) -> bool:
-    """Whether a frame is neither of torch, of the standard library nor of the recorder, and has a line whose text is known."""
+    """Whether a frame is neither of torch, of the standard library nor of the recorder, and has a line whose text is
+    known."""
     code = frame.f_code
     if is_torch_code(code) or _is_of_standard_library(code) or is_recorder_frame(frame):
         return False

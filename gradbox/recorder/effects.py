@@ -39,11 +39,13 @@ _GRAPH_NAMES = re.compile(r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_
 
 @dataclass
 class StatementEffects:
-    """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are
-    written.
+    """Of one statement.
 
-    bound_paths: paths that it binds. exposes_memory: it may hand out memory. may_change_anything: what it may change
-    can't be read from the text. iterated_paths: of a loop, the paths in what it iterates over.
+    paths: names with the attributes that follow them, as keys in the order in which they are written
+    bound_paths: paths that it binds
+    exposes_memory: it may hand out memory
+    may_change_anything: what it may change can't be read from the text
+    iterated_paths: of a loop, the paths in what it iterates over
     """
 
     paths: dict[tuple[str, ...], None] = field(default_factory=dict)

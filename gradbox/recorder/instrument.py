@@ -6,10 +6,12 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
+from gradbox.language.name_scopes import NameScope
+from gradbox.language.statement_syntax import StatementSyntax
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import effects
 from gradbox.recorder.stack import to_program_line
@@ -32,8 +34,8 @@ PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.Im
 """Most statements of most programs: they have one step, after them."""
 
 FOLDED_DISPLAYS = (ast.List, ast.Set)
-"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has another
-order."""
+"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has
+another order."""
 
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 SIMPLE_STATEMENT_KINDS = (
@@ -53,13 +55,16 @@ SIMPLE_STATEMENT_KINDS = (
 class ProgramStatements:
     """The table of statements by index, and the way from a running instruction back to one.
 
-    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names that are
-    unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it grows where modules are imported that are stepped.
+    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names
+    that are unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it
+    grows where modules are imported that are stepped.
     """
 
     def __init__(self) -> None:
         self.rows: list[StatementRecord] = []
         self.effects: list[effects.StatementEffects] = []
+        self.syntaxes: list[StatementSyntax] = []
+        self._module_scope = NameScope("module")
         self.numpy_import_names: frozenset[str] = frozenset()
         self.exception_variable_names: frozenset[str] = frozenset()
         self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
@@ -69,17 +74,19 @@ class ProgramStatements:
             int, tuple[CodeType, list[tuple[int | None, int | None]]]
         ] = {}  # id of code -> it, places
 
-    def begin_file(self, nodes: SyntaxNodes) -> None:
-        """A file's statements follow; these are its nodes."""
+    def begin_file(self, nodes: SyntaxNodes, outer_names: Mapping[str, str | None] | None = None) -> None:
+        """A file's statements follow; these are its nodes. outer_names: see `NameScope`."""
+        self._module_scope = NameScope("module", outer_names=outer_names)
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
         self.reaches_into_graph = self.reaches_into_graph or effects.reaches_into_graph(nodes)
 
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
-        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
+        """Its index in the table.
 
-        line_offset: lines of the program's source before the statement's file.
+        parent, loop: the indices of the statement and of the loop that it is in; None for none line_offset: lines of
+            the program's source before the statement's file
         """
         self.rows.append(
             {
@@ -96,6 +103,8 @@ class ProgramStatements:
         if statement_effects.exposes_memory or statement_effects.may_change_anything:
             self.may_write_without_ops = True
         self.effects.append(statement_effects)
+        scope = self._module_scope if parent is None else self.syntaxes[parent].inner_scope
+        self.syntaxes.append(StatementSyntax(node, scope))
         return len(self.rows) - 1
 
     def enclosing_loops(self, i: int, include_self: bool) -> tuple[int, ...]:
@@ -121,7 +130,8 @@ class ProgramStatements:
         return self._statement_cache[key]
 
     def line_of_frame(self, frame: FrameType) -> int | None:
-        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each time."""
+        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each
+        time."""
         position = self._place_of_instruction(frame.f_code, frame.f_lasti)
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
@@ -140,9 +150,11 @@ class ProgramStatements:
         return known[1]
 
     def _removed_indent(self, code: CodeType) -> int:
-        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not move.
+        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not
+        move.
 
-        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands behind `case …:` has other instructions on its left.
+        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands
+        behind `case …:` has other instructions on its left.
         """
         first_columns: dict[int, int] = {}
         offset = to_program_line(code, 0)
@@ -181,7 +193,10 @@ class ProgramStatements:
 
 
 class Instrumenter:
-    """Rewrites a tree in place. functions_only: the module's own statements get no steps, and run as part of its import."""
+    """Rewrites a tree in place.
+
+    functions_only: the module's own statements get no steps, and run as part of its import
+    """
 
     def __init__(self, statements: ProgramStatements, line_offset: int, functions_only: bool = False) -> None:
         self.statements, self.line_offset, self.functions_only = statements, line_offset, functions_only
@@ -229,7 +244,11 @@ class Instrumenter:
         return out + deferred
 
     def instrument_statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
-        """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
+        """A statement with its calls of the recorder.
+
+        i: its index
+        loop: that of the loop it is in, None for none
+        """
         if type(node) in PLAIN_STATEMENTS and not self.has_yields:
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, FunctionNode):
@@ -324,7 +343,7 @@ class Instrumenter:
             if isinstance(member, FunctionNode):
                 self.instrument_function(member, self.statements.add_statement(member, i, None, self.line_offset))
             elif isinstance(member, ast.ClassDef):
-                self.instrument_class_members(member, self.statements.add_statement(member, i, None))
+                self.instrument_class_members(member, self.statements.add_statement(member, i, None, self.line_offset))
 
 
 class YieldTransformer(ast.NodeTransformer):
@@ -415,8 +434,9 @@ def instrument_tree(
 ) -> tuple[ast.Module, ProgramStatements]:
     """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
 
-    statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
-    source before this file. functions_only: see `Instrumenter`.
+    statements: the table of the program's other files, to which these are added
+    line_offset: lines of the program's source before this file
+    functions_only: see `Instrumenter`
     """
     work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset, functions_only)
     return work.instrument_module(nodes), work.statements

@@ -1,4 +1,5 @@
-"""What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program answers."""
+"""What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program
+answers."""
 
 import gc
 import types
@@ -96,7 +97,8 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
 
 
 def exception_position_in_frame(error: BaseException, frame: types.FrameType) -> tuple[int, int]:
-    """The line and the instruction at which an exception left a frame; where it did not, those at which the frame is."""
+    """The line and the instruction at which an exception left a frame; where it did not, those at which the frame
+    is."""
     line, instruction = frame.f_lineno, frame.f_lasti
     position = traceback_of(error)
     while position is not None:

@@ -1,4 +1,5 @@
-"""How many iterations a loop will have, of what it goes over: where that can be told without running code of the program."""
+"""How many iterations a loop will have, of what it goes over: where that can be told without running code of the
+program."""
 
 import operator
 import sys

@@ -46,9 +46,10 @@ class OpCall:
 
 
 class DetachedCopy(NamedTuple):
-    """A new leaf that requires no grad on the storage of a tensor that does. reason: "detach" or "data".
+    """A new leaf that requires no grad on the storage of a tensor that does.
 
-    user: the line without steps at which it was met, which used it: torch hides who made it.
+    reason: "detach" or "data"
+    user: the line without steps at which it was met, which used it: torch hides who made it
     """
 
     source: str
@@ -61,18 +62,19 @@ class DetachedCopy(NamedTuple):
 class Observation:
     """Filled by the hooks (operators, the engine, the recorder's calls), read by the probes, forgotten with its step.
 
-    step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
-    lives, not only what the statement may have changed; observe_all: that is what the observation does;
-    unstepped_code_ran: only because code without steps may have run. slots_unobserved: what nodes saved may have changed in a
-    way that no operation, counter or byte shows. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
-    before; skipped_visits: the same of a backward pass. op_places: operations of the log that have one. ops_unobserved: operators ran that were not recorded. ops_outside_engine: operators that the engine did not call by itself.
-    tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
-    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
-    interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
-    arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something
-    outside of the program's names. provisional_facts: facts of tensors that may die before they are observed.
-    graph_roots, visited_nodes: nodes to walk from, and (node, uid) of those that the engine ran. ended_backwards,
-    retired_frames, dead_uids: uids of what is over.
+    step: the number of the step in the making log: its log everything_requested: a hook asks to observe all that lives,
+        not only what the statement may have changed observe_all: that is what the observation does unstepped_code_ran:
+        only because code without steps may have run slots_unobserved: what nodes saved may have changed in a way that
+        no operation, counter or byte shows exposes_memory: the statement may have handed out a tensor's memory
+        skipped_steps: steps that passed unrecorded before skipped_visits: the same of a backward pass op_places:
+        operations of the log that have one ops_unobserved: operators ran that were not recorded ops_outside_engine:
+        operators that the engine did not call by itself tensors_printed: torch put a tensor into words
+        storages_rebound: tensors may have gone to other storages counters_ambiguous: a new tensor may share a version
+        counter that only a saved slot holds displayed_repr: what an interactive session shows of the statement's value
+        array_bases: the tensors that own the memory of new numpy arrays, and those touched_tensors, touched_storages:
+        taken or made by operators reached_tensors: held by something outside of the program's names provisional_facts:
+        facts of tensors that may die before they are observed graph_roots, visited_nodes: nodes to walk from, and
+        (node, uid) of those that the engine ran ended_backwards, retired_frames, dead_uids: uids of what is over
     """
 
     step: int = 0
@@ -125,9 +127,11 @@ class Observation:
         return {storage: (call.log_index, tensor) for call in self.op_calls for storage, tensor in call.writes}
 
     def reset_for_next_step(self, after_fault: bool) -> None:
-        """Begin the next step. after_fault: what died or ended is kept, for the step that failed did not report it.
+        """Begin the next step.
 
         Containers are emptied and not replaced: new ones would take the addresses that the program just freed.
+
+        after_fault: what died or ended is kept, for the step that failed did not report it
         """
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False

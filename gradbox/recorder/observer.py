@@ -35,7 +35,7 @@ MAX_RELATED_ROUNDS = 8
 class Observer:
     """The probes of a run. `observe` brings the trace's state up to date.
 
-    focus: see `StorageWindows`.
+    focus: see `StorageWindows`
     """
 
     def __init__(self, context: ProbeContext, focus: FocusRecord, statements: ProgramStatements) -> None:
@@ -75,7 +75,7 @@ class Observer:
     def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Find what changed since the last observation: facts go to the delta, events to the log.
 
-        observe_frames: observes the frames, all or those of the step, and returns whether that is enough.
+        observe_frames: observes the frames, all or those of the step, and returns whether that is enough
         """
         observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
@@ -165,7 +165,8 @@ class Observer:
             update(observation)
 
     def _walk_graph(self, observation: Observation) -> None:
-        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed unobserved."""
+        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed
+        unobserved."""
         all_nodes = (
             observation.slots_unobserved
             or observation.counters_ambiguous
@@ -228,7 +229,8 @@ class Observer:
         return slot_events
 
     def _write_that_broke_slot(self, transition: SlotTransition, observation: Observation) -> dict[str, Any]:
-        """Through which handle, and by which line without steps, the operations broke a slot; see `events.BrokenSlotEvent`."""
+        """Through which handle, and by which line without steps, the operations broke a slot; see
+        `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped_steps:
             return {}
@@ -272,7 +274,12 @@ def overrides_phase(probe: Probe, phase: str) -> bool:
 def storage_written_event(
     storage: str, dtype: str, count: int | None, elements: list[int], writer: tuple[int, str] | None
 ) -> events.Written:
-    """count: of the elements that changed; elements: as many of them as are known. writer: (op, tensor), if known."""
+    """The event of a storage whose bytes changed.
+
+    count: of the elements that changed
+    elements: as many of them as are known
+    writer: (op, tensor), if known
+    """
     event: events.Written = {"kind": "event", "event": "written", "storage": storage, "changed": count}
     if writer is not None:
         event["op"], event["by"] = writer

@@ -1,4 +1,5 @@
-"""Norms of parameters and of their gradients, read where they lie: no operation of torch runs, nothing is allocated by it."""
+"""Norms of parameters and of their gradients, read where they lie: no operation of torch runs, nothing is allocated by
+it."""
 
 import ctypes
 import math
@@ -22,7 +23,8 @@ Array = np.ndarray[Any, Any]
 
 
 def elements_of(tensor: torch.Tensor) -> Array | None:
-    """Its elements, flat: a view of its memory where that is possible, to be used at once; None where they are not to be had."""
+    """Its elements, flat: a view of its memory where that is possible, to be used at once; None where they are not to
+    be had."""
     kind, dtype = type(tensor), _NUMPY_DTYPES.get(tensor.dtype)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.is_neg():
         return None
@@ -116,7 +118,8 @@ class TrackedParameter:
 
 
 def readable_elements(tensor: torch.Tensor) -> Array | None:
-    """Those of a tensor whose storage is an object of Python's anyway; None where that was given back, or is too small."""
+    """Those of a tensor whose storage is an object of Python's anyway; None where that was given back, or is too
+    small."""
     kind = type(tensor)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.layout is not torch.strided:
         return None
@@ -126,7 +129,11 @@ def readable_elements(tensor: torch.Tensor) -> Array | None:
 
 
 def _difference(values: Array, kept: Array, total: float) -> Array:
-    """total: the sum of squares of `values`. What is not finite warns of nothing, whatever the program does with warnings."""
+    """The norm of `values` less `earlier`. Numbers that are not finite raise no warning, whatever the program does with
+    warnings.
+
+    total: the sum of squares of `values`
+    """
     if total < SAFE_SUM and float(kept.dot(kept)) < SAFE_SUM:
         return np.asarray(values - kept)
     with np.errstate(all="ignore"):

@@ -22,9 +22,22 @@ MAX_FOLLOWED_VALUES = 2000
 
 MISSING: Any = object()
 _TYPES_WITHOUT_REFERENTS = (
-    bool, int, float, complex, str, bytes, type(None), type, types.ModuleType, types.CodeType, torch.dtype, torch.device,
-    np.generic, range, slice,
-)  # fmt: skip
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    type,
+    types.ModuleType,
+    types.CodeType,
+    torch.dtype,
+    torch.device,
+    np.generic,
+    range,
+    slice,
+)
 
 
 class Reachability:
@@ -39,7 +52,10 @@ class Reachability:
         self.incomplete = False
 
     def begin_observation(self, partial: bool) -> None:
-        """An observation begins. partial: it is not one of everything, so what values lead to matters."""
+        """An observation begins.
+
+        partial: it is not one of everything, so what values lead to matters
+        """
         self._visited.clear()
         self.incomplete = False
         self._values.set_opaque_handler(self.observe_referents if partial else None)

@@ -67,8 +67,8 @@ class Recorder:
     """Follows one run.
 
     focus_counts: `Focus.counts` of a second run that would show what this one skipped; None where there is no need.
-    raised_in_iteration: the innermost loop and its iteration over the whole run, from 0, where the program's exception came
-    from one that was not recorded.
+    raised_in_iteration: the innermost loop and its iteration over the whole run, from 0, where the program's exception
+    came from one that was not recorded.
     """
 
     def __init__(self, run: RunContext) -> None:
@@ -319,7 +319,10 @@ class Recorder:
         self._context.observation.everything_requested = True
 
     def record_begin_step(self, frame: FrameType | None, line: int) -> None:
-        """Before the first statement: a step with what is there already. frame: the innermost of the program's that run."""
+        """Before the first statement: a step with what is there already.
+
+        frame: the innermost of the program's that run
+        """
         with self._guard():
             observation = self._context.observation
             observation.everything_requested = observation.past_unknown = True
@@ -370,7 +373,10 @@ class Recorder:
                 self._record_raise(error, frames[-1], frames)
 
     def record_end_step(self, line: int, frame: FrameType | None = None) -> None:
-        """After the program: a step of its own if anything still changed. frame: in which the program goes on, unrecorded."""
+        """After the program: a step of its own if anything still changed.
+
+        frame: in which the program goes on, unrecorded
+        """
         self._skipped.end_skipping()
         if self.observer.stale_views.clear_all():
             self._context.observation.everything_requested = True
@@ -419,7 +425,10 @@ class Recorder:
         self._record_step(CallStep(self.steps.statement_at_frame(caller), caller, entered=frame))
 
     def _record_resume(self, frame: FrameType, value: Any = None) -> None:
-        """A generator's frame goes on: the step is the statement's that woke it. value: what was sent to it."""
+        """A generator's frame goes on: the step is the statement's that woke it.
+
+        value: what was sent to it
+        """
         caller = innermost_stepping_frame(frame.f_back)
         self._record_step(ResumeStep(self.steps.statement_at_frame(caller), caller, value, frame))
 

@@ -10,7 +10,6 @@ batch.
 import contextlib
 import copy
 import functools
-import importlib
 import io
 import pickle
 import random
@@ -59,7 +58,8 @@ class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
         self._reset(loader, first_iter=True)
 
     def _get_data(self) -> tuple[Any, Any]:
-        """The result of the task that waits longest, with its index; asks no worker that is at the end of its stream."""
+        """The result of the task that waits longest, with its index; asks no worker that is at the end of its
+        stream."""
         while True:
             number, task = self._tasks.popleft()
             if isinstance(task, _utils.worker._ResumeIteration):
@@ -206,7 +206,10 @@ class DatasetPickler(pickle.Pickler):
 
 
 class SharingUnpickler(pickle.Unpickler):
-    """Unpickles either. known: what its persistent ids stand for."""
+    """Unpickles either.
+
+    known: what its persistent ids stand for
+    """
 
     def __init__(self, data: bytes, known: dict[int, Any]) -> None:
         super().__init__(io.BytesIO(data))
@@ -258,13 +261,15 @@ def new_unshared_storage(cls: type[torch.UntypedStorage], size: int, *, device: 
 
 
 COMPILE_FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
-"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""
+"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean
+it."""
 
 disable_compile: Any = torch.compiler.disable
 
 
 class TorchReplacements:
-    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its workers."""
+    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its
+    workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -344,6 +349,10 @@ def check_compile_options(
         message = "Either mode or options can be specified, but both can't be specified at the same time."
         raise RuntimeError(message)
     if backend in (None, "inductor") and mode not in (None, "default"):
-        importlib.import_module("torch._inductor").list_mode_options(mode)
+        from torch._inductor import list_mode_options  # noqa: PLC0415 it takes seconds, and few programs compile
+
+        list_mode_options(mode)
     elif isinstance(backend, str) and backend != "inductor":
-        importlib.import_module("torch._dynamo.backends.registry").lookup_backend(backend)
+        from torch._dynamo.backends.registry import lookup_backend  # noqa: PLC0415 as above
+
+        lookup_backend(backend)

@@ -1,4 +1,5 @@
-"""The bounded lists of what is told of the rounds of a training: losses, loops, printed texts, and whose norms they are."""
+"""The bounded lists of what is told of the rounds of a training: losses, loops, printed texts, and whose norms they
+are."""
 
 import math
 from collections.abc import Iterable
@@ -23,8 +24,8 @@ from gradbox.wire.rounds import (
 )
 
 LoopPath = tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]
-"""Loops around a place, how many of these are the innermost function's, the iteration of each, and the number that this has in
-the whole run; as in `RoundStretch`."""
+"""Loops around a place, how many of these are the innermost function's, the iteration of each, and the number that this
+has in the whole run; as in `RoundStretch`."""
 
 NO_LOOPS: LoopPath = ((), 0, (), ())
 
@@ -157,7 +158,10 @@ class NormRows:
         self._row_of: dict[str, int] = {}
 
     def add(self, uids: Iterable[str], entries: Iterable[TrainingRound]) -> None:
-        """Tell those of these parameters too. entries: of which what is told has to follow."""
+        """Tell those of these parameters too.
+
+        entries: of which what is told has to follow
+        """
         new = [uid for uid in uids if uid not in self._row_of]
         if not new:
             return

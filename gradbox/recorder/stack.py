@@ -21,12 +21,12 @@ line_offsets: dict[str, int] = {PROGRAM_FILENAME: 0}
 """The program's files, by the name that their code has: how many lines of the program's source come before each."""
 
 passed_calls: list[tuple[int, CodeType]] = []
-"""The call of one of the program's functions that runs without steps, if one does: the id of its frame, and its code. It may
-be over already: whoever meets it looks for the frame."""
+"""The call of one of the program's functions that runs without steps, if one does: the id of its frame, and its code.
+It may be over already: whoever meets it looks for the frame."""
 
 engine_waits: list[tuple[int, FrameType]] = []
-"""Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
-thread where backwards are nested deeply, and on a GPU always."""
+"""Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in
+another thread where backwards are nested deeply, and on a GPU always."""
 
 _MODULE_CALL = torch.nn.Module._call_impl.__code__
 
@@ -37,7 +37,7 @@ RECURSION_SLACK = 50
 def is_recursion_too_deep(recorder_frames: int = 2) -> bool:
     """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it.
 
-    recorder_frames: of the recorder, above the function's.
+    recorder_frames: of the recorder, above the function's
     """
     try:
         sys._getframe(recorder_frames + sys.getrecursionlimit() - RECURSION_SLACK)
@@ -57,7 +57,8 @@ def to_program_line(code: CodeType, line: int) -> int:
 
 
 def has_steps(code: CodeType) -> bool:
-    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
+    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions,
+    classes."""
     if code.co_filename not in line_offsets:
         return False
     return code.co_name == "<module>" or (
@@ -192,18 +193,24 @@ def drop_frames_before_program(error: BaseException) -> None:
 def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
     """`traceback.walk_stack` of a script: the program's module is the outermost, and nothing of ours lies between.
 
-    frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames.
+    frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames
     """
     yield from walk_frames_without_recorder(sys._getframe(4) if frame is None else frame, True)
 
 
 def walk_stack_without_recorder(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
-    """`traceback.walk_stack` without what is ours. frame: as for `walk_program_stack`."""
+    """`traceback.walk_stack` without what is ours.
+
+    frame: as for `walk_program_stack`
+    """
     yield from walk_frames_without_recorder(sys._getframe(4) if frame is None else frame, False)
 
 
 def walk_frames_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[tuple[FrameType, int]]:
-    """The frames from here outwards and their lines, without ours; to_module: as far as the program's module."""
+    """The frames from here outwards and their lines, without ours;
+
+    to_module: as far as the program's module
+    """
     kernel: list[FrameType] = []  # frames that one of ours may have called
     while frame is not None:
         if is_called_by_kernel(frame):

@@ -27,8 +27,8 @@ from gradbox.wire.records import StepRecord
 from gradbox.wire.trace import StepKind, Visit
 
 MAX_STRETCH_SHARE = 0.2
-"""The share of a trace's room that one stretch may fill, as a round of training or a program without loops, before the contents
-of memory are told in less room."""
+"""The share of a trace's room that one stretch may fill, as a round of training or a program without loops, before the
+contents of memory are told in less room."""
 
 SHORT_MAX_CELLS = 32
 """Elements up to which they are listed whole then."""
@@ -42,7 +42,10 @@ class CodeWithoutSteps(Protocol):
     """What runs in the process beside the code that is stepped."""
 
     def may_change_anything(self, frame: FrameType | None) -> bool:
-        """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
+        """Whether what it changes is not known from the statement at work.
+
+        frame: the innermost one that runs
+        """
 
     def reaches_into_graph(self) -> bool:
         """Whether its text has words by which what a node saved can be changed without an operation."""
@@ -55,12 +58,16 @@ class CodeWithoutSteps(Protocol):
 class RunContext:
     """What a run is made of, and what it is held to.
 
-    globals: the program's globals. write_step: takes a finished step, returns its size in bytes. stop_at_limit:
-    called with a limit's name and its value when the run has to end; it does not return. focus: see `IterationSchedule`.
-    displayed: the statements whose value is wanted as an interactive session shows it. hidden_names: of the
-    module, that are not the program's; None for all that it had before, as long as they are not bound anew.
-    is_recorded: whether what the current thread does is recorded. unstepped_code: None where there is none of the program's.
-    on_skipped_iteration: called with the number of an iteration that is not recorded.
+    globals: the program's globals
+    write_step: takes a finished step, returns its size in bytes
+    stop_at_limit: called with a limit's name and its value when the run has to end; it does not return
+    focus: see `IterationSchedule`
+    displayed: the statements whose value is wanted as an interactive session shows it
+    hidden_names: of the module, that are not the program's; None for all that it had before, as long as they are not
+        bound anew
+    is_recorded: whether what the current thread does is recorded
+    unstepped_code: None where there is none of the program's
+    on_skipped_iteration: called with the number of an iteration that is not recorded
     """
 
     globals: dict[str, Any]
@@ -87,7 +94,11 @@ class StepRequest:
 
 @dataclass(slots=True)
 class StatementStep(StepRequest):
-    """After a statement. encoded_value: the value of a bare expression. is_last: the run ends with it."""
+    """After a statement.
+
+    encoded_value: the value of a bare expression
+    is_last: the run ends with it
+    """
 
     kind: ClassVar[StepKind] = "statement"
     encoded_value: Value = None
@@ -115,7 +126,10 @@ class ReturnStep(ValueStep):
 
 @dataclass(slots=True)
 class YieldStep(ValueStep):
-    """suspended: the uid of the frame that yields."""
+    """The step of a generator that yields.
+
+    suspended: the uid of the frame that yields
+    """
 
     kind: ClassVar[StepKind] = "yield"
     suspended: str | None = None
@@ -123,7 +137,10 @@ class YieldStep(ValueStep):
 
 @dataclass(slots=True)
 class CallStep(ValueStep):
-    """A function begins; the step is the calling statement's. entered: the function's frame."""
+    """A function begins; the step is the calling statement's.
+
+    entered: the function's frame
+    """
 
     kind: ClassVar[StepKind] = "call"
     entered: FrameType | None = None
@@ -138,7 +155,10 @@ class ResumeStep(CallStep):
 
 @dataclass(slots=True)
 class RaiseStep(StepRequest):
-    """A statement raised at a line. stack: the frames that the exception went through; None for those that run."""
+    """A statement raised at a line.
+
+    stack: the frames that the exception went through; None for those that run
+    """
 
     kind: ClassVar[StepKind] = "raise"
     line: int = 0
@@ -303,7 +323,8 @@ class StepRecorder:
     def _decide_whether_to_observe_all(
         self, request: StepRequest, position: StepPosition, observation: Observation, is_last: bool
     ) -> None:
-        """Whether to observe everything: a hook asked for it, or the text does not say what the statement may change."""
+        """Whether to observe everything: a hook asked for it, or the text does not say what the statement may
+        change."""
         effects = self._statements.effects[request.stmt] if request.stmt is not None else None
         unknown = effects.may_change_anything if effects is not None else not isinstance(request, EndStep)
         returned_anything = self._enqueue_returned_values(position.depth, observation)
@@ -326,7 +347,8 @@ class StepRecorder:
         observation.slots_unobserved = observation.slots_unobserved or unknown or is_last
 
     def _may_text_reach_into_graph(self) -> bool:
-        """Whether some statement, or code without steps, may change what a node saved by another way than an operation."""
+        """Whether some statement, or code without steps, may change what a node saved by another way than an
+        operation."""
         unstepped = self._run.unstepped_code
         return self._statements.reaches_into_graph or (unstepped is not None and unstepped.reaches_into_graph())
 
@@ -379,10 +401,9 @@ class StepRecorder:
         return sufficient
 
     def _only_engine_ran(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
-        """Whether since the last step, a visit of the same backward, no Python ran that could change what the names of the
-        statement lead to: what the engine changes, the visits themselves tell. A net of a thousand modules that is named in
-        the statement of its backward would be looked through at every visit.
-        """
+        """Whether since the last step, a visit of the same backward, no Python ran that could change what the names of
+        the statement lead to: what the engine changes, the visits themselves tell. A net of a thousand modules that is
+        named in the statement of its backward would be looked through at every visit."""
         observation = self._context.observation
         if not isinstance(request, VisitStep) or self._last_visit_place != (position.frame_uid, request.stmt):
             return False

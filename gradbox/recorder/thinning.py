@@ -17,7 +17,8 @@ UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
 
 LAST_SHARE = 0.95
-"""The share up to which the last iteration of all is recorded, for which room was kept; the rest is for what follows the loops."""
+"""The share up to which the last iteration of all is recorded, for which room was kept; the rest is for what follows
+the loops."""
 
 FOCUSED_SHARES = 0.15, 0.5
 """The same where a run is to show certain iterations."""
@@ -35,10 +36,11 @@ GAP_EXPONENT = 6
 class IterationSchedule:
     """When an iteration is due.
 
-    share_used: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop
-    and those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
-    counts: by loop, how many iterations have begun in the whole run; counts_at_entry: how many when it began anew. ends_run: set
-    where the iteration that begins is the last one of its loop and of those around it.
+    share_used: the share of the trace's room that is used
+    focus: `{"loop", "iteration"}` with the counts of the loop and those around it, outermost first; or `{"counts"}`,
+        how often each loop has begun an iteration in the whole run. counts: by loop, how many iterations have begun in
+        the whole run; counts_at_entry: how many when it began anew. ends_run: set where the iteration that begins is
+        the last one of its loop and of those around it.
     """
 
     def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:
@@ -59,7 +61,10 @@ class IterationSchedule:
         self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
 
     def enter_loop(self, loop: int, length: int | None) -> None:
-        """A loop begins anew. length: how many iterations it will have, unless it is left before; None where that is not known."""
+        """A loop begins anew.
+
+        length: how many iterations it will have, unless it is left before; None where that is not known
+        """
         self.counts_at_entry[loop] = self.counts.get(loop, 0)
         if length is None:
             self._last_counts.pop(loop, None)
@@ -75,7 +80,10 @@ class IterationSchedule:
         return self.counts.get(loop) == self._last_counts.get(loop, 0)
 
     def is_iteration_due(self, loop: int, path: list[int]) -> bool:
-        """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
+        """Whether the iteration that begins is recorded.
+
+        path: its count after those of the loops around it
+        """
         count, spent = self.counts[loop], self._share_used()
         spent_at_start = self._spent_at_start.pop(loop, None)
         if spent_at_start is not None:
@@ -95,7 +103,8 @@ class IterationSchedule:
         return True
 
     def _room(self, loop: int, cost: float, ends_run: bool) -> float:
-        """The share that may be used at the end of an iteration, so that the last one still has room where it is known."""
+        """The share that may be used at the end of an iteration, so that the last one still has room where it is
+        known."""
         if loop not in self._last_counts or loop not in self._cost:
             return self._max_share
         return LAST_SHARE if ends_run else self._max_share - cost * COST_MARGIN
@@ -111,7 +120,7 @@ class IterationSchedule:
 class SkippedIterations:
     """Whether the program is in an iteration that is not recorded, and what passed meanwhile.
 
-    set_recording_paused: called with True when such a stretch begins, and with False when it ends.
+    set_recording_paused: called with True when such a stretch begins, and with False when it ends
     """
 
     def __init__(
@@ -127,7 +136,9 @@ class SkippedIterations:
     def begin_iteration(self, frame: FrameType, loop: int, path: list[int], loop_ended: bool, may_skip: bool) -> bool:
         """An iteration begins; returns whether its step is recorded.
 
-        path: see `IterationSchedule.is_iteration_due`. loop_ended: the loop ends instead. may_skip: whether it can be left out.
+        path: see `IterationSchedule.is_iteration_due`
+        loop_ended: the loop ends instead
+        may_skip: whether it can be left out
         """
         if loop_ended or not (self.active or may_skip) or self.schedule.is_iteration_due(loop, path):
             self.end_skipping()

@@ -10,24 +10,13 @@ from time import perf_counter, process_time
 import torch
 from pydantic_core import to_json
 
-from gradbox.language import policy
 from gradbox.recorder import introspection
 from gradbox.recorder.code_places import code_place_record, is_raised_in_torch, place_where_raised
 from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, to_program_line
 from gradbox.wire.events import Raised
 from gradbox.wire.job_records import FaultLine
 from gradbox.wire.program import Refusal
-from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord, StatementRecord
-
-
-def statements_with_character_columns(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:
-    """The table of statements with columns in characters; the syntax tree counts bytes."""
-    lines = source.split("\n")
-    return [
-        {**row, "col": policy.character_column(lines[row["line"] - 1], row["col"]),
-         "end_col": policy.character_column(lines[row["end_line"] - 1], row["end_col"])}
-        for row in rows
-    ]  # fmt: skip
+from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord
 
 
 def cost_record(wall_start: float, cpu_start: float) -> CostRecord:
@@ -127,9 +116,8 @@ def error_record(error: BaseException) -> ErrorRecord:
 
 
 def raised_event(error: BaseException) -> Raised:
-    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that runs
-    its code.
-    """
+    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that
+    runs its code."""
     is_own = introspection.is_program_class(type(error))
     event: Raised = {
         "kind": "event",

@@ -1,8 +1,8 @@
 """The rounds of a training, told whether they are recorded or not: their loops, losses, learning rates and norms.
 
-A step of an optimizer ends a round, if a node of a graph was made since the last round ended (docs/decisions/0046); another
-optimizer's in the same iteration of a loop belongs to the same round (0049). While no optimizer has stepped, iterations
-that call backward are rounds.
+A step of an optimizer ends a round, if a node of a graph was made since the last round ended (docs/decisions/0046);
+another optimizer's in the same iteration of a loop belongs to the same round (0049). While no optimizer has stepped,
+iterations that call backward are rounds.
 """
 
 from collections.abc import Callable
@@ -59,8 +59,10 @@ _graph_sequence_number: Callable[[], int] = torch.autograd._get_sequence_nr  # t
 
 @dataclass(slots=True)
 class Round:
-    """The one that runs. step: the first recorded step, None where it is not recorded so far. end: without an optimizer, the step
-    of its last backward, None where that is not recorded.
+    """The one that runs.
+
+    step: the first recorded step, None where it is not recorded so far
+    end: without an optimizer, the step of its last backward, None where that is not recorded
     """
 
     step: int | None
@@ -73,7 +75,8 @@ class Round:
 class TrainingRoundLog:
     """Hears of backwards, of steps of optimizers and of what is printed, and keeps what is told of the rounds.
 
-    schedule: has the counts of iterations. step_count: how many steps are recorded so far.
+    schedule: has the counts of iterations
+    step_count: how many steps are recorded so far
     """
 
     def __init__(
@@ -189,7 +192,8 @@ class TrainingRoundLog:
         return self._current.backwards > 0 or _graph_sequence_number() != self._last_number
 
     def _ends_round(self) -> bool:
-        """Whether a step of an optimizer would end a round: not within a backward, whose other nodes are still to run."""
+        """Whether a step of an optimizer would end a round: not within a backward, whose other nodes are still to
+        run."""
         return torch._C._current_graph_task_id() == -1 and _graph_sequence_number() != self._last_number
 
     def _end_round(self, path: LoopPath, optimizer: Optimizer | None) -> None:

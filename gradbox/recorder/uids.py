@@ -29,9 +29,8 @@ def uid_sort_key(uid: str) -> tuple[str, int]:
 
 
 class WeakUids:
-    """Uids of objects that take weak references, by identity. Nothing is kept alive. dead: those that died since the last
-    `collect_dead_uids`.
-    """
+    """Uids of objects that take weak references, by identity. Nothing is kept alive. dead: those that died since the
+    last `collect_dead_uids`."""
 
     def __init__(self, uids: UidAllocator, letter: str) -> None:
         self._uids, self._letter = uids, letter
@@ -96,9 +95,9 @@ class WeakUids:
 class ObjectUids:
     """Uids of objects of which most take no weak references (lists, dicts, instances).
 
-    One lives while something that is reported refers to it: a frame, a tensor's attribute, another object. An address may be used
-    again only after its object is free, which is after nothing refers to it any more; inside one statement that can
-    pass unseen, but for instances, which do take weak references.
+    One lives while something that is reported refers to it: a frame, a tensor's attribute, another object. An address
+    may be used again only after its object is free, which is after nothing refers to it any more; inside one statement
+    that can pass unseen, but for instances, which do take weak references.
     """
 
     def __init__(self, uids: UidAllocator) -> None:
@@ -141,7 +140,10 @@ class ObjectUids:
         return uid, first
 
     def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:
-        """The holder refers to these objects now, and to no others. holder: a uid, or a frame's uid and a name."""
+        """The holder refers to these objects now, and to no others.
+
+        holder: a uid, or a frame's uid and a name
+        """
         before = self._references.get(holder, ())
         if targets == before:
             return

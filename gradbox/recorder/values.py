@@ -37,7 +37,8 @@ _TYPES_WITH_A_TEXT = (torch.dtype, torch.device, torch.layout, torch.memory_form
 
 
 def encode_text(value: str) -> str | Opaque:
-    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an `Opaque`."""
+    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an
+    `Opaque`."""
     if len(value) > MAX_TEXT:
         value = value[:MAX_TEXT] + "…"
     encoded = value.encode("utf-8", "backslashreplace").decode()
@@ -79,7 +80,10 @@ class ValueEncoder:
         return self.encode(value, MAX_DEPTH)
 
     def encode(self, value: Any, depth: int = 0) -> Value:
-        """The value as the wire has it. depth: how many containers it lies in."""
+        """The value as the wire has it.
+
+        depth: how many containers it lies in
+        """
         kind = type(value)
         self._budget -= 1
         if value is None:
@@ -175,7 +179,8 @@ class ValueEncoder:
         return {"ref": uid}
 
     def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
-        """The parameters behind the items that are reported of a longer list, as runs of uids; None where others are there."""
+        """The parameters behind the items that are reported of a longer list, as runs of uids; None where others are
+        there."""
         if length <= MAX_ITEMS or kind is not list:
             return None
         more = value[MAX_ITEMS : MAX_ITEMS + MAX_MORE_TENSORS]

@@ -1,5 +1,5 @@
-"""The process that checks a script's gradients, or whether its samples stay apart: it runs the script again and again, up to its
-first backward, without what it prints.
+"""The process that checks a script's gradients, or whether its samples stay apart: it runs the script again and again,
+up to its first backward, without what it prints.
 
 `gradbox.script.script_check` starts it. It ends without exit handlers, which are the script's.
 """
@@ -40,7 +40,10 @@ def reseed() -> None:
 
 
 def check_script(request: dict[str, Any], target: str, arguments: list[str]) -> GradientCheckReply:
-    """request: see `gradbox.script.script_check.check_script`."""
+    """Run the script again and again, and check what it computed.
+
+    request: see `gradbox.script.script_check.check_script`
+    """
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
     path, spec = find_script(target, request["module"])

@@ -1,4 +1,5 @@
-"""SIGINT for a script: Ctrl-C sends it to the script's process and to this one, `kill` and an editor's stop button to this one alone.
+"""SIGINT for a script: Ctrl-C sends it to the script's process and to this one, `kill` and an editor's stop button to
+this one alone.
 
 The script's process notes each signal that it gets in a file, so that none is sent a second time.
 """

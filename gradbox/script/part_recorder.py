@@ -83,8 +83,9 @@ class PartWatcher:
 class PartRecorder:
     """The recordings of one run of a script, and what its user is told of them.
 
-    path: of the script, as its code names it. folder: one for each recording is made in it. own_folder: as `SessionOptions` has
-    it. frame: in which the recorded part runs; None while nothing is recorded.
+    path: of the script, as its code names it
+    folder: one for each recording is made in it
+    own_folder: as `SessionOptions` has it. frame: in which the recorded part runs; None while nothing is recorded.
     """
 
     def __init__(
@@ -137,9 +138,12 @@ class PartRecorder:
     def begin_recording_of(
         self, label: str, region: dict[str, Any], frame: FrameType, follow_stack: bool = False
     ) -> Path | None:
-        """Record from here on; the folder of the recording, None where that fails, which is said. label: how it is called.
-        region: as the trace tells it. frame: that runs. follow_stack: it is torch's, and those of the program that wait for it are
-        followed.
+        """Record from here on; the folder of the recording, None where that fails, which is said.
+
+        label: how it is called
+        region: as the trace tells it
+        frame: that runs
+        follow_stack: it is torch's, and those of the program that wait for it are followed
         """
         folder = self._folder / f"{self._recording_count:06}"
         self.frame, self._recording_count = frame, self._recording_count + 1
@@ -149,11 +153,22 @@ class PartRecorder:
             self._files = TraceLineFiles(folder)
             self._progress.begin_part(label)
             self._session = begin_session(
-                self._path, self._module_namespace(frame), frame, follow_stack=follow_stack, title=self._script_name, also=list(self._imported_files_to_record()),
-                steps=self._steps, module_is_outermost=True, region=region, sink=self._files, arguments=self._arguments,
-                on_step=self._progress.count_step, before_output=self._progress.before_output,
-                on_skipped_iteration=self._progress.count_iteration, own_folder=self._own_folder,
-            )  # fmt: skip
+                self._path,
+                self._module_namespace(frame),
+                frame,
+                follow_stack=follow_stack,
+                title=self._script_name,
+                also=list(self._imported_files_to_record()),
+                steps=self._steps,
+                module_is_outermost=True,
+                region=region,
+                sink=self._files,
+                arguments=self._arguments,
+                on_step=self._progress.count_step,
+                before_output=self._progress.before_output,
+                on_skipped_iteration=self._progress.count_iteration,
+                own_folder=self._own_folder,
+            )
         except Exception as error:  # the script goes on
             self.frame = self._session = None
             shutil.rmtree(folder, ignore_errors=True)
@@ -162,14 +177,20 @@ class PartRecorder:
         return folder
 
     def _module_namespace(self, frame: FrameType) -> dict[str, Any]:
-        """The globals of the script's module. frame: that runs."""
+        """The globals of the script's module.
+
+        frame: that runs
+        """
         module = sys.modules.get("__main__")
         if frame.f_code.co_filename == self._path or module is None:
             return frame.f_globals
         return vars(module)
 
     def end_recording(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
-        """A part that may be the recorded one is over in this frame. error: by which."""
+        """A part that may be the recorded one is over in this frame.
+
+        error: by which
+        """
         if frame is self.frame and self.is_recording_process():
             self._end_session(error, lambda session: session.stop_following_frame(frame, watcher.enclosing_position))
 
@@ -218,7 +239,13 @@ class PartRecorder:
         options = self._options
         for watcher in self.watchers:
             loop, (first, last) = watcher.loop_line, watcher.lines
-            what = f"the loop of line {loop}" if loop is not None else f"line {first}" if first == last else f"lines {first}-{last}"  # fmt: skip
+            what = (
+                f"the loop of line {loop}"
+                if loop is not None
+                else f"line {first}"
+                if first == last
+                else f"lines {first}-{last}"
+            )
             if not watcher.times_begun:
                 yield f"{what} of {self._script_name} never {'began an iteration' if loop is not None else 'ran'}"
             elif options.iterations and watcher.missed_iterations:
@@ -228,7 +255,8 @@ class PartRecorder:
                     if loop is not None
                     else f"{what} ran {watcher.times_begun} time{'s' * (watcher.times_begun > 1)}"
                 )
-                yield f"iteration{'s' if len(watcher.missed_iterations) > 1 else ''} {numbers} never came: {ran}, counted from 0"
+                plural = "s" if len(watcher.missed_iterations) > 1 else ""
+                yield f"iteration{plural} {numbers} never came: {ran}, counted from 0"
         came = [watcher for watcher in self.watchers if watcher.times_begun and not watcher.condition_failed]
         if options.after is not None and not self._recording_count and came:
             yield f"--after {options.after!r} was never true while another iteration was to come"

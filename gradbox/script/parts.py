@@ -14,7 +14,8 @@ BACKWARD_NAMES, STEP_NAMES = {"backward", "autograd.grad"}, {"step"}
 def training_loops(tree: ast.Module) -> Iterator[ast.stmt]:
     """The innermost loops that call `backward()` and, if one does, an optimizer's `step()` too.
 
-    A loop calls what the functions that it calls do, as far as they are in the same file; methods go by their name alone.
+    A loop calls what the functions that it calls do, as far as they are in the same file; methods go by their name
+    alone.
     """
     functions: dict[str, list[ast.AST]] = {}
     for node in ast.walk(tree):
@@ -89,9 +90,11 @@ CompoundStatement = (*LOOP_TYPES, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.
 class PartOptions:
     """What the command was asked for.
 
-    lines: the first and the last, both included. iterations: numbers from 0. after: an expression, and once it is true the
-    next iteration is recorded. rounds: iterations are rounds of the process, whoever's loop it is. until: an expression; every
-    round is recorded, and the last ones are kept once it is true.
+    lines: the first and the last, both included
+    iterations: numbers from 0
+    after: an expression, and once it is true the next iteration is recorded
+    rounds: iterations are rounds of the process, whoever's loop it is
+    until: an expression; every round is recorded, and the last ones are kept once it is true
     """
 
     lines: tuple[int, int] | None = None
@@ -109,8 +112,8 @@ class PartOptions:
 class ScriptPart:
     """Statements that follow one another in one block: `block[start:stop]`.
 
-    enclosing: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it
-    is, if it is one.
+    enclosing: the statement whose block it is; None for that of a function or of the module
+    loop: whose iteration it is, if it is one
     """
 
     block: list[ast.stmt]
@@ -127,10 +130,10 @@ class ScriptPart:
 
 
 def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[ScriptPart]:
-    """The parts of a script that its options name.
+    """The parts of a script that its options name. Raises ValueError, which names the option and the lines, where there
+    is no such part or more than one may be meant.
 
-    tree, source: of the script. file_name: its file's, for messages. Raises ValueError, which names the option and the
-    lines, where there is no such part or more than one may be meant.
+    tree, source: of the script file_name: its file's, for messages
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
@@ -154,7 +157,8 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
 
 
 def whole_module_part(tree: ast.Module) -> ScriptPart:
-    """All of a script, as a part, but for what has to stay at its beginning. Raises ValueError for a script without statements."""
+    """All of a script, as a part, but for what has to stay at its beginning. Raises ValueError for a script without
+    statements."""
     start = 0
     while (
         start < len(tree.body)
@@ -179,7 +183,8 @@ def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str
         )
     if listed:
         raise ValueError(
-            f"{option}: no loop of {file_name} calls backward(); it has these: {listed}. Name the lines of one with --lines"
+            f"{option}: no loop of {file_name} calls backward(); it has these: {listed}. Name the lines of one with "
+            "--lines"
         )
     raise ValueError(f"{option}: there is no loop in {file_name}")
 
@@ -203,8 +208,10 @@ def parts_in_lines(
 ) -> Iterator[ScriptPart]:
     """The parts of a block, and of the blocks in it, that lie in these lines.
 
-    A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of its
-    own. inside_part: the block belongs to a part already.
+    A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of
+    its own.
+
+    inside_part: the block belongs to a part already
     """
     indices: list[int] = []
     for k, statement in enumerate(block):

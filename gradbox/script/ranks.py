@@ -25,9 +25,12 @@ PARAMETERS_FILE = "parameters"
 MAX_NAMED = 3
 """Parameters that a sentence names."""
 
+RUN_LAUNCHER = "import runpy; runpy.run_module('gradbox.sessions.rank_launcher', run_name='__main__')"
+
 
 def torchrun_arguments(target: str, arguments: Sequence[str]) -> list[str] | None:
-    """The arguments of `torchrun` in a command like `torchrun …` or `python -m torch.distributed.run …`; None for others."""
+    """The arguments of `torchrun` in a command like `torchrun …` or `python -m torch.distributed.run …`; None for
+    others."""
     if Path(target).name in TORCHRUN_NAMES:
         return list(arguments)
     if (
@@ -41,9 +44,9 @@ def torchrun_arguments(target: str, arguments: Sequence[str]) -> list[str] | Non
 
 
 def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int], language: str) -> RecordingResult:
-    """Run `torchrun` to its end, and give what was recorded of these ranks. arguments: of `torchrun`.
+    """Run `torchrun` to its end, and give what was recorded of these ranks. Raises OSError where it can't be started.
 
-    Raises OSError where it can't be started.
+    arguments: of `torchrun`
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
         folder = Path(name)
@@ -53,7 +56,7 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
             "stdout_to_stderr": script.stdout_to_stderr, "script_only": script.script_only,
             "parts": None if script.parts is None else asdict(script.parts),
         }  # fmt: skip
-        code = f"import sys; sys.path[0] = {str(PACKAGE_FOLDER.parent)!r}; import runpy; runpy.run_module('gradbox.sessions.rank_launcher', run_name='__main__')"
+        code = f"import sys; sys.path[0] = {str(PACKAGE_FOLDER.parent)!r}; {RUN_LAUNCHER}"
         with sigint_ignored():
             process = subprocess.Popen(
                 [sys.executable, "-c", code, json.dumps(request), *arguments],
@@ -88,7 +91,8 @@ def read_parameters(folder: Path) -> Parameters:
 
 
 def compare_ranks(parameters: Parameters) -> Iterator[str]:
-    """In a sentence, which parameters differ between two ranks, and since which round; nothing where there is nothing to compare."""
+    """In a sentence, which parameters differ between two ranks, and since which round; nothing where there is nothing
+    to compare."""
     ranks = sorted(parameters)
     if len(ranks) < 2:
         return

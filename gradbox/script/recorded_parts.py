@@ -47,10 +47,12 @@ class Watcher(Protocol):
 def compile_with_watchers(
     tree: ast.Module, path: str, parts: Sequence[tuple[ScriptPart, Watcher]], after: str | None
 ) -> CodeType:
-    """The code of a file that calls each part's watcher. after: an expression that is evaluated where a part is over.
+    """The code of a file that calls each part's watcher.
 
     The tree is changed. Raises SyntaxError where blocks would be nested too deeply. Warns of nothing: who compiles the
     plain text has heard of it.
+
+    after: an expression that is evaluated where a part is over
     """
     unused_line = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
     watchers = [watcher for _, watcher in parts]
@@ -103,7 +105,8 @@ def set_line_of_syntax_nodes(node: Any, line: int) -> Any:
 
 
 def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int) -> CodeType:
-    """The code with the watchers in the place of the constants that stand for them, and nothing on line `unused_line`."""
+    """The code with the watchers in the place of the constants that stand for them, and nothing on line
+    `unused_line`."""
     constants: list[Any] = []
     for value in code.co_consts:
         if isinstance(value, CodeType):
@@ -123,7 +126,8 @@ def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int)
 
 
 def locations_without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
-    """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike there."""
+    """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike
+    there."""
     out = list(locations)
     jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
     last: Location = (None, None, None, None)
@@ -146,7 +150,10 @@ def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tupl
 
 
 def encode_location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
-    """CPython's table of locations. entries: as `location_entries` gives them."""
+    """CPython's table of locations.
+
+    entries: as `location_entries` gives them
+    """
     out, before = bytearray(), first_line
     for length, (line, end_line, column, end_column) in entries:
         if line is None:
@@ -181,9 +188,11 @@ def run_script_recording_parts(
     source: str,
     progress: ProgressLine | None = None,
 ) -> BaseException | None:
-    """Run the script in its module's namespace; what it raised. request: see `gradbox.script.script_process.record_script`.
+    """Run the script in its module's namespace; what it raised.
 
     Ends the process where the options name no part of the script.
+
+    request: see `gradbox.script.script_process.record_script`
     """
     options = PartOptions(**request["parts"])
     own_folder = None

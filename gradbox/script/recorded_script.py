@@ -1,6 +1,8 @@
-"""The process of a recorded script: it runs the script as `python train.py` would, and writes its trace's lines to files.
+"""The process of a recorded script: it runs the script as `python train.py` would, and writes its trace's lines to
+files.
 
-`gradbox.script.script_process` starts it. Its stdin, stdout, stderr, exit status, threads and exit handlers are the script's.
+`gradbox.script.script_process` starts it. Its stdin, stdout, stderr, exit status, threads and exit handlers are the
+script's.
 """
 
 import builtins
@@ -68,14 +70,20 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
 
 
 def own_folder(request: dict[str, Any], path: str) -> Path | None:
-    """The folder of the project whose modules are stepped too; None where none is. path: of the script's file."""
+    """The folder of the project whose modules are stepped too; None where none is.
+
+    path: of the script's file
+    """
     if request["script_only"]:
         return None
     return project_folder(str(Path.cwd()) if request["module"] else path)
 
 
 def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
-    """Run and record; what the script raised. request: see `gradbox.script.script_process.record_script`."""
+    """Run and record; what the script raised.
+
+    request: see `gradbox.script.script_process.record_script`
+    """
     process = os.getpid()
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
@@ -100,10 +108,16 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
     files = TraceLineFiles(Path(request["folder"]))
     progress = ProgressLine(sys.stderr, request["quiet"])
     options = SessionOptions(
-        limits=request["limits"], also=tuple(request["also"]), own_folder=own_folder(request, path), arguments=tuple(arguments), title=Path(path).name,
-        sink=files, on_step=progress.count_step, on_skipped_iteration=progress.count_iteration,
+        limits=request["limits"],
+        also=tuple(request["also"]),
+        own_folder=own_folder(request, path),
+        arguments=tuple(arguments),
+        title=Path(path).name,
+        sink=files,
+        on_step=progress.count_step,
+        on_skipped_iteration=progress.count_iteration,
         before_output=progress.before_output,
-    )  # fmt: skip
+    )
     module = sys.modules["__main__"] = create_main_module(path, spec)
     session = Session(options, [SessionFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
@@ -186,7 +200,8 @@ def main() -> None:
 
 
 def count_of_processes() -> int:
-    """How many processes `multiprocessing` was asked for in this one: its counter says its next number in its `repr`."""
+    """How many processes `multiprocessing` was asked for in this one: its counter says its next number in its
+    `repr`."""
     module = sys.modules.get("multiprocessing.process")
     counter = re.fullmatch(r"count\((\d+)\)", repr(getattr(module, "_process_counter", None)))
     return int(counter[1]) if counter else 0

@@ -76,7 +76,10 @@ class RoundRecorder(PartRecorder):
             self._recorded_folders.append(folder)
 
     def _end_round(self, frame: FrameType) -> None:
-        """A round is over. frame: of torch's, in the step of the optimizer that ends it."""
+        """A round is over.
+
+        frame: of torch's, in the step of the optimizer that ends it
+        """
         if self.frame is not None:
             self._end_session(None, lambda session: session.finish_innermost_statement(frame))
         became_true = self._update_condition(frame)

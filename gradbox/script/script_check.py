@@ -17,10 +17,9 @@ CHECK_CODE = BOOTSTRAP_CODE.replace("gradbox.script.recorded_script", "gradbox.s
 
 
 def check_script(script: Script, samples: bool) -> GradientCheckReply:
-    """Run the script again and again, up to its first backward.
+    """Run the script again and again, up to its first backward. Raises OSError where the process can't be started.
 
-    samples: whether the samples of its batch stay apart is asked instead of whether its gradients are right. Raises OSError
-    where the process can't be started.
+    samples: whether the samples of its batch stay apart is asked instead of whether its gradients are right
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as folder:
         reply = Path(folder) / "reply.json"

@@ -17,16 +17,22 @@ from gradbox.script.line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
 from gradbox.script.parts import PartOptions
 
 BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.script.recorded_script import main; main()"
-"""What the process begins with: `-c` and not `-m`, so that nothing of the current folder is imported before the script."""
+"""What the process begins with: `-c` and not `-m`, so that nothing of the current folder is imported before the
+script."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """What is to run. is_module: `target` is a module, as after `python -m`. steps: most of them, None for the default.
+    """What is to run.
 
-    also: globs of modules that are stepped too. script_only: no other module of the project is. quiet: no line of progress. stdout_to_stderr: the script prints to
-    stderr, since stdout is for the trace. parts: which of it are recorded; None for all of it. again: as
-    `Run` has it.
+    is_module: `target` is a module, as after `python -m`
+    steps: most of them, None for the default
+    also: globs of modules that are stepped too
+    script_only: no other module of the project is
+    quiet: no line of progress
+    stdout_to_stderr: the script prints to stderr, since stdout is for the trace
+    parts: which of it are recorded; None for all of it
+    again: as `Run` has it
     """
 
     target: str
@@ -43,8 +49,11 @@ class Script:
 
 @dataclass(frozen=True)
 class RecordingResult:
-    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it.
-    notes: what else there is to say of the processes, a sentence each.
+    """What came of recording a script.
+
+    runs: what was recorded, by its name; "" for the whole script
+    status: the script's exit status, as a shell gives it
+    notes: what else there is to say of the processes, a sentence each
     """
 
     runs: dict[str, Run]
@@ -55,7 +64,8 @@ class RecordingResult:
 def record_script(script: Script, language: str = "en") -> RecordingResult:
     """Run the script to its end, and give what was recorded.
 
-    Ctrl-C and SIGINT go to the script, and end it with what was recorded. Raises OSError where the process can't be started.
+    Ctrl-C and SIGINT go to the script, and end it with what was recorded. Raises OSError where the process can't be
+    started.
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
         folder = Path(name)
@@ -82,9 +92,8 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
 
 
 def stdout_of_process(script: Script) -> int | None:
-    """Where the standard output of the script's process goes, as `Popen` takes it: that of processes which the script starts,
-    and of code that is not Python, goes with it.
-    """
+    """Where the standard output of the script's process goes, as `Popen` takes it: that of processes which the script
+    starts, and of code that is not Python, goes with it."""
     if not script.stdout_to_stderr:
         return None
     try:
@@ -105,7 +114,10 @@ def signal_forwarded(signal_number: signal.Signals, process: subprocess.Popen[by
 
 
 def read_recorded_runs(folder: Path, script: Script, return_code: int, language: str) -> dict[str, Run]:
-    """The runs of the lines that the process has left, in order. return_code: as `subprocess` gives it."""
+    """The runs of the lines that the process has left, in order.
+
+    return_code: as `subprocess` gives it
+    """
     name, runs = Path(script.target).name, {}
     for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):
         lines, has_end = read_trace_lines(part)

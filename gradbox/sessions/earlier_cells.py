@@ -12,7 +12,8 @@ from gradbox.recorder import introspection
 def paths_of_called_cells(tree: ast.AST, namespace: dict[str, Any]) -> list[str]:
     """The paths of the cells whose functions and classes the names of a cell lead to, by way of other such functions.
 
-    tree: of the cell. namespace: of the notebook.
+    tree: of the cell
+    namespace: of the notebook
     """
     pending = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     seen: set[str] = set()

@@ -1,8 +1,8 @@
 """Follows one frame of code that runs as it is, instruction by instruction, and asks the recorder for its steps.
 
-Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that goes
-over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test, and of what
-is sent to a generator.
+Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that
+goes over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test,
+and of what is sent to a generator.
 """
 
 import ast
@@ -50,7 +50,8 @@ class FrameTracer:
     """
 
     __slots__ = (
-        "__weakref__", "_code", "_ended_handler", "_entered_loop", "_exiting_with", "_is_root", "_last_statement", "_left_early",
+        "__weakref__", "_code", "_ended_handler", "_entered_loop", "_exiting_with", "_is_root", "_last_statement",
+        "_left_early",
         "_pending_jump", "_pending_return", "_reached_from_body", "_recorded_return", "_recorder", "_sentinel",
         "_statement", "_statements_or_special", "_suspended_at", "_table", "_thread_tracer", "other_trace",
     )  # fmt: skip
@@ -98,8 +99,9 @@ class FrameTracer:
         self._statement = self._last_statement = self._code.statements[frame.f_lasti // 2]
 
     def finish_running_statement(self, frame: FrameType, enclosing: int) -> None:
-        """Nothing of the frame is followed any more, though it goes on: what ran in it is over. enclosing: the
-        statement in whose block that was; NOWHERE where it was the frame's own.
+        """Nothing of the frame is followed any more, though it goes on: what ran in it is over.
+
+        enclosing: the statement in whose block that was; NOWHERE where it was the frame's own
         """
         if self._statement in (NOWHERE, SUSPENDED):
             return
@@ -179,7 +181,7 @@ class FrameTracer:
     def _end_handler(self, frame: FrameType, i: int) -> None:
         """A handler is over, and its exception dies: that is the `try` statement's, not the last one's in it.
 
-        i: the statement whose position the instruction has: the first that `pass`, `break` and the like have.
+        i: the statement whose position the instruction has: the first that `pass`, `break` and the like have
         """
         if i not in (NOWHERE, self._statement, *self._ended_handler):
             self._begin_statement(frame, i)
@@ -290,7 +292,8 @@ class FrameTracer:
     def _record_jump(self, frame: FrameType, i: int) -> None:
         """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
 
-        Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that dies.
+        Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that
+        dies.
         """
         if self._pending_jump != i:
             self._record_step(frame, i)

@@ -107,9 +107,8 @@ class InstrumentationHooks:
 
 
 class OwnModuleHooks(InstrumentationHooks):
-    """The hooks of the project's modules that nobody has named: of a function that one statement calls very often some calls
-    pass unrecorded.
-    """
+    """The hooks of the project's modules that nobody has named: of a function that one statement calls very often some
+    calls pass unrecorded."""
 
     def __init__(self, recorder: Recorder, passed_calls: PassedCalls) -> None:
         super().__init__(recorder)
@@ -191,10 +190,11 @@ def compile_with_hooks(
     flags: int = 0,
     functions_only: bool = False,
 ) -> CodeType:
-    """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them. functions_only: its
-    own statements have no steps.
+    """The instrumented code of a file, whose statements go into the table. Raises what the compiler raises. Warns of
+    nothing: who compiles the plain text has heard of it.
 
-    Raises what the compiler raises. Warns of nothing: who compiles the plain text has heard of it.
+    flags: as `compile` takes them
+    functions_only: its own statements have no steps
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))

@@ -30,7 +30,7 @@ _FRAME_ATTRIBUTES = ("gi_frame", "cr_frame", "ag_frame")
 class OwnFiles:
     """The project's files that are followed without being named, each from the first call of a function of it.
 
-    add_file: gives the statements of the file that a code is of, None where it is not to be followed.
+    add_file: gives the statements of the file that a code is of, None where it is not to be followed
     """
 
     def __init__(self, add_file: Callable[[CodeType], StatementTable | None], passed_calls: PassedCalls) -> None:
@@ -60,10 +60,11 @@ class LineTracer:
     """Follows one thread from `start` to `stop`. Another tool's trace function, like that of a debugger or of coverage,
     goes on: it is asked for each call, and for all that happens in the frames that it wants.
 
-    tables: by the file name that code has. on_root_statement: asked with the statement that begins in the frame of
-    `start`, NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it. own_files: of the project,
-    which come when a function of theirs is called. was_taken: at `stop`
-    another trace function was there, or none, so that what had run since was not followed.
+    tables: by the file name that code has
+    on_root_statement: asked with the statement that begins in the frame of `start`, NOWHERE for its end; for True the
+        recording stops, by `stop` of whoever asked for it
+    own_files: of the project, which come when a function of theirs is called. was_taken: at `stop` another trace
+        function was there, or none, so that what had run since was not followed.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class LineTracer:
     def start(self, frame: FrameType | None, waiting: Sequence[FrameType] = ()) -> None:
         """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now.
 
-        waiting: those of the program that wait for it, which are followed once they go on.
+        waiting: those of the program that wait for it, which are followed once they go on
         """
         self.active, self._previous_trace = True, sys.gettrace()
         self.recorder.frames.locals.after_read = forget_locals_of_frame if sys.version_info < (3, 13) else None
@@ -104,7 +105,8 @@ class LineTracer:
         sys.settrace(self._trace)
 
     def stop(self) -> None:
-        """Follow nothing any more: the trace function of Python and those of frames that run are what they were before."""
+        """Follow nothing any more: the trace function of Python and those of frames that run are what they were
+        before."""
         if not self.active:
             return
         self.active = False
@@ -126,7 +128,8 @@ class LineTracer:
         self._root_trace = (None, False)
 
     def record_if_tracing_was_taken(self) -> bool:
-        """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it was."""
+        """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it
+        was."""
         if self.was_taken:
             self.recorder.append_event({"kind": "event", "event": "tracing_taken", "by": self._taken_by or None})
         return self.was_taken
@@ -137,8 +140,9 @@ class LineTracer:
             release_suspended_generators()
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None) -> None:
-        """What is followed of this frame is over. position: line and column of the statement in whose block it was,
-        None for the frame's own.
+        """What is followed of this frame is over.
+
+        position: line and column of the statement in whose block it was, None for the frame's own
         """
         tracer: Any = frame.f_trace
         if self.active and type(tracer) is FrameTracer:
@@ -219,10 +223,14 @@ class LineTracer:
 
 
 def warn_tracing_taken(title: str) -> None:
-    """Warn the user, on stderr. title: of what is recorded."""
+    """Warn the user, on stderr.
+
+    title: of what is recorded
+    """
     if sys.stderr is not None:
         print(
-            f"gradbox: {title}: a debugger or the program replaced Python's trace function; steps after that may be missing",
+            f"gradbox: {title}: a debugger or the program replaced Python's trace function; steps after that may be "
+            "missing",
             file=sys.stderr,
         )
 
@@ -268,7 +276,8 @@ def restore_trace_of_frame(frame: FrameType) -> None:
 def forget_locals_of_frame(frame: FrameType) -> None:
     """Have CPython forget that the locals of a frame were asked for.
 
-    Before 3.13 it writes what their dict holds back into the frame when a trace function returns, whatever that is by then.
+    Before 3.13 it writes what their dict holds back into the frame when a trace function returns, whatever that is by
+    then.
     """
     _locals_to_fast(ctypes.py_object(frame), ctypes.c_int(0))
 

@@ -14,7 +14,11 @@ STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 
 @dataclass(frozen=True)
 class SessionFile:
-    """A file of the program. path: as its code names it. name: as it is shown, like `train.py` or `cell 3`."""
+    """A file of the program.
+
+    path: as its code names it
+    name: as it is shown, like `train.py` or `cell 3`
+    """
 
     path: str
     name: str
@@ -33,15 +37,23 @@ class TraceLineSink(Protocol):
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the
-    program goes on. focus: see `thinning.IterationSchedule`. module_is_outermost: the program's module is the outermost frame
-    that it knows, as in a script; in a notebook it is not. shows_earlier_names: names of the module from before the
-    session are shown, but for those that begin with `_` and `hidden_names` ones. also: globs of module names; modules
-    that the program imports are stepped where one matches, as `RecordingImportFinder` says. own_folder: of the project;
-    functions of its modules are stepped too, as `OwnModules` says, None for no such ones. arguments: of the command line,
-    as the trace tells them. region: what part of the program is recorded, if not all. sink: takes the lines of the
-    trace as they come, for a process that may die. on_step: called when a step is recorded. on_skipped_iteration: called
-    with the number of an iteration that is not recorded. before_output: called with the program's text before that goes on.
+    """What a session records, and whom it tells.
+
+    limits: of steps, printed characters, tensors and bytes of the trace; at a limit the recording ends and the program
+        goes on
+    focus: see `thinning.IterationSchedule`
+    module_is_outermost: whether the program's module is its outermost frame, as in a script; in a notebook it is not
+    shows_earlier_names: whether names that the module had before the session are shown, without those that begin with
+        `_` or are among `hidden_names`
+    also: globs of module names; the statements of imported modules that match are stepped, see `RecordingImportFinder`
+    own_folder: the project's folder; functions of its modules are stepped too, see `OwnModules`; None to step none of
+        them
+    arguments: of the command line, as the trace tells them
+    region: the part of the program that is recorded, if not all of it
+    sink: takes the lines of the trace as they come, for a process that may die
+    on_step: called when a step is recorded
+    on_skipped_iteration: called with the number of an iteration that is not recorded
+    before_output: called with text of the program before it is printed
     """
 
     limits: dict[str, int | float] = field(default_factory=dict)

@@ -10,8 +10,8 @@ from gradbox.notebook.notebook_cells import cell_name
 from gradbox.sessions.unstepped_code import is_installed_file
 
 MAX_FILES, MAX_LINES = 40, 12_000
-"""Files that are stepped beside the script, and the lines that all of them have together; a file that would be one too many
-runs unstepped."""
+"""Files that are stepped beside the script, and the lines that all of them have together; a file that would be one too
+many runs unstepped."""
 
 PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """What a folder holds that is the whole of somebody's project."""
@@ -23,9 +23,8 @@ INSTALLATION_PARTS = {"site-packages", "dist-packages"}
 
 
 def project_folder(path: str) -> Path:
-    """The folder of the project that a script, or a folder, belongs to: the nearest one outwards that is marked as the whole
-    of one, but for the home directory; without any the script's own.
-    """
+    """The folder of the project that a script, or a folder, belongs to: the nearest one outwards that is marked as the
+    whole of one, but for the home directory; without any the script's own."""
     resolved = Path(path).resolve()
     own = resolved if resolved.is_dir() else resolved.parent
     for folder in (own, *own.parents):
@@ -39,7 +38,8 @@ def project_folder(path: str) -> Path:
 def left_out_message(names: Sequence[str]) -> str:
     """What the user is told of files of the project that are not stepped, because they would be too many."""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"up to {MAX_FILES} files of the project with {MAX_LINES:,} lines are stepped; not {shown}: name them with --also"
+    stepped = f"up to {MAX_FILES} files of the project with {MAX_LINES:,} lines are stepped"
+    return f"{stepped}; not {shown}: name them with --also"
 
 
 class OwnModules:
@@ -55,7 +55,8 @@ class OwnModules:
         self.left_out: list[str] = []
 
     def source_to_step(self, path: str) -> str | None:
-        """The text of a file that is to be stepped; None where it is not the project's, not worth it, or one too many."""
+        """The text of a file that is to be stepped; None where it is not the project's, not worth it, or one too
+        many."""
         if path not in self._sources:
             self._sources[path] = self._take_file(path)
         return self._sources[path]

@@ -47,6 +47,9 @@ class PassedCalls:
         return True
 
     def take_passed(self, frame: FrameType | None) -> bool:
-        """Whether a call has passed since this was last asked, or does so now. frame: the innermost one that runs."""
+        """Whether a call has passed since this was last asked, or does so now.
+
+        frame: the innermost one that runs
+        """
         passed, self._has_passed = self._has_passed, stack.is_in_passed_call(frame)
         return passed

@@ -25,7 +25,7 @@ class RecordingImportFinder:
     """While entered, it is asked first for each module that is imported.
 
     patterns: globs of full names, like `pkg.*`; a package that matches has its modules stepped too. Modules that were
-    imported before, and those that are not read from a Python file, stay as they are.
+        imported before, and those that are not read from a Python file, stay as they are.
     """
 
     def __init__(self, patterns: Sequence[str], compile_module: CompileModule) -> None:
@@ -58,9 +58,11 @@ class RecordingImportFinder:
 
 
 class OwnModuleFinder(RecordingImportFinder):
-    """The same for the modules of the project, whose names nobody has given. patterns: of those that another finder has.
+    """The same for the modules of the project, whose names nobody has given.
 
     It passes on what the finders after it find, so that each is asked once.
+
+    patterns: of those that another finder has
     """
 
     def __init__(self, patterns: Sequence[str], own_modules: OwnModules, compile_module: CompileModule) -> None:
@@ -115,7 +117,8 @@ def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def program_classes_registered(paths: Iterable[str]) -> Iterator[None]:
-    """While entered classes of the modules of these files are the program's; `register_program_classes` may add more."""
+    """While entered classes of the modules of these files are the program's; `register_program_classes` may add
+    more."""
     before = introspection.program_modules.copy()
     for path in paths:
         register_program_classes(path)
@@ -137,8 +140,9 @@ def register_program_classes(path: str) -> None:
 def attribute_dicts_unshared_at_exit() -> Iterator[None]:
     """At the end attributes of instances that were asked for their `__dict__` are read as fast as those of others.
 
-    Python 3.11 and 3.12 keep attributes in the instance until then, and read them from a dictionary that shares the keys of
-    its class three times as slowly. One with keys of its own is nearly as fast as none. 3.13 keeps them where they are.
+    Python 3.11 and 3.12 keep attributes in the instance until then, and read them from a dictionary that shares the
+    keys of its class three times as slowly. One with keys of its own is nearly as fast as none. 3.13 keeps them where
+    they are.
     """
     before = introspection.instances_with_new_dict
     introspection.instances_with_new_dict = [] if sys.version_info < (3, 13) else None

@@ -1,4 +1,5 @@
-"""`torchrun`, but that each rank is a process of ours: it records its script, or runs it as it is, as `gradbox.script.ranks` asks.
+"""`torchrun`, but that each rank is a process of ours: it records its script, or runs it as it is, as
+`gradbox.script.ranks` asks.
 
 Run as a module, with a request as JSON and the arguments of `torchrun`.
 """

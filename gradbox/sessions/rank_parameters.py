@@ -22,9 +22,11 @@ MAX_NOTED_ROUNDS = 20
 
 
 class RankParameters:
-    """Writes a line of JSON after some rounds: the round, and each parameter's shape, sum and sum of magnitudes, by its name.
+    """Writes a line of JSON after some rounds: the round, and each parameter's shape, sum and sum of magnitudes, by its
+    name.
 
-    file: to write. unrecorded: entered while they are computed, so that no recorder takes it for the program's.
+    file: to write
+    unrecorded: entered while they are computed, so that no recorder takes it for the program's
     """
 
     def __init__(self, file: Path, unrecorded: Callable[[], AbstractContextManager[object]]) -> None:
@@ -52,9 +54,8 @@ class RankParameters:
 
 
 def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
-    """The parameters of the modules that functions which run have at hand, by the names that they have there; those that only
-    an optimizer has by their place in it. The user's functions come first.
-    """
+    """The parameters of the modules that functions which run have at hand, by the names that they have there; those
+    that only an optimizer has by their place in it. The user's functions come first."""
     known: dict[int, tuple[str, torch.Tensor]] = {}
     variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
     modules = [pair for name, value in variables for pair in modules_of_variable(name, value)]
@@ -70,7 +71,8 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
 
 
 def modules_of_variable(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
-    """The module that a name stands for, without what wraps it for ranks, and those that an object has as attributes."""
+    """The module that a name stands for, without what wraps it for ranks, and those that an object has as
+    attributes."""
     if isinstance(value, nn.parallel.DistributedDataParallel):
         yield name, value.module
     elif isinstance(value, nn.Module):

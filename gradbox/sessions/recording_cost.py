@@ -26,7 +26,11 @@ REASONS: Mapping[ReasonToLook, str] = {
 def cost_message(
     what: str, seconds: float, steps: int, whole_looks: int, looks: Mapping[ReasonToLook, int], storage_bytes: int
 ) -> str:
-    """Why a recording took long; "" where it did not. what: is recorded. looks: as `UnsteppedCode` has them."""
+    """Why a recording took long; "" where it did not.
+
+    what: is recorded
+    looks: as `UnsteppedCode` has them
+    """
     if seconds < WORTH_TELLING_SECONDS or not steps:
         return ""
     parts = [f"{what} took {seconds:.0f} s to record: {steps:,} steps"]

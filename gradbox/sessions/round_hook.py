@@ -1,4 +1,5 @@
-"""Where a round of training ends, whoever's loop it is: an optimizer has stepped, and a graph was built since the last time."""
+"""Where a round of training ends, whoever's loop it is: an optimizer has stepped, and a graph was built since the last
+time."""
 
 import ast
 import builtins
@@ -26,8 +27,10 @@ class RoundHook:
     """Calls a function at the end of each round of the thread and process that installed it.
 
     A step of an optimizer ends a round if a node of a graph was made since the last one: two optimizers that step after
-    one backward end one round, one that steps after several backwards ends one, `LBFGS.step` with its closure ends one, and
-    a step that a `GradScaler` leaves out ends none. on_round_end: called in the step, with the frame that asked for it.
+    one backward end one round, one that steps after several backwards ends one, `LBFGS.step` with its closure ends one,
+    and a step that a `GradScaler` leaves out ends none.
+
+    on_round_end: called in the step, with the frame that asked for it
     """
 
     def __init__(self, on_round_end: Callable[[FrameType], None]) -> None:
@@ -53,9 +56,8 @@ class RoundHook:
 
 
 class ExpressionInUserFrame:
-    """An expression that is evaluated in the innermost function that runs and has its names: the user's before those of what
-    is installed, but for torch and Python itself. Raises SyntaxError.
-    """
+    """An expression that is evaluated in the innermost function that runs and has its names: the user's before those of
+    what is installed, but for torch and Python itself. Raises SyntaxError."""
 
     def __init__(self, text: str) -> None:
         tree = ast.parse(text, mode="eval")
@@ -65,7 +67,8 @@ class ExpressionInUserFrame:
         self._code = compile(tree, "<expression>", "eval")
 
     def evaluate(self, frame: FrameType | None) -> Any:
-        """Its value, seen from this frame outwards. Raises what it raises, NameError where no function has its names."""
+        """Its value, seen from this frame outwards. Raises what it raises, NameError where no function has its
+        names."""
         for f in frames_of_user_first(frame):
             variables = locals_of_frame(f)
             if all(name in variables or name in f.f_globals for name in self._names):
@@ -74,7 +77,8 @@ class ExpressionInUserFrame:
 
 
 def frames_of_user_first(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames from here outwards without ours, torch's and Python's own: those of files that are not installed, then others."""
+    """The frames from here outwards without ours, torch's and Python's own: those of files that are not installed, then
+    others."""
     installed = []
     for f in frames_outward(frame):
         code = f.f_code

@@ -82,8 +82,8 @@ def operations_unrecorded() -> Iterator[None]:
 class Session:
     """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
 
-    files: what is stepped; the first is the program's main file. One session at a time. cost_message: after `end`, why the
-    recording took long, "" where it did not.
+    files: what is stepped; the first is the program's main file. One session at a time. cost_message: after `end`, why
+        the recording took long, "" where it did not.
     """
 
     def __init__(
@@ -219,7 +219,10 @@ class Session:
         return table
 
     def end(self, error: BaseException | None = None) -> None:
-        """Record what is left, and take out what was installed. error: by which the recorded part ended."""
+        """Record what is left, and take out what was installed.
+
+        error: by which the recorded part ended
+        """
         if self not in _active_sessions:
             return
         self._stop_line_tracer()
@@ -282,7 +285,10 @@ class Session:
     # Running code
 
     def record_initial_state(self, frame: FrameType | None = None) -> None:
-        """Record what is there already. frame: the innermost of the program's that run."""
+        """Record what is there already.
+
+        frame: the innermost of the program's that run
+        """
         if self.recorder is not None and self.is_recording:
             line = 1 if frame is None else stack.to_program_line(frame.f_code, frame.f_lineno or 1)
             self.recorder.record_begin_step(frame, line)
@@ -290,15 +296,16 @@ class Session:
     def follow_frame(self, frame: FrameType | None) -> None:
         """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
 
-        frame: that of the first file's code which asks; None for what is called from now on.
+        frame: that of the first file's code which asks; None for what is called from now on
         """
         self._traced_frame = frame
         self._begin_line_tracer(frame, frame, [])
 
     def follow_stack(self, frame: FrameType) -> None:
-        """Record what those of the program's functions do from here on that run now, and all that they call.
+        """Record what those of the program's functions do from here on that run now, and all that they call. Raises
+        RuntimeError where none of the program's runs.
 
-        frame: the innermost one that runs, whosever it is. Raises RuntimeError where none of the program's runs.
+        frame: the innermost one that runs, whosever it is
         """
         if self.options.own_folder is not None:
             for f in list(stack.frames_outward(frame))[::-1]:
@@ -321,11 +328,17 @@ class Session:
         self._send_header_to_sink()
 
     def continue_in(self, frame: FrameType) -> None:
-        """The recorded part ends here, where the program goes on; `end` has to follow. frame: the innermost one that runs."""
+        """The recorded part ends here, where the program goes on; `end` has to follow.
+
+        frame: the innermost one that runs
+        """
         self._traced_frame = stack.innermost_stepping_frame(frame)
 
     def finish_innermost_statement(self, frame: FrameType) -> None:
-        """The statement that runs counts as over, though it goes on; `end` has to follow. frame: the innermost one that runs."""
+        """The statement that runs counts as over, though it goes on; `end` has to follow.
+
+        frame: the innermost one that runs
+        """
         self.continue_in(frame)
         if self._line_tracer is not None and self._traced_frame is not None:
             self._line_tracer.finish_running_statement(self._traced_frame)
@@ -333,7 +346,7 @@ class Session:
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
 
-        position: line and column of the statement in whose block the recorded part is, None for the frame's own.
+        position: line and column of the statement in whose block the recorded part is, None for the frame's own
         """
         if self._line_tracer is not None:
             self._line_tracer.stop_following_frame(frame, position)
@@ -343,8 +356,8 @@ class Session:
     ) -> BaseException | None:
         """Run the main file's code in `namespace`, every statement a step; what it raised is returned, not raised.
 
-        code: the file's text or tree. flags: as `compile` takes them. last_expression: the value of the last statement,
-        where that is an expression.
+        code: the file's text or tree
+        flags: as `compile` takes them. last_expression: the value of the last statement, where that is an expression.
         """
         if namespace is not None and namespace is not self.namespace:
             raise ValueError("the session was made for another namespace")
@@ -372,8 +385,10 @@ class Session:
         return None
 
     def _step_imported_modules(self, tree: ast.Module) -> None:
-        """Have functions step of modules from before the session: those that `also` names, the project's, and the notebook's
-        cells that the program's main file leads to. tree: of that.
+        """Have functions step of modules from before the session: those that `also` names, the project's, and the
+        notebook's cells that the program's main file leads to.
+
+        tree: of that
         """
         assert self.hooks is not None and self._own_hooks is not None
         named = RecordingImportFinder(self.options.also, self._compile_imported_module)

@@ -16,11 +16,12 @@ import numpy as np
 import torch
 
 from gradbox import __version__
+from gradbox.language.statement_syntax import statement_records
 from gradbox.language.tree import SyntaxNodes
 from gradbox.notebook.notebook_cells import cell_name
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
-from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
+from gradbox.recorder.trace_lines import device_name
 from gradbox.sessions import process_changes
 from gradbox.sessions.hooks import InstrumentationHooks, compile_with_hooks
 from gradbox.sessions.options import SessionFile, SessionOptions
@@ -36,7 +37,10 @@ def header_record(
     options: SessionOptions,
     seed: int,
 ) -> HeaderRecord:
-    """The header of a trace of these files, whose statements are in the table. seed: torch's, when recording began."""
+    """The header of a trace of these files, whose statements are in the table.
+
+    seed: torch's, when recording began
+    """
     source, files = join_files(FileText(file.name, file.path, file.source) for file in program_files)
     device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
     runtime: RuntimeRecord = {
@@ -59,7 +63,7 @@ def header_record(
     program: ProgramRecord = {
         "source": source,
         "lines": [k + 1 for k in range(len(lines))],
-        "statements": statements_with_character_columns(source, statements.rows),
+        "statements": statement_records(source, statements.rows, statements.syntaxes),
         "notices": [],
     }
     if files:
@@ -144,8 +148,10 @@ class SessionCode:
         flags: int = 0,
         functions_only: bool = False,
     ) -> CodeType:
-        """The instrumented code of a file. flags: as `compile` takes them. functions_only: its own statements have no steps.
-        Raises what the compiler raises.
+        """The instrumented code of a file. Raises what the compiler raises.
+
+        flags: as `compile` takes them
+        functions_only: its own statements have no steps
         """
         plain = compile(tree, path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags, functions_only)
@@ -155,9 +161,8 @@ class SessionCode:
     def compile_imported_module(
         self, path: str, source: str, hooks: InstrumentationHooks, functions_only: bool = False
     ) -> CodeType | None:
-        """The code of a module that is imported, which becomes a file of the program; None where it has come with another
-        text before, whose lines are others. Raises what the compiler raises.
-        """
+        """The code of a module that is imported, which becomes a file of the program; None where it has come with
+        another text before, whose lines are others. Raises what the compiler raises."""
         known = self._modules.get(path)
         if known is not None:  # it is loaded anew
             return known[1] if known[0] == source else None
@@ -169,8 +174,10 @@ class SessionCode:
         return code
 
     def step_imported_modules(self, modules: Sequence[tuple[str, str, InstrumentationHooks]]) -> None:
-        """Have the functions of modules that are imported already step from now on, as far as their code is what the text
-        gives. modules: their paths, texts and hooks.
+        """Have the functions of modules that are imported already step from now on, as far as their code is what the
+        text gives.
+
+        modules: their paths, texts and hooks
         """
         by_place: dict[tuple[str, str, int], tuple[CodeType, CodeType]] = {}
         for path, source, hooks in modules:
@@ -199,7 +206,8 @@ class SessionCode:
                 function.__code__ = new
 
     def plain_statement_tables(self) -> dict[str, StatementTable]:
-        """The statements of each file's code as it is, by path, but for those of `add_running_file`: to follow it unchanged."""
+        """The statements of each file's code as it is, by path, but for those of `add_running_file`: to follow it
+        unchanged."""
         return {file.path: self._plain_statement_table(file) for file in self.files if file.path not in self._running}
 
     def _plain_statement_table(self, file: SessionFile) -> StatementTable:
@@ -208,8 +216,10 @@ class SessionCode:
         return StatementTable(ast.parse(file.source, file.path), self.statements, first)
 
     def add_running_file(self, code: CodeType, source: str) -> StatementTable | None:
-        """The statements of a file whose code is about to run as it is, which becomes one of the program's; None where the
-        text is not what the code was made of. code: of a function in it.
+        """The statements of a file whose code is about to run as it is, which becomes one of the program's; None where
+        the text is not what the code was made of.
+
+        code: of a function in it
         """
         path = code.co_filename
         try:

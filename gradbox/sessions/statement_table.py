@@ -25,10 +25,12 @@ _SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
 class CodeTable:
     """Of one code object, by instruction (half its offset): the statement, and which instructions mean more than that.
 
-    statements_or_special: the statements, but for special instructions. resumes: what they resume, "" where the
-    function begins. yields: by which a `yield` hands over its value. endless_loop_starts: the first instruction of a
-    `while True`, which has no test. handler_ends: by which an exception that a handler took is dropped. silent_before:
-    by statement, those right before it that have no instruction, like `global`.
+    statements_or_special: the statements, but for special instructions
+    resumes: what they resume, "" where the function begins
+    yields: by which a `yield` hands over its value
+    endless_loop_starts: the first instruction of a `while True`, which has no test
+    handler_ends: by which an exception that a handler took is dropped
+    silent_before: by statement, those right before it that have no instruction, like `global`
     """
 
     statements: list[int]
@@ -58,7 +60,7 @@ class StatementTable:
     """The statements of one file, and its code objects.
 
     statements: the table of all files, in which this one's rows begin at `first`. A part of a statement is named by the
-    field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
+        field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
     """
 
     def __init__(self, tree: ast.Module, statements: ProgramStatements, first: int = 0) -> None:
@@ -91,7 +93,8 @@ class StatementTable:
         return line + self.statement_line(i) - self.syntax_node(i).lineno
 
     def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
-        """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
+        """The blocks around a statement within its function, innermost first: each by its statement and the part of
+        it."""
         path = self._enclosing.get(i)
         if path is None:
             block = self._block_of[i - self._first]

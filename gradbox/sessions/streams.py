@@ -22,9 +22,12 @@ _recorded_writes: list[Callable[[Any], Any]] = []
 def recorded_stream(
     name: Stream, emit: OutputCallback, before_output: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
-    """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
+    """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same
+    object.
 
-    Streams that take no attributes have another in their place. before_output: called with the text before that goes on.
+    Streams that take no attributes have another in their place.
+
+    before_output: called with the text before that goes on
     """
     stream = getattr(sys, name)
     if stream is None:
@@ -59,7 +62,10 @@ def recorded_stream(
 def _stream_write_replaced(
     stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any
 ) -> Iterator[None]:
-    """While entered, the stream writes with `recorded_write`. replaced_write: what it had among its attributes."""
+    """While entered, the stream writes with `recorded_write`.
+
+    replaced_write: what it had among its attributes
+    """
     try:
         stream.write = recorded_write
     except AttributeError:
@@ -97,7 +103,10 @@ class StreamWithRecordedWrite:
 
 @contextlib.contextmanager
 def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], Any]) -> Iterator[None]:
-    """While entered, warnings that are shown go to `record` too, as category and text. muted: no output is recorded in it."""
+    """While entered, warnings that are shown go to `record` too, as category and text.
+
+    muted: no output is recorded in it
+    """
     original = warnings.showwarning
 
     def show(

@@ -1,8 +1,8 @@
 """Code of the user's process that runs without steps: modules of the user's that are not stepped, other threads.
 
-What a stepped statement changes can be read from its text and from what its values lead to. Code without steps may change
-more: what its module's globals hold, and, while it waits for a function that it has called, anything that its frame holds.
-torch and whatever is installed beside it change what they are given, as on the server.
+What a stepped statement changes can be read from its text and from what its values lead to. Code without steps may
+change more: what its module's globals hold, and, while it waits for a function that it has called, anything that its
+frame holds. torch and whatever is installed beside it change what they are given, as on the server.
 """
 
 import ast
@@ -38,8 +38,11 @@ _UNCHANGEABLE_TYPES = (
 
 
 class UnsteppedCode:
-    """What the process runs beside the files that are stepped. namespace: of the program's main file. passed_calls: of
-    functions that are stepped otherwise. looks: how often everything was to be looked at, by the reason.
+    """What the process runs beside the files that are stepped.
+
+    namespace: of the program's main file
+    passed_calls: of functions that are stepped otherwise. looks: how often everything was to be looked at, by the
+        reason.
     """
 
     def __init__(self, namespace: dict[str, Any], passed_calls: PassedCalls) -> None:
@@ -54,7 +57,10 @@ class UnsteppedCode:
         )
 
     def may_change_anything(self, frame: FrameType | None) -> bool:
-        """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
+        """Whether what it changes is not known from the statement at work.
+
+        frame: the innermost one that runs
+        """
         self._classify_new_modules()
         has_passed = self._passed_calls.take_passed(frame)
         had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
@@ -102,7 +108,8 @@ class UnsteppedCode:
         return self._has_earlier_functions or self._reaches_into_graph
 
     def _note_words_of_file(self, path: str) -> None:
-        """A module without steps came: note whether its text hands out memory or gets at the graph, beside its imports."""
+        """A module without steps came: note whether its text hands out memory or gets at the graph, beside its
+        imports."""
         try:
             nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -130,7 +137,8 @@ class UnsteppedCode:
 
 
 def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:
-    """What a namespace leads to: the values of a module's globals, those that its functions keep, and the same of its classes."""
+    """What a namespace leads to: the values of a module's globals, those that its functions keep, and the same of its
+    classes."""
     for value in list(dict.values(members) if type(members) is dict else members.values()):
         kind = type(value)
         if kind is FunctionType:
@@ -143,7 +151,8 @@ def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 
 
 
 def is_function_of_namespace_without_steps(value: Any, namespace: dict[str, Any]) -> bool:
-    """Whether it is a function from before the recording, of no file that is stepped, that may bind names of the namespace."""
+    """Whether it is a function from before the recording, of no file that is stepped, that may bind names of the
+    namespace."""
     if type(value) is not FunctionType or value.__globals__ is not namespace:
         return False
     return not stack.is_program_code(value.__code__)
@@ -158,7 +167,8 @@ def has_other_threads() -> bool:
 
 
 def is_thread_without_tensors(thread: threading.Thread) -> bool:
-    """Whether a thread only draws progress, or talks to a notebook; the main thread waits for the one that is recorded."""
+    """Whether a thread only draws progress, or talks to a notebook; the main thread waits for the one that is
+    recorded."""
     target = getattr(thread, "_target", None)
     modules = introspection.class_module(type(thread)), getattr(target, "__module__", None) or ""
     return any(str(name).partition(".")[0] in THREADS_WITHOUT_TENSORS for name in modules)

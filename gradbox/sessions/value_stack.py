@@ -36,7 +36,8 @@ class FrameLayout:
 
 
 FRAME_LAYOUTS = {(3, 11): FrameLayout(code=32, frame_object=40, stack_top=64, locals=72)}
-"""By version. Its stack begins behind a frame's locals; `stack_top` counts both while a trace function runs, else it is -1."""
+"""By version. Its stack begins behind a frame's locals; `stack_top` counts both while a trace function runs, else it is
+-1."""
 
 _layout = (
     FRAME_LAYOUTS.get(sys.version_info[:2])
@@ -49,9 +50,8 @@ _layout = (
 
 
 def value_on_stack(frame: FrameType, below: int = 0) -> Any:
-    """The value that was computed last in a frame whose trace function runs now, for an opcode, or one that lies below it;
-    UNKNOWN where that can't be told.
-    """
+    """The value that was computed last in a frame whose trace function runs now, for an opcode, or one that lies below
+    it; UNKNOWN where that can't be told."""
     if _layout is None:
         return UNKNOWN
     inner = ctypes.c_void_p.from_address(id(frame) + _FRAME_IN_OBJECT).value
@@ -79,8 +79,8 @@ def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_s
     """The value of statement i, a `return` that has computed it; UNKNOWN where that can't be told.
 
     frame: at the first instruction of `next_statement`, which is a statement around it whose `with` is left, or one in
-    a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler around
-    it.
+        a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler
+        around it
     """
     node = table.syntax_node(i)
     assert isinstance(node, ast.Return)

@@ -1,7 +1,8 @@
 """What a reader is told of each kind of finding: what it means, and the smallest program that has it.
 
 A kind has its page in `docs/findings/KIND.md`, or one that is made of the `page` among its words
-(`static/locales/findings/KIND.json`) and of `docs/findings/KIND.py`, a program whose first line says what is to be found.
+(`static/locales/findings/KIND.json`) and of `docs/findings/KIND.py`, a program whose first line says what is to be
+found.
 """
 
 import json
@@ -22,7 +23,11 @@ class FindingTextError(Exception):
 
 @dataclass(frozen=True)
 class FindingText:
-    """Of one kind. text: in Markdown. program: the smallest one that has the finding."""
+    """Of one kind.
+
+    text: in Markdown
+    program: the smallest one that has the finding
+    """
 
     kind: str
     title: str

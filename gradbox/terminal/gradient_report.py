@@ -1,4 +1,5 @@
-"""What a check of gradients or of samples says, for reading: a sentence for what is wrong, and a table with a line for each leaf."""
+"""What a check of gradients or of samples says, for reading: a sentence for what is wrong, and a table with a line for
+each leaf."""
 
 import json
 from collections.abc import Iterator
@@ -59,7 +60,9 @@ class GradientReport:
         elif leaf.verdict != "agrees":
             key = "hooked" if leaf.hooked and leaf.verdict == "differs" else leaf.verdict
             yield self._say(
-                f"what.{key}", x=self._leaf_name(leaf) + format_element_name(leaf, row), torch=format_gradient(row.torch), dtype=leaf.dtype,
+                f"what.{key}", x=self._leaf_name(leaf) + format_element_name(leaf, row),
+                torch=format_gradient(row.torch),
+                dtype=leaf.dtype,
                 numeric=format_gradient(row.numeric), left=format_gradient(row.left), right=format_gradient(row.right),
             )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """A line on stderr that says how far a recording or an explanation is, and how to stop it.
 
-On a terminal it is drawn where the cursor is at the beginning of a line, and taken away before the program prints. Elsewhere it
-is a line of its own, which comes after some seconds and then ever more seldom.
+On a terminal it is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
+Elsewhere it is a line of its own, which comes after some seconds and then ever more seldom.
 """
 
 import contextlib
@@ -24,7 +24,11 @@ HOW_TO_STOP = "Ctrl-C ends the script and keeps what is recorded"
 
 
 class ProgressLine:
-    """How far a recording is. stream: stderr as it was when the process began, None for none. quiet: say nothing."""
+    """How far a recording is.
+
+    stream: stderr as it was when the process began, None for none
+    quiet: say nothing
+    """
 
     def __init__(self, stream: TextIO | None, quiet: bool) -> None:
         self._stream, self._enabled = stream, not quiet and stream is not None
@@ -49,7 +53,10 @@ class ProgressLine:
             self._draw_if_due()
 
     def count_iteration(self, number: int) -> None:
-        """An iteration of a loop passes that is not recorded. number: of it, from 0."""
+        """An iteration of a loop passes that is not recorded.
+
+        number: of it, from 0
+        """
         if self._enabled:
             self._place = f", iteration {number} (not recorded)"
             self._draw_if_due()
@@ -63,7 +70,8 @@ class ProgressLine:
             return
         seconds = now - self._begun
         self._next_draw = now + (REDRAW_SECONDS if self._is_terminal else 2 * seconds)
-        text = f"gradbox: recording{self._label and ' ' + self._label}: {self._steps:,} steps{self._place}, {seconds:.0f} s; {HOW_TO_STOP}"  # fmt: skip
+        label = self._label and f" {self._label}"
+        text = f"gradbox: recording{label}: {self._steps:,} steps{self._place}, {seconds:.0f} s; {HOW_TO_STOP}"
         self._write(f"\r\x1b[2K{text}\r" if self._is_terminal else f"{text}\n")
         self._shown = self._is_terminal
 
@@ -87,7 +95,8 @@ class ProgressLine:
 
 @contextlib.contextmanager
 def waiting_line(what: str, stream: TextIO | None, quiet: bool = False) -> Iterator[None]:
-    """While entered, a line says what is waited for and for how long. For a process that runs none of the user's code."""
+    """While entered, a line says what is waited for and for how long. For a process that runs none of the user's
+    code."""
     if quiet or stream is None:
         yield
         return

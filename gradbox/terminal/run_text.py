@@ -57,11 +57,13 @@ def finding_lines(
 ) -> Iterator[str]:
     """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes.
 
-    files: those of the source, where it has several. again: how to record once more with a module's lines followed, which
-    stands for `{also}` in it; "" where that can't be said.
+    files: those of the source, where it has several
+    again: how to record once more with a module's lines followed, which stands for `{also}` in it; "" where that can't
+        be said
     """
     head = f"{finding.severity}[{finding.kind}]:"
-    yield f"{colour_text(head, finding.severity, colours)} {colour_text(without_backticks(finding.what), 'bold', colours)}"
+    what = colour_text(without_backticks(finding.what), "bold", colours)
+    yield f"{colour_text(head, finding.severity, colours)} {what}"
     shown = 0
     for link in finding.chain:
         if link.line != shown:
@@ -101,7 +103,8 @@ def loss_text(values: list[FloatNumber]) -> str:
 
 
 def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:
-    """In one line: that nothing wrong was found, what was looked for, what was not, and the options that look for it."""
+    """In one line: that nothing wrong was found, what was looked for, what was not, and the options that look for
+    it."""
     subjects = [re.sub(r"^\*\*(.*?)\*\*.*", r"\1", row) for row in looked_for.rows]
     parts = [
         looked_for.line,
@@ -126,8 +129,10 @@ def run_report_lines(
     colours: bool,
     files: Sequence[ProgramFile] = (),
 ) -> Iterator[str]:
-    """The lines to read of a run. sentences: the page's sentences in the reader's language. files: of the source, where
-    it has several: lines are then called by file and line.
+    """The lines to read of a run.
+
+    sentences: the page's sentences in the reader's language
+    files: of the source, where it has several: lines are then called by file and line
     """
     yield colour_text(f"# {name}", "dim", colours)
     yield from verdict_lines(reading, sentences, colours, files)
@@ -171,7 +176,10 @@ def prefix_line_place(line: int | None, text: str, sentences: dict[str, str], fi
 
 
 def step_code_line(step: StepReading, mark: str, colours: bool, files: Sequence[ProgramFile] = ()) -> str:
-    """A step's line of the program, with the iterations of the loops around it. mark: what it is to a finding, or empty."""
+    """A step's line of the program, with the iterations of the loops around it.
+
+    mark: what it is to a finding, or empty
+    """
     turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
     code = colour_text(f"{'  ' * step.depth}{step.code}", "bold", colours)
     end = colour_text(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""

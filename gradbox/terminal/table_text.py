@@ -46,8 +46,11 @@ def sorted_tables(tables: RunTables, column: str | None) -> RunTables:
 
 
 def table_lines(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> Iterable[str]:
-    """Both tables for reading. sentences: the page's, in the reader's language. indented: modules by their depth, as it is
-    where they stand in the order of their calls."""
+    """Both tables for reading.
+
+    sentences: the page's, in the reader's language
+    indented: modules by their depth, as it is where they stand in the order of their calls
+    """
     if not tables.whole:
         yield sentences["tables_part"]
         yield ""
@@ -114,13 +117,19 @@ def parameter_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[s
     )]  # fmt: skip
     rows = [
         [
-            parameter_name(row, sentences), shape_text(row.shape), count_text(row.numbers), held_text(row, sentences),
-            gradient_text(row), number_text(row.weight_norm),
-            sentences["tables_updated_of"].format(updated=row.updated, steps=row.steps) if row.held_by or row.steps else "-",
+            parameter_name(row, sentences),
+            shape_text(row.shape),
+            count_text(row.numbers),
+            held_text(row, sentences),
+            gradient_text(row),
+            number_text(row.weight_norm),
+            sentences["tables_updated_of"].format(updated=row.updated, steps=row.steps)
+            if row.held_by or row.steps
+            else "-",
             sentences[f"tables_fate_{row.fate}"],
         ]
         for row in tables.parameters
-    ]  # fmt: skip
+    ]
     return [heading, *rows]
 
 
@@ -141,7 +150,11 @@ def tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = T
 
 
 def table_html(cells: list[list[str]], right: Container[int], depths: Sequence[int]) -> str:
-    """One table. right: columns that end below each other. depths: of each row, how far its name is moved in."""
+    """One table.
+
+    right: columns that end below each other
+    depths: of each row, how far its name is moved in
+    """
     heading, *rows = cells
     aligned = [f'style="text-align:{"right" if k in right else "left"}"' for k in range(len(heading))]
     head = "".join(f'<th scope="col" {style}>{escape(text)}</th>' for style, text in zip(aligned, heading, strict=True))
@@ -262,7 +275,10 @@ def norm_rank(value: Any) -> float:
 
 
 def aligned_lines(rows: Sequence[Sequence[str]], right: Container[int]) -> Iterable[str]:
-    """Rows with their cells below each other. right: columns whose cells end below each other."""
+    """Rows with their cells below each other.
+
+    right: columns whose cells end below each other
+    """
     widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []

@@ -16,7 +16,10 @@ ProgramInput = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
 
 
 class Job(Model):
-    """A run as a worker gets it. check: its gradients are compared with finite differences, and it has no steps."""
+    """A run as a worker gets it.
+
+    check: its gradients are compared with finite differences, and it has no steps
+    """
 
     source: str
     device: Literal["cpu", "cuda"] = "cpu"
@@ -28,7 +31,10 @@ class Job(Model):
 
 
 class RunRequest(RequestModel):
-    """A program to run, exactly as pasted. explain: the answer has findings too, in that language."""
+    """A program to run, exactly as pasted.
+
+    explain: the answer has findings too, in that language
+    """
 
     source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
     device: Literal["cpu", "cuda"] = "cpu"
@@ -54,8 +60,8 @@ MAX_PIPELINE_ITEMS = 500
 class PipelineItem(RequestModel):
     """An operation of the catalogue (`GET /api/operations`) as a statement.
 
-    operands: by name; one that is left out is written as the catalogue proposes it. name: of the result; left out, it is
-    `y`, or `y2`, `y3` … where that is taken.
+    operands: by name; one that is left out is written as the catalogue proposes it
+    name: of the result; left out, it is `y`, or `y2`, `y3` … where that is taken
     """
 
     operation: str = Field(max_length=100)
@@ -95,8 +101,9 @@ class RunOrPipelineRequest(RunRequest):
 class GradientCheckRequest(RequestModel):
     """A program as it was pasted, whose gradients are to be compared with finite differences.
 
-    backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last. elements: at most so many are
-    varied; each takes two runs, or four. samples: whether the samples of the batch stay apart is asked instead.
+    backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last
+    elements: at most so many are varied; each takes two runs, or four
+    samples: whether the samples of the batch stay apart is asked instead
     """
 
     source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
@@ -108,7 +115,11 @@ class GradientCheckRequest(RequestModel):
 
 
 class GradientCheckReply(Model):
-    """What became of a check. status: how the run ended; message: why there is no check, or what the program raised."""
+    """What became of a check.
+
+    status: how the run ended
+    message: why there is no check, or what the program raised
+    """
 
     status: Status
     message: str = ""
@@ -124,7 +135,11 @@ class StartedRun(Model):
 
 
 class RunState(Model):
-    """How far a run is. ahead: programs before it in the queue. status: the outcome's, once it is done."""
+    """How far a run is.
+
+    ahead: programs before it in the queue
+    status: the outcome's, once it is done
+    """
 
     id: str
     state: Literal["queued", "running", "done"]

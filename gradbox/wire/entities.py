@@ -1,7 +1,7 @@
 """The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent.
 
-`existed` says that a thing was there before the recording began: the step that has it first did not make it, and how it was
-made is not known.
+`existed` says that a thing was there before the recording began: the step that has it first did not make it, and how it
+was made is not known.
 """
 
 from typing import Annotated, Any, Literal, NotRequired, Required
@@ -55,8 +55,8 @@ BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
 class Summary(TypedDict, total=False):
     """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
 
-    All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
-    stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+    All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of
+    equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
     """
 
     min: Number | None
@@ -183,7 +183,7 @@ class Slot(TypedDict, total=False):
     which torch still lets one read, and backward refuses.
 
     value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
-    storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
+        storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
     """
 
     value: Number | None
@@ -219,8 +219,9 @@ class Node(TypedDict, total=False):
 class Object(TypedDict, total=False):
     """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
 
-    training: of a module, its mode. more_tensors: of a longer list, if what follows its `items` are parameters, like those of an
-    optimizer's group, these in order: runs of uids, `[203, 205]` is t203, t204, t205.
+    training: of a module, its mode
+    more_tensors: of a longer list, if what follows its `items` are parameters, like those of an optimizer's group,
+        these in order: runs of uids, `[203, 205]` is t203, t204, t205
     """
 
     kind: Literal["object"]
@@ -256,7 +257,7 @@ class Frame(TypedDict, total=False):
 class CodePlace(TypedDict):
     """A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
 
-    module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell.
+    module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell
     """
 
     file: str
@@ -267,7 +268,10 @@ class CodePlace(TypedDict):
 
 @closed_typed_dict
 class Backward(TypedDict, total=False):
-    """One call of the engine. place: the line that called it, where that has no steps."""
+    """One call of the engine.
+
+    place: the line that called it, where that has no steps
+    """
 
     kind: Literal["backward"]
     stmt: int | None
@@ -309,8 +313,8 @@ class Block(TypedDict):
 class Segment(TypedDict):
     """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
 
-    stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
-    to a graph, or to a `torch.cuda.MemPool`.
+    stream: the number of the stream that it serves, by first appearance, where that is not the default one
+    private: it belongs to a graph, or to a `torch.cuda.MemPool`
     """
 
     size: Bytes

@@ -82,9 +82,9 @@ class BrokenSlotEvent(SlotEvent):
     """A slot holds no longer what backward needs.
 
     by: the handle through which the step's operations last wrote the slot's memory, as `by` of `written`; of a stale
-    slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent where
-    no recorded operation did it (numpy writes without one), or where that handle's counter is not known. place: the line that asked for
-    the operation, where it has no steps.
+        slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent
+        where no recorded operation did it (numpy writes without one), or where that handle's counter is not known.
+    place: the line that asked for the operation, where it has no steps
     """
 
     by: NotRequired[Uid | None]
@@ -116,7 +116,7 @@ class PathCut(BaseEvent):
     """A result of a tensor that requires grad which no gradient will come back through, and why.
 
     place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
-    result.
+        result
     """
 
     event: Literal["path_cut"]
@@ -143,9 +143,10 @@ class GradAccumulated(BaseEvent):
 
 @closed_typed_dict
 class OptimizerStepped(BaseEvent):
-    """An optimizer's `step()` returned. optimizer: absent where no recorded name led to it.
+    """An optimizer's `step()` returned.
 
-    unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event.
+    optimizer: absent where no recorded name led to it
+    unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event
     """
 
     event: Literal["optimizer_stepped"]
@@ -155,10 +156,13 @@ class OptimizerStepped(BaseEvent):
 
 @closed_typed_dict
 class ModuleCalled(BaseEvent):
-    """A call of an `nn.Module` begins. call: its number, from 0 over all recorded calls of the run.
+    """A call of an `nn.Module` begins.
 
-    module: absent where no recorded name leads to it; type: its class. within: the call in which this one runs. inputs: the tensors
-    among its arguments, those in dicts too.
+    call: its number, from 0 over all recorded calls of the run
+    module: absent where no recorded name leads to it
+    type: its class
+    within: the call in which this one runs
+    inputs: the tensors among its arguments, those in dicts too
     """
 
     event: Literal["module_called"]
@@ -171,7 +175,11 @@ class ModuleCalled(BaseEvent):
 
 @closed_typed_dict
 class ModuleReturned(BaseEvent):
-    """A call of a module ended. outputs: the tensors of its result, those in dicts too. failed: it raised."""
+    """A call of a module ended.
+
+    outputs: the tensors of its result, those in dicts too
+    failed: it raised
+    """
 
     event: Literal["module_returned"]
     call: int
@@ -181,7 +189,10 @@ class ModuleReturned(BaseEvent):
 
 @closed_typed_dict
 class CallingModule(TypedDict):
-    """A module that is being called, its class and its `training`. module: absent where no recorded name led to it."""
+    """A module that is being called, its class and its `training`.
+
+    module: absent where no recorded name led to it
+    """
 
     type: str
     training: bool
@@ -193,8 +204,8 @@ class LayerMode(BaseEvent):
     """What dropout or batch norm was told as it ran.
 
     training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
-    `dropout_p` is above 0. modules: those in whose call it ran, the innermost first; none where the program called the
-    function itself.
+        `dropout_p` is above 0
+    modules: those in whose call it ran, the innermost first; none where the program called the function itself
     """
 
     event: Literal["layer_mode"]
@@ -209,8 +220,8 @@ class HookRan(BaseEvent):
     """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
 
     hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
-    Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
-    no Python object stands for any more.
+        Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor
+        that no Python object stands for any more.
     """
 
     event: Literal["hook_ran"]
@@ -232,7 +243,8 @@ class HookLeft(BaseEvent):
 
 @closed_typed_dict
 class ContextKept(BaseEvent):
-    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`."""
+    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by
+    `save_for_backward`."""
 
     event: Literal["context_kept"]
     node: Uid
@@ -242,10 +254,12 @@ class ContextKept(BaseEvent):
 
 @closed_typed_dict
 class IndexCopyWritten(BaseEvent):
-    """A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
+    """A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is
+    lost.
 
-    tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
-    statement. op: the last operation that wrote it.
+    tensor: of which it is one, and did not change
+    copy: the result. No operator read it after the write, and it died with the statement. op: the last operation that
+        wrote it.
     """
 
     event: Literal["index_copy_written"]
@@ -257,7 +271,8 @@ class IndexCopyWritten(BaseEvent):
 class IndicesRepeated(BaseEvent):
     """A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
 
-    count: of the places that the indices name; distinct: of the different ones among them.
+    count: of the places that the indices name
+    distinct: of the different ones among them
     """
 
     event: Literal["indices_repeated"]
@@ -268,11 +283,12 @@ class IndicesRepeated(BaseEvent):
 
 @closed_typed_dict
 class FunctionChecked(BaseEvent):
-    """After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+    """After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
+    differs.
 
-    order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
-    what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
-    comes in.
+    order: 2 where backward is right and its own derivative is not incoming: what came into backward in the check got,
+        wanted: what it gave for an element of an argument, and the slope times what came in ignores_incoming: it gives
+        the same whatever comes in
     """
 
     event: Literal["function_checked"]
@@ -298,8 +314,9 @@ class UninitializedRead(BaseEvent):
 class Raised(BaseEvent):
     """An exception came to a handler, or to a `finally`, of the program.
 
-    exception: its class. in_torch: the innermost Python code that it came from is torch's. place: the line of code without
-    steps that it came from.
+    exception: its class
+    in_torch: the innermost Python code that it came from is torch's
+    place: the line of code without steps that it came from
     """
 
     event: Literal["raised"]
@@ -320,8 +337,8 @@ class Warned(BaseEvent):
 class Replaced(BaseEvent):
     """The program asked for something that is done otherwise here.
 
-    what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
-    loads its data itself.
+    what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of
+        them loads its data itself
     """
 
     event: Literal["replaced"]
@@ -331,8 +348,10 @@ class Replaced(BaseEvent):
 
 @closed_typed_dict
 class TracingTaken(BaseEvent):
-    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
-    before may be missing. by: the module of the function that is there now.
+    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after
+    the step before may be missing.
+
+    by: the module of the function that is there now
     """
 
     event: Literal["tracing_taken"]
@@ -347,7 +366,8 @@ class LimitReached(BaseEvent):
 
 @closed_typed_dict
 class ContentsSummarized(BaseEvent):
-    """One stretch of the run takes so much of the trace's room that from here on contents of more elements have no cells."""
+    """One stretch of the run takes so much of the trace's room that from here on contents of more elements have no
+    cells."""
 
     event: Literal["contents_summarized"]
     elements: int
@@ -405,12 +425,16 @@ class EventRow:
     """What there is to know of an event besides its fields.
 
     severity: `error` for what ends or breaks a backward pass or the run, `warning` for what is lost, `note` for what a
-    reader looks for, `info` for what belongs to it. observed: an observation finds that it happened since the one
-    before, so it carries `span` where statements passed unseen. sentence: a key of the locales, in which a field of the
-    event may stand in braces; the sentence's own arguments are the event's fields, uids by the names that the program
-    has for them. mark: of its step on the timeline. state: the slot's state that it reports. opening: a reader is first
-    shown the step with the event of the least number. in_visits: told of a node's visit in backward too. implied: the
-    step's `set` and `gone` say the same.
+        reader looks for, `info` for what belongs to it
+    observed: an observation finds that it happened since the one before, so it carries `span` where statements passed
+        unseen
+    sentence: a key of the locales, in which a field of the event may stand in braces; the sentence's own arguments are
+        the event's fields, uids by the names that the program has for them
+    mark: of its step on the timeline
+    state: the slot's state that it reports
+    opening: a reader is first shown the step with the event of the least number
+    in_visits: told of a node's visit in backward too
+    implied: the step's `set` and `gone` say the same
     """
 
     model: Any
@@ -467,8 +491,9 @@ EVENTS: dict[str, EventRow] = {
 class Op(TypedDict):
     """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
 
-    failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of. place: of some that
-    ran while grad mode was off, the line that asked for it, where that has no steps.
+    failed: it raised, and has no outputs
+    call: the number of the innermost module's call that it is part of
+    place: of some that ran while grad mode was off, the line that asked for it, where that has no steps
     """
 
     kind: Literal["op"]

@@ -16,7 +16,10 @@ FindingSeverity = Literal["error", "warning", "note"]
 
 
 class FindingLink(Model):
-    """A step on the way from the cause to the effect. role: what it has to do with it, as `saved` or `written`."""
+    """A step on the way from the cause to the effect.
+
+    role: what it has to do with it, as `saved` or `written`
+    """
 
     line: int
     step: int
@@ -25,7 +28,8 @@ class FindingLink(Model):
 
 
 class FixHint(Model):
-    """A fix that may help: the name of an edit of `gradbox.language.fixes`, its line, and what it needs of the trace."""
+    """A fix that may help: the name of an edit of `gradbox.language.fixes`, its line, and what it needs of the
+    trace."""
 
     kind: str
     line: int
@@ -34,7 +38,8 @@ class FixHint(Model):
 
 
 class LineEdit(Model):
-    """A line of the source and what stands there instead: null where it is removed; of several lines where some are added."""
+    """A line of the source and what stands there instead: null where it is removed; of several lines where some are
+    added."""
 
     line: int
     old: str
@@ -42,7 +47,10 @@ class LineEdit(Model):
 
 
 class LossSeries(Model):
-    """The values of a loss from round to round. name: by which the program binds or prints it."""
+    """The values of a loss from round to round.
+
+    name: by which the program binds or prints it
+    """
 
     name: str
     values: Annotated[list[FloatNumber], Field(fail_fast=True, max_length=MAX_LOSS_VALUES)]
@@ -57,9 +65,11 @@ class LossCurves(Model):
 
 
 class Fix(Model):
-    """An edit of the source that was run. outcome: how its run ended, and what it gave; text: what the edit does.
+    """An edit of the source that was run.
 
-    losses: null where not both runs have a loss of several rounds.
+    outcome: how its run ended, and what it gave
+    text: what the edit does
+    losses: null where not both runs have a loss of several rounds
     """
 
     edits: FailFastList[LineEdit]
@@ -69,7 +79,11 @@ class Fix(Model):
 
 
 class TorchSuggestion(Model):
-    """What torch itself has that helps with a finding. text: in a sentence; url: of its documentation."""
+    """What torch itself has that helps with a finding.
+
+    text: in a sentence
+    url: of its documentation
+    """
 
     text: str
     url: str
@@ -84,7 +98,11 @@ class ProposalRequest(Model):
 
 
 class Proposal(Model):
-    """A changed program, not run yet. source: the whole of it; args: the holes of the sentence of its kind."""
+    """A changed program, not run yet.
+
+    source: the whole of it
+    args: the holes of the sentence of its kind
+    """
 
     kind: str
     source: str
@@ -97,10 +115,19 @@ class Proposals(Model):
 
 
 class Finding(Model):
-    """line: of the cause, in the normalised source; lines: of the chain, in order, each once; step: of the cause.
+    """Something to say of a run.
 
-    names: what the reader calls what it is about. text: the whole in one paragraph; what, why, todo: its parts.
-    offers: what torch itself has for it. also: the module whose lines another run would follow, with `--also`. explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
+    line: the line of the cause in the normalised source
+    lines: those of the chain, in order, each once
+    step: the step of the cause
+    names: what the reader calls the tensors that it is about
+    text: the whole in one paragraph
+    what, why, todo: its parts
+    offers: what torch itself has for it
+    also: the module whose lines another run would follow with `--also`
+    explains_error: whether it says why the program raised
+    hints: which fixes there may be
+    fixes: those that were run and help
     """
 
     kind: str
@@ -169,20 +196,29 @@ class ExplainedTrace(Trace):
 
 
 class StepSentence(Model):
-    """tone: `bad` for what went wrong, `cut` for where gradients end."""
+    """A sentence of a step's caption.
+
+    tone: `bad` for what went wrong, `cut` for where gradients end
+    """
 
     text: str
     tone: Literal["plain", "bad", "cut"]
 
 
 class RunVerdict(StepSentence):
-    """How the run ended. line: where it did, if it did not come to its end."""
+    """How the run ended.
+
+    line: where it did, if it did not come to its end
+    """
 
     line: int | None
 
 
 class LineRemark(Model):
-    """What is said of a line, or of the whole program where `line` is null. gloss: what the message of an error means."""
+    """What is said of a line, or of the whole program where `line` is null.
+
+    gloss: what the message of an error means
+    """
 
     line: int | None
     text: str
@@ -190,15 +226,22 @@ class LineRemark(Model):
 
 
 class NamedValue(Model):
-    """The elements of a tensor, the first of many. name: with its shape where that has more than one dimension."""
+    """The elements of a tensor, the first of many.
+
+    name: with its shape where that has more than one dimension
+    """
 
     name: str
     text: str
 
 
 class StepReading(Model):
-    """A step. code: of its line; empty where the program is over. iteration: of the loops around it. values: of the names
-    whose memory it made or wrote."""
+    """A step.
+
+    code: of its line; empty where the program is over
+    iteration: of the loops around it
+    values: of the names whose memory it made or wrote
+    """
 
     line: int
     depth: int

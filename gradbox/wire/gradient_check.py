@@ -16,17 +16,16 @@ Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
 """A shape or an index. Most operations of torch take no more than 64 dimensions."""
 
 ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
-"""agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision. kink:
-the slopes to both sides differ, and torch's value lies between them. unknown: there is no slope to compare with. cut: the
-loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not depend on it.
-"""
+"""agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision.
+kink: the slopes to both sides differ, and torch's value lies between them. unknown: there is no slope to compare with.
+cut: the loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not
+depend on it."""
 
 LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view", "nested", "not_real", "no_time"]
-"""Why a leaf can't be varied. written_between: a statement writes into it between two uses. changed_unseen: a write that
-torch does not see overwrote the change. not_followed: no operation was seen to use its memory. view: a result that has the
-memory of what it was made from. nested: its gradient came by a backward within this one. not_real: it is complex or sparse.
-no_time: the time was over.
-"""
+"""Why a leaf can't be varied. written_between: a statement writes into it between two uses. changed_unseen: a write
+that torch does not see overwrote the change. not_followed: no operation was seen to use its memory. view: a result that
+has the memory of what it was made from. nested: its gradient came by a backward within this one. not_real: it is
+complex or sparse. no_time: the time was over."""
 
 CheckProblem = Literal[
     "no_backward",
@@ -40,21 +39,23 @@ CheckProblem = Literal[
     "no_time",
 ]
 """Why nothing can be compared. no_backward: that call is not reached. raised: the program raised before, or in it.
-not_one_loss: it computes several gradients at once, or within a transform of `torch.func`. not_repeatable: two runs with the same seed give different losses. not_in_double: the program does not run in float64.
-too_long: it calls more operations than are followed. no_time: two runs took the time that there is.
-"""
+not_one_loss: it computes several gradients at once, or within a transform of `torch.func`. not_repeatable: two runs
+with the same seed give different losses. not_in_double: the program does not run in float64. too_long: it calls more
+operations than are followed. no_time: two runs took the time that there is."""
 
 
 SampleProblem = Literal["no_batch", "raised", "not_repeatable", "too_long", "no_time"]
-"""Why samples can't be followed. no_batch: nothing with several samples meets what is trained before that call. raised: the
-program raised before. not_repeatable: with one sample changed it takes another way. too_long: its results are too many to be
-compared. no_time: the time was over.
-"""
+"""Why samples can't be followed. no_batch: nothing with several samples meets what is trained before that call. raised:
+the program raised before. not_repeatable: with one sample changed it takes another way. too_long: its results are too
+many to be compared. no_time: the time was over."""
 
 
 class GradientCheckOptions(Model):
-    """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are
-    varied. samples: whether the samples of the batch stay apart is asked instead.
+    """What a gradient check is asked to do.
+
+    backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last
+    elements: how many elements of each leaf are varied at most
+    samples: whether to check that the samples of the batch stay apart, instead of gradients
     """
 
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
@@ -63,11 +64,11 @@ class GradientCheckOptions(Model):
 
 
 class ElementCheck(Model):
-    """One element of a leaf. index: in each dimension.
+    """One element of a leaf.
 
-    torch: what backward gave in the program's own precision; double: in float64; null where none came. numeric: the central
-    difference quotient; left, right: those to both sides, where they differ. difference: between torch and numeric,
-    relative to the larger.
+    index: in each dimension torch: what backward gave in the program's own precision double: in float64; null where
+        none came numeric: the central difference quotient left, right: those to both sides, where they differ
+        difference: between torch and numeric, relative to the larger
     """
 
     index: Sizes
@@ -81,11 +82,16 @@ class ElementCheck(Model):
 
 
 class LeafCheck(Model):
-    """A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
-    where its value was made.
+    """A leaf, or a tensor whose gradient the call asks for.
 
-    elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
-    hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
+    name: what the program calls it; null where nothing does line: where its value was made
+
+    elements: that it has
+    rows: those that were varied
+    verdict: the gravest of theirs
+    worst: which of the rows has it
+    hooked: hooks of the leaf may have changed torch's values
+    problem_line: of the statement that the problem is about
     """
 
     name: str | None
@@ -109,8 +115,10 @@ class Corner(Model):
 
 
 class MixingOperation(Model):
-    """The first operation that gave one sample something of another. changed: how many samples it changed; null where that
-    can't be counted."""
+    """The first operation that gave one sample something of another.
+
+    changed: how many samples it changed; null where that can't be counted
+    """
 
     op: str
     line: int | None
@@ -120,8 +128,10 @@ class MixingOperation(Model):
 class SampleCheck(Model):
     """What became of the other samples of a batch when only the first was changed.
 
-    line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
-    null where they stay apart up to the loss. runs: how often the program ran.
+    line: of the statement where the batch meets what is trained
+    axis: of the batch, along which its `samples` lie
+    mixing: null where they stay apart up to the loss
+    runs: how often the program ran
     """
 
     problem: SampleProblem | None = None
@@ -135,8 +145,12 @@ class SampleCheck(Model):
 class GradientCheck(Model):
     """Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
 
-    backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
-    the program ran. complete: whether the time sufficed for all elements that were to be varied.
+    backward: which call, from 0
+    line: its statement
+    loss: in the program's precision
+    double: in float64
+    runs: how often the program ran
+    complete: whether the time sufficed for all elements that were to be varied
     """
 
     problem: CheckProblem | None = None

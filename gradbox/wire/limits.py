@@ -10,8 +10,9 @@ Limit = Literal["steps", "wall", "cpu", "memory", "output", "tensors", "trace"]
 class LimitRow:
     """A limit: the setting `GRADBOX_<NAME>`, and the sentence `stopped_<name>` of the locales.
 
-    default, meaning, unit: of the setting; unit is B, s or nothing. enforced_by: the tracer, which ends every run of a
-    program at the same place; the kernel; or the server, which watches the worker from outside.
+    default, meaning, unit: of the setting; unit is B, s or nothing
+    enforced_by: the tracer, which ends every run of a program at the same place; the kernel; or the server, which
+        watches the worker from outside
     """
 
     default: int | float
@@ -40,6 +41,9 @@ REPEATABLE_STATUSES = ("finished", "raised", "refused")
 
 
 def ends_repeatably(status: str, limit: Limit | None) -> bool:
-    """Whether a run that ended so would do so again, its program being repeatable: it was ended neither by a clock or the
-    machine's memory, nor by whoever killed it. status, limit: of its outcome."""
+    """Whether a run that ended so would do so again, its program being repeatable: it was ended neither by a clock or
+    the machine's memory, nor by whoever killed it.
+
+    status, limit: of its outcome
+    """
     return status in REPEATABLE_STATUSES or limit in REPEATABLE_LIMITS

@@ -27,10 +27,12 @@ class Usage(Model):
 class AssemblyRequest(Model):
     """The lines of a child that ran a job, `size` bytes of them, are to become a trace.
 
-    versions: of the libraries. outcome: as the parent saw it; None where the child's own last line says it. log_text:
-    whether an invalid line's text is told. worker: the name of the one that ran it, "" for this machine. own_process: it was no
-    confined child that ran it, but a process of the program's user. compared_result: the `result` of the run that this
-    one repeats.
+    versions: of the libraries
+    outcome: as the parent saw it; None where the child's own last line says it
+    log_text: whether an invalid line's text is told
+    worker: the name of the one that ran it, "" for this machine
+    own_process: it was no confined child that ran it, but a process of the program's user
+    compared_result: the `result` of the run that this one repeats
     """
 
     job: Job
@@ -47,9 +49,9 @@ class AssemblyRequest(Model):
 class AssemblyReply(Model):
     """What the server itself reads of a trace, whose gzipped JSON follows in `size` bytes.
 
-    status, limit: of its outcome. deterministic: see `HeaderLine`. cacheable: whether the same program would give this
-    trace again. result: a digest of what the program printed and how it ended. again: the focus of another run that
-    would show more. rejected: what the log says of a line that was not valid, "" where all were.
+    status, limit: of its outcome deterministic: see `HeaderLine` cacheable: whether the same program would give this
+        trace again result: a digest of what the program printed and how it ended again: the focus of another run that
+        would show more rejected: what the log says of a line that was not valid, "" where all were
     """
 
     status: Status
@@ -87,10 +89,15 @@ MovingFormat = Literal["webp", "gif"]
 
 
 class DrawRequest(Model):
-    """What to draw. Of a comparison, two traces by side; of a series' file, all that it holds. step: counted from 0; None is the one that the page opens with, or no step for a loom; of a
-    comparison the place, None where the two part.
+    """What to draw. Of a comparison, two traces by side; of a series' file, all that it holds.
 
-    png: a PNG instead of an SVG. moving: a film as WebP or GIF instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
+    step: counted from 0; None is the one that the page opens with, or no step for a loom; of a comparison the place,
+        None where the two part
+    png: a PNG instead of an SVG
+    moving: a film as WebP or GIF instead of an SVG
+    body: the markup of the offline file
+    note, address: what it says of the program
+    size: bytes of the gzipped trace
     """
 
     kind: DrawingKind
@@ -107,9 +114,12 @@ class DrawRequest(Model):
 
 
 class DrawReply(Model):
-    """size: bytes of the drawing, which follow. steps: the number of steps, if there is no step of the requested number.
+    """The answer of the renderer's process.
 
-    failed: why nothing was drawn. ends: whether the process ends with this reply.
+    size: bytes of the drawing, which follow
+    steps: the number of steps, if there is no step of the requested number
+    failed: why nothing was drawn
+    ends: whether the process ends with this reply
     """
 
     size: int = 0

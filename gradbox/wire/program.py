@@ -5,7 +5,7 @@ its reader pasted.
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 from gradbox.wire.base import FailFastList, Fields, Model
 
@@ -26,8 +26,10 @@ class Edit(Model):
 class Repair(Model):
     """A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
 
-    edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
-    their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+    edits: in `source`
+    pasted: the same in the pasted text, where that differs
+    shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+        the first of them
     """
 
     key: str
@@ -46,8 +48,64 @@ class Notice(Model):
     repairs: FailFastList[Repair] = []
 
 
+NodePath = Annotated[str, Field(max_length=1000)]
+NodeWord = Annotated[StrictStr, Field(max_length=40)]
+LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=1000)] | None
+
+
+class StatementSyntax(Model):
+    """The nodes of a statement's syntax tree, each before those in it, as columns: item k of each list is of node k.
+
+    Node 0 is the statement. Of a block there is its head alone; of a class also the statements of its body that have
+    no row of their own.
+
+    kinds, fields: the kind of node, and the field of its parent that has it, as Python's `ast` calls them. What holds
+    no nodes is not listed (contexts, operators, `arguments`): parameters are in the fields `args`, `posonlyargs`,
+    `vararg`, `kwonlyargs` and `kwarg` of their function itself, each with its `annotation` and its `default`. Keys
+    and values of a dictionary alternate; a value without a key is unpacked.
+
+    parents: by number; -1 for the statement.
+
+    starts, ends: characters of the source, counted from the statement's beginning; decorators stand before it.
+    Brackets around an expression are not of it.
+
+    values: of a name, an attribute, a parameter, a keyword and a definition what it is called (`global a, b`: `a,b`);
+    of a literal its value, where it is a short string, a number that JSON has, a bool or None; of operations the
+    operator, of comparisons those between the operands with commas; of `from … import` the module, with its dots, and
+    of each imported name what it is bound to; of a list, tuple or set how many literals at its end are not listed.
+
+    paths: of a name that the program doesn't bind itself, and of an imported one, the dotted path that it leads to,
+    as the import has it: `torch.nn.functional` for `F`, `builtins.print` for `print`. Absent where a name has another
+    meaning too.
+    """
+
+    kinds: FailFastList[NodeWord]
+    fields: FailFastList[NodeWord]
+    parents: FailFastList[StrictInt]
+    starts: FailFastList[StrictInt]
+    ends: FailFastList[StrictInt]
+    values: Annotated[dict[str, LiteralValue], Field(fail_fast=True)] = {}
+    paths: Annotated[dict[str, NodePath], Field(fail_fast=True)] = {}
+
+    @model_validator(mode="after")
+    def check_nodes(self) -> Self:
+        """Each list has an item a node, and whatever a node is in comes before it."""
+        count = len(self.kinds)
+        if not count or any(len(column) != count for column in (self.fields, self.parents, self.starts, self.ends)):
+            raise ValueError("its columns differ in length")
+        if self.parents[0] != -1 or any(not 0 <= parent < k for k, parent in enumerate(self.parents[1:], 1)):
+            raise ValueError("a node stands in none that comes before it")
+        numbers = {str(number) for number in range(count)}
+        if not numbers.issuperset(self.values) or not numbers.issuperset(self.paths):
+            raise ValueError("a value is of no node")
+        return self
+
+
 class Statement(Model):
-    """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices."""
+    """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
+
+    syntax: what it mentions; absent where that is unknown, as of a very long one.
+    """
 
     line: int
     col: int
@@ -56,12 +114,14 @@ class Statement(Model):
     kind: str
     parent: int | None = None
     loop: int | None = None
+    syntax: StatementSyntax | None = None
 
 
 class ProgramFile(Model):
     """One of the files whose text makes a program's source: these lines of it, from 1, both included.
 
-    name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+    name: as it is shown, like `pkg/model.py`
+    path: where it lies, where that is told
     """
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_FILE_NAME)]
@@ -74,7 +134,7 @@ class Program(Model):
     """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
 
     files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
-    is a single text.
+        is a single text
     """
 
     source: str
@@ -126,7 +186,11 @@ class Refusal(Model):
 
 
 class FileText(NamedTuple):
-    """A file of a program. name: as it is shown. path: where it lies, None where that is not told."""
+    """A file of a program.
+
+    name: as it is shown
+    path: where it lies, None where that is not told
+    """
 
     name: str
     path: str | None

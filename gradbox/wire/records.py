@@ -1,4 +1,5 @@
-"""What the tracer writes, as dictionaries: the same keys and values as the models of `trace`, known to the type checker.
+"""What the tracer writes, as dictionaries: the same keys and values as the models of `trace`, known to the type
+checker.
 
 A test holds the two together. Entities, values, events and visits are one declaration for both: `entities`, `base`,
 `events`, and `Visit` and `Grad` in `trace`.
@@ -16,6 +17,18 @@ from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Status, StepKind, Visit
 
 
+class StatementSyntaxRecord(TypedDict):
+    """What a statement mentions; see `program.StatementSyntax`."""
+
+    kinds: list[str]
+    fields: list[str]
+    parents: list[int]
+    starts: list[int]
+    ends: list[int]
+    values: dict[str, bool | int | float | str | None]
+    paths: dict[str, str]
+
+
 class StatementRecord(TypedDict):
     """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices."""
 
@@ -26,6 +39,7 @@ class StatementRecord(TypedDict):
     kind: str
     parent: int | None
     loop: int | None
+    syntax: NotRequired[StatementSyntaxRecord]
 
 
 class ProgramFileRecord(TypedDict):
@@ -161,7 +175,10 @@ class StepLineRecord(TypedDict):
 
 
 class OutcomeLineRecord(TypedDict):
-    """The last line, where the worker lived to write it. again, gradient_check: see `trace.OutcomeLine`."""
+    """The last line, where the worker lived to write it.
+
+    again, gradient_check: see `trace.OutcomeLine`
+    """
 
     outcome: OutcomeRecord
     cost: CostRecord

@@ -24,9 +24,10 @@ MAX_PRINTED_CHARACTERS = 200
 
 @closed_typed_dict
 class RoundLoss(TypedDict):
-    """Where backwards began: at which statement, and at which of the tensors that it was called with. values: of the rounds 0,
-    every, 2 * every …; null where it did not run in a round, or its value was not read. Of several backwards in a round, the
-    last.
+    """Where backwards began: at which statement, and at which of the tensors that it was called with.
+
+    values: of the rounds 0, every, 2 * every …; null where it did not run in a round, or its value was not read. Of
+        several backwards in a round, the last.
     """
 
     stmt: int | None
@@ -37,7 +38,10 @@ class RoundLoss(TypedDict):
 
 @closed_typed_dict
 class RoundRow(TypedDict):
-    """Whose norms are told: a parameter, or those of a module together. module: null where they are no module's."""
+    """Whose norms are told: a parameter, or those of a module together.
+
+    module: null where they are no module's
+    """
 
     tensors: FailFastList[Uid]
     module: NotRequired[Uid | None]
@@ -45,10 +49,13 @@ class RoundRow(TypedDict):
 
 @closed_typed_dict
 class RoundStretch(TypedDict):
-    """Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
-    the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
-    whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only. The
-    last of as many as there is room for has no loops: of the rounds from there on they are not known.
+    """Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last
+    `inner` are of the function that trains.
+
+    iteration: of each loop, from 0, in the first of these rounds
+    total: which iteration of the whole run it is there, from 1
+    by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
+        is room for has no loops: of the rounds from there on they are not known.
     """
 
     first: int
@@ -65,9 +72,14 @@ Norms = Annotated[FailFastList[Number | None], Field(max_length=MAX_ROWS)]
 
 @closed_typed_dict
 class TrainingRound(TypedDict):
-    """n: from 0. backwards: how many ran. losses: in the order of `TrainingRounds.losses`. lr: learning rates of the groups of the
-    optimizers that have stepped, in the order of their first steps. grad, weight, moved: the norms of gradients and of weights
-    after the optimizer's step, and how far it moved the weights; absent where none was read.
+    """One round of a training.
+
+    n: its number, from 0
+    backwards: how many calls of backward it had
+    losses: in the order of `TrainingRounds.losses`
+    lr: learning rates of the groups of the optimizers that have stepped, in the order of their first steps
+    grad, weight, moved: the norms of the gradients and of the weights after the optimizer's step, and how far it moved
+        the weights; absent if they were not read
     """
 
     n: int
@@ -98,10 +110,14 @@ class RoundText(TypedDict):
 
 @closed_typed_dict
 class TrainingRounds(TypedDict):
-    """count: rounds of the run. optimizers: how many stepped; where none did, a round is an iteration that calls backward. every: one round
-    in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
-    room. new_rates: rounds whose learning rates are others than those of the round before, which had those of the one before it;
-    the first ones. printed_every: of the rounds that print, one in so many is among `printed`.
+    """The rounds of a training.
+
+    count: how many rounds the run had
+    optimizers: how many stepped; if none did, a round is an iteration that calls backward
+    every: one round in so many is among `rounds`, besides rounds that are recorded or in which something became not
+        finite, as far as there is room
+    new_rates: the first rounds whose learning rates differ from those of the round before
+    printed_every: of the rounds that print, one in so many is among `printed`
     """
 
     count: int

@@ -96,7 +96,8 @@ def uid_fields(model: Any) -> list[str]:
 
 
 SCHEMA_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in tests/contract."""
+"""By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in
+tests/contract."""
 
 HEADER_BYTES = 4096
 """Bytes of a trace in which its schema stands: it is the first of its fields."""

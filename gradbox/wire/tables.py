@@ -24,12 +24,12 @@ ParameterFate = Literal[
 class ModuleRow(Model):
     """A module that the run called, in what was recorded.
 
-    path: as the program reaches it; its class where no name leads to it. depth: how many calls it runs in. calls: those that
-    were recorded. inputs, outputs: shapes of the tensors of its first call. parameters: how many numbers are in those of the
-    module and of the modules in it, each tensor once; own: in its own; shared: of own, in those that another module of the
-    table has as well; trainable: of parameters, in those that require a gradient; null where the trace does not tell.
-    operations: torch operations of the first call. kept: bytes that it saved for backward, parameters left out, each memory
-    once.
+    path: as the program reaches it; its class where no name leads to it depth: how many calls it runs in calls: those
+        that were recorded inputs, outputs: shapes of the tensors of its first call parameters: how many numbers are in
+        those of the module and of the modules in it, each tensor once own: in its own shared: of own, in those that
+        another module of the table has as well trainable: of parameters, in those that require a gradient; null where
+        the trace does not tell operations: torch operations of the first call kept: bytes that it saved for backward,
+        parameters left out, each memory once
     """
 
     path: str
@@ -56,8 +56,12 @@ class ModuleTotals(Model):
 
 
 class Holder(Model):
-    """A group of an optimizer. optimizer: as the program reaches it; group: from 0; lr: its learning rate after the optimizer's
-    last recorded step, null where the trace does not tell."""
+    """A group of an optimizer.
+
+    optimizer: as the program reaches it
+    group: from 0
+    lr: its learning rate after the optimizer's last recorded step, null where the trace does not tell
+    """
 
     optimizer: str
     type: str
@@ -68,10 +72,14 @@ class Holder(Model):
 class ParameterRow(Model):
     """A parameter, or another tensor that an optimizer holds.
 
-    name: as the program reaches it, null where no name does; also: its other names, as of tied weights. numbers: of elements.
-    gradient_norm, weight_norm: Euclidean, after the trace's step `step`, the last recorded one of an optimizer that holds it
-    (of any, where none does); null where they are not known. has_gradient: whether it had a `.grad` then. steps: recorded
-    steps of optimizers that hold it; updated: those of them that changed its numbers.
+    name: as the program reaches it, null where no name does
+    also: its other names, as of tied weights
+    numbers: of elements
+    gradient_norm, weight_norm: Euclidean, after the trace's step `step`, the last recorded one of an optimizer that
+        holds it (of any, where none does); null where they are not known
+    has_gradient: whether it had a `.grad` then
+    steps: recorded steps of optimizers that hold it
+    updated: those of them that changed its numbers
     """
 
     name: str | None
@@ -91,7 +99,12 @@ class ParameterRow(Model):
 
 
 class RunTables(Model):
-    """modules: in the order of first calls; parameters: the worst first. whole: whether the trace tells of the whole run."""
+    """The tables of a run.
+
+    modules: in the order of first calls
+    parameters: the worst first
+    whole: whether the trace tells of the whole run
+    """
 
     whole: bool
     modules: FailFastList[ModuleRow]

@@ -45,10 +45,11 @@ many takes time that grows with the square of their number."""
 class Focus(RequestModel):
     """What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
 
-    loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
-    [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
-    statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
-    as in the run before.
+    loop: its statement
+    iteration: the counts from 0 of the loops around it and, last, its own
+    storage: the elements [from, to) of one, from that step on; its uid is the one that the same program's trace gave it
+    counts: loops by statement and which iteration of the whole run, from 1, is shown
+    repeatable: whether the program printed and ended as in the run before
     """
 
     loop: Index | None = None
@@ -95,14 +96,15 @@ class Region(Model):
 
 
 class Runtime(Model):
-    """What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+    """What ran the program.
 
-    input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
-    worker: the name of the worker that ran it, where there are workers on other machines.
+    device_name: of the processor or the GPU, as its maker gives it
+    input: what was there for `input()` and `sys.stdin` to read, where it was not empty
+    worker: the name of the worker that ran it, where there are workers on other machines
     recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
-    user's files, imports and arguments. Such a program is not run again from its trace.
-    regions: the parts of the run that were recorded, where that is not all of it.
-    arguments: what came after the file on the command line.
+        user's files, imports and arguments. Such a program is not run again from its trace.
+    regions: the parts of the run that were recorded, where that is not all of it
+    arguments: what came after the file on the command line
     """
 
     torch: str
@@ -154,7 +156,7 @@ class Step(Model):
     """The state after what this step names: apply `set`, then `gone`.
 
     shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
-    holds an output to lay beside it, and where showing runs none of the program's code.
+        holds an output to lay beside it, and where showing runs none of the program's code
     """
 
     i: int
@@ -205,8 +207,8 @@ class SkippedIteration(Model):
 class Error(Model):
     """Python's own type, text and line; for `refused`, every refusal at once.
 
-    place: the line of code without steps that raised it, below the program's. skipped_iteration: the innermost loop's, where it
-    was raised in one that was not recorded.
+    place: the line of code without steps that raised it, below the program's
+    skipped_iteration: the innermost loop's, where it was raised in one that was not recorded
     """
 
     type: str
@@ -255,7 +257,11 @@ class Header(Model):
 
 
 class Trace(Header):
-    """A whole run. gradient_check: of one that compared gradients, and recorded no steps. rounds: of one that trains."""
+    """A whole run.
+
+    gradient_check: of one that compared gradients, and recorded no steps
+    rounds: of one that trains
+    """
 
     steps: FailFastList[Step] = []
     focus: Focus | None = None
@@ -266,7 +272,10 @@ class Trace(Header):
 
 
 class HeaderLine(Model):
-    """The first line out of a worker. deterministic: whether nothing in the program gives it another result each time."""
+    """The first line out of a worker.
+
+    deterministic: whether nothing in the program gives it another result each time
+    """
 
     header: Header
     deterministic: bool = False
@@ -287,7 +296,9 @@ class RoundsLine(Model):
 class OutcomeLine(Model):
     """The last line, where the worker lived to write it.
 
-    again: `Focus.counts` of a run that would show more. gradient_check: of a job that asked for one. rounds: of a training.
+    again: `Focus.counts` of a run that would show more
+    gradient_check: of a job that asked for one
+    rounds: of a training
     """
 
     outcome: Outcome

@@ -1,4 +1,5 @@
-"""`python -m server worker`: Celery takes the messages of one queue, and the children of this machine run the programs."""
+"""`python -m server worker`: Celery takes the messages of one queue, and the children of this machine run the
+programs."""
 
 import asyncio
 import logging
@@ -69,7 +70,7 @@ async def close_worker(worker: RemoteWorker, database: Database) -> None:
 def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEventLoop, wait_for: Any) -> None:
     """Have Celery call the worker for each message, in as many threads as it runs programs at once, until it is ended.
 
-    loop: that of the worker.
+    loop: that of the worker
     """
     app = create_celery_app(settings.queue_url)
     consumers: list[Any] = []  # the one of Celery
@@ -82,7 +83,8 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
     def run_waiting_programs() -> None:
         try:
             wait_for(worker.run_waiting_programs())
-        finally:  # while all threads had work Celery asked for no message, and by itself it would look up to a second later
+        finally:
+            # while all threads had work Celery asked for no message; by itself it would look up to a second later
             for seconds in THREAD_FREE_SECONDS:
                 loop.call_soon_threadsafe(loop.call_later, seconds, wake_consumer)
 

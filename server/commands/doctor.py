@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib
 import os
 import platform
 import shutil
@@ -181,15 +180,15 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
     """The queue that web processes and workers share, where there is one."""
     if not settings.queue_url:
         return []
-    # by its name: it imports redis, of the extra `cluster`, which need not be installed
-    rows: list[CheckResult] = asyncio.run(importlib.import_module("server.commands.doctor_queue").check_queue(settings))
-    return rows
+    from server.commands.doctor_queue import check_queue  # noqa: PLC0415 it needs Redis, of the extra `cluster`
+
+    return asyncio.run(check_queue(settings))
 
 
 def print_report(settings: Settings, public: bool = False) -> int:
     """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
 
-    public: the exit status is 1 as well where the server is not ready for strangers.
+    public: the exit status is 1 as well where the server is not ready for strangers
     """
     check_settings(settings)
     rows = [

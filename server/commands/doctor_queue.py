@@ -28,7 +28,10 @@ async def check_queue(settings: Settings) -> list[CheckResult]:
 
 
 def check_redis_info(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
-    """Rows about a Redis. facts: its answer to INFO."""
+    """Rows about a Redis.
+
+    facts: its answer to INFO
+    """
     version = str(facts.get("redis_version", "?"))
     major = version.partition(".")[0]
     old = (

@@ -18,7 +18,11 @@ MINOR_CHECKS = ("font, ", "disk", "worker ")
 
 @dataclass(frozen=True)
 class ReadinessVerdict:
-    """text: one line. public: whether the server is ready for strangers."""
+    """The last line of the report.
+
+    text: one line
+    public: whether the server is ready for strangers
+    """
 
     text: str
     public: bool

@@ -13,7 +13,6 @@ from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
-from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.runs.explainer import explain_trace, tell_what_was_looked_for
@@ -48,7 +47,10 @@ def add_explain_parser(commands: "argparse._SubParsersAction[argparse.ArgumentPa
 
 
 class ExplainCommand:
-    """Explains traces and prints what was found. stdin_text: what a fixed program reads."""
+    """Explains traces and prints what was found.
+
+    stdin_text: what a fixed program reads
+    """
 
     def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
         self._pool, self._settings, self._args, self._stdin_text = pool, settings, args, stdin_text
@@ -89,7 +91,10 @@ class ExplainCommand:
         return True
 
     async def _check_gradients(self, trace: RecordedTrace, samples: bool = False) -> GradientCheckReply:
-        """Run the program again and again. samples: to follow the samples of its batch instead of its gradients."""
+        """Run the program again and again.
+
+        samples: to follow the samples of its batch instead of its gradients
+        """
         program = trace.decoded().program
         job = Job(
             source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.run_limits(),
@@ -108,7 +113,6 @@ class ExplainCommand:
         program = trace.decoded().program
         trials = FixFinder(
             self._renderer,
-            DrawingQueue(1),
             program.pasted or program.source,
             findings,
             run_fixed_program,
@@ -127,7 +131,8 @@ def findings_report_lines(
     sentences: dict[str, str],
     colours: bool,
 ) -> Iterator[str]:
-    """The lines to read of one program: every finding with the lines of code that it rests on, or what was looked for."""
+    """The lines to read of one program: every finding with the lines of code that it rests on, or what was looked
+    for."""
     source = trace.program.source.split("\n")
     yield colour_text(f"# {name}", "dim", colours)
     for finding in findings:

@@ -115,7 +115,8 @@ async def export_archive(stores: ContentStores, args: argparse.Namespace) -> int
 
 
 async def import_archive(stores: ContentStores, args: argparse.Namespace) -> int:
-    """Save what is in an archive; what is there stays as it is. The exit status. Raises ValueError for an invalid line."""
+    """Save what is in an archive; what is there stays as it is. The exit status. Raises ValueError for an invalid
+    line."""
     new = known = 0
     with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
         async for records in read_archive_batches(file):

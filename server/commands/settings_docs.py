@@ -1,4 +1,5 @@
-"""`python -m server settings`: the documentation of all settings, docs/settings.md; with `--env`, deploy/gradbox.env."""
+"""`python -m server settings`: the documentation of all settings, docs/settings.md; with `--env`,
+deploy/gradbox.env."""
 
 import textwrap
 

@@ -35,7 +35,8 @@ def add_settled_parser(commands: "argparse._SubParsersAction[argparse.ArgumentPa
 
 
 async def run_settled_command(args: argparse.Namespace, settings: Settings) -> int:
-    """The exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to compare with can't be read."""
+    """The exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to compare with can't be
+    read."""
     try:
         other = read_verdicts_document(args.compare) if args.compare else None
     except ComparisonFileError as error:

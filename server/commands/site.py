@@ -1,4 +1,5 @@
-"""`python -m server docs`: builds the site of the documents, the findings, the matrix and the settled claims, and the gallery."""
+"""`python -m server docs`: builds the site of the documents, the findings, the matrix and the settled claims, and the
+gallery."""
 
 import argparse
 import importlib.util

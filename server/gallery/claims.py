@@ -28,7 +28,11 @@ RETRY_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ScenarioTrace:
-    """A scenario's trace. body: its JSON, gzipped. version: a digest of it."""
+    """A scenario's trace.
+
+    body: its JSON, gzipped
+    version: a digest of it
+    """
 
     name: str
     body: bytes
@@ -95,7 +99,10 @@ VERSION_NAMES = ("torch", "numpy", "python")
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """Of a scenario with a claim. holds: whether the belief is right; None where no run has told."""
+    """Of a scenario with a claim.
+
+    holds: whether the belief is right; None where no run has told
+    """
 
     scenario: Scenario
     holds: bool | None
@@ -152,7 +159,10 @@ class ClaimService:
 
 
 def claims_as_json(verdicts: list[ClaimVerdict], versions: Mapping[str, str]) -> dict[str, Any]:
-    """The claims as JSON values. versions: of VERSION_NAMES."""
+    """The claims as JSON values.
+
+    versions: of VERSION_NAMES
+    """
     return {
         **{name: versions.get(name, "") for name in VERSION_NAMES},
         "claims": [

@@ -28,8 +28,12 @@ ANSWER_NAME = "answered"
 
 @dataclass(frozen=True)
 class LessonProgram:
-    """A scenario of a lesson. predicts: it is opened in predict mode. stop: the line at whose last step the reader has
-    seen what it is about; None: at the end. watch: what to watch, by language."""
+    """A scenario of a lesson.
+
+    predicts: it is opened in predict mode
+    stop: the line at whose last step the reader has seen what it is about; None: at the end
+    watch: what to watch, by language
+    """
 
     scenario: str
     predicts: bool
@@ -39,9 +43,12 @@ class LessonProgram:
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """start: the program as the reader gets it. check: an expression that is true after a program that answers it.
+    """The question at the end of a lesson.
 
-    answer: one such program. ask, hint: what to do, and what helps, by language.
+    start: the program that the reader changes
+    check: an expression that is true after a program that answers the question
+    answer: one such program
+    ask, hint: what to do, and what helps, by language
     """
 
     start: str
@@ -57,7 +64,11 @@ class LessonQuestion:
 
 @dataclass(frozen=True)
 class Lesson:
-    """text: `title` and `introduction` by language. order: its place in the course."""
+    """A lesson of the course.
+
+    text: `title` and `introduction` by language
+    order: its place in the course
+    """
 
     name: str
     order: int
@@ -67,9 +78,10 @@ class Lesson:
 
 
 def load_lessons(folder: Path, scenarios: Collection[str]) -> list[Lesson]:
-    """All lessons of a folder, each a `name.toml`, in their order. scenarios: the names of those that they may have.
+    """All lessons of a folder, each a `name.toml`, in their order. Raises ScenarioError, which names the file and the
+    key.
 
-    Raises ScenarioError, which names the file and the key.
+    scenarios: the names of those that they may have
     """
     lessons = [load_lesson(path, scenarios) for path in folder.glob("*.toml")]
     return sorted(lessons, key=lambda lesson: (lesson.order, lesson.name))
@@ -137,13 +149,20 @@ def read_translations(path: Path, table: dict[str, Any], key: str, prefix: str) 
 
 
 def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") -> str:
-    """Of the page of a lesson. root: where the server's addresses begin. subpath: like `/question`."""
+    """Of the page of a lesson.
+
+    root: where the server's addresses begin
+    subpath: like `/question`
+    """
     query = "" if language == LANGUAGES[0] else f"?{urlencode({'lang': language})}"
     return f"{root}/course/{lesson.name}{subpath}{query}"
 
 
 def lesson_program_address(root: str, lesson: Lesson, place: int, language: str) -> str:
-    """Of a program of a lesson on the workbench. place: its place, from 0."""
+    """Of a program of a lesson on the workbench.
+
+    place: its place, from 0
+    """
     program = lesson.programs[place]
     fields = {"s": program.scenario, "lesson": lesson.name}
     if program.predicts:
@@ -156,7 +175,8 @@ def lesson_program_address(root: str, lesson: Lesson, place: int, language: str)
 def lesson_program_items(
     root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str
 ) -> list[dict[str, Any]]:
-    """The programs of a lesson as its pages list them: each with its name, title, address, what to watch, where to stop."""
+    """The programs of a lesson as its pages list them: each with its name, title, address, what to watch, where to
+    stop."""
     return [
         {
             "name": program.scenario,
@@ -172,7 +192,10 @@ def lesson_program_items(
 def lesson_for_workbench(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
-    """What the workbench gets of the lesson whose program it shows. scenario: its name, or "" for the lesson's question."""
+    """What the workbench gets of the lesson whose program it shows.
+
+    scenario: its name, or "" for the lesson's question
+    """
     programs = lesson_program_items(root, lesson, scenarios, language)
     later = lessons[lessons.index(lesson) + 1 :]
     return {
@@ -194,9 +217,11 @@ def lesson_for_workbench(
 
 
 def judge_answer(body: bytes) -> dict[str, Any]:
-    """What a run says of an answer. body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes.
+    """What a run says of an answer.
 
     `right`: whether the check is true at its end; `error`: what was raised, where the check could not be made.
+
+    body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes
     """
     trace = json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS))
     outcome = trace["outcome"]

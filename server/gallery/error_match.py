@@ -33,15 +33,19 @@ _END_OF_OPENING = re.compile(r"\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\
 
 
 class ErrorMatches(NamedTuple):
-    """Names of scenarios. exact: those that end with the message, the best first. similar: others with words of it."""
+    """Names of scenarios.
+
+    exact: those that end with the message, the best first
+    similar: others with words of it
+    """
 
     exact: list[str]
     similar: list[str]
 
 
 class LookUp(NamedTuple):
-    """Names of scenarios for a text. ends_so: they end with it. about: they have its words. unknown: the text is an error
-    that no scenario ends with, and they are only like it."""
+    """Names of scenarios for a text. ends_so: they end with it. about: they have its words. unknown: the text is an
+    error that no scenario ends with, and they are only like it."""
 
     kind: Literal["ends_so", "about", "unknown"]
     names: list[str]
@@ -98,7 +102,10 @@ def _words_of_message(text: str) -> list[str]:
 
 
 def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -> float:
-    """How well a symptom is the message; 0 where it is another one. opening: the words of the message's first sentence."""
+    """How well a symptom is the message; 0 where it is another one.
+
+    opening: the words of the message's first sentence
+    """
     at_least = len(symptom) * MIN_SHARE_OF_SYMPTOM
     if len(symptom) < MIN_WORDS_OF_SYMPTOM:
         return 0.0

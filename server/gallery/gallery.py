@@ -22,7 +22,12 @@ LESSONS = PROJECT_FOLDER / "lessons"
 
 @dataclass
 class Gallery:
-    """thumbnails: of operations. stills: of scenarios, for the gallery's cards. pages: what is the same for everybody."""
+    """The scenarios, lessons and pictures of one server.
+
+    thumbnails: of operations
+    stills: of scenarios, for the gallery's cards
+    pages: what is the same for everybody
+    """
 
     scenarios: list[Scenario]
     lessons: list[Lesson]

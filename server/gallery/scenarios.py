@@ -36,8 +36,11 @@ class ScenarioError(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """A belief that a program tests. belief: a sentence by language. holds: the variable of the program that ends as
-    True where the belief is right, and as False where it is wrong."""
+    """A belief that a program tests.
+
+    belief: a sentence by language
+    holds: the variable of the program that ends as True where the belief is right, and as False where it is wrong
+    """
 
     belief: dict[str, str]
     holds: str
@@ -45,13 +48,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Scenario:
-    """text: `title`, `question` and `look_at` by language. thread: one of THREADS. order: its place in there.
+    """A program of the gallery with its card.
 
-    prints: the end of what the program prints. raises_at: the line at which it raises; None where it finishes.
-    origin: the address of the public thread or article that it comes from, or "". findings: the kinds that are found in
-    its run. symptoms: the first lines of error messages, and the words, by which a reader looks for it.
-    still_line: the line whose step is its still; None: the step that the renderer chooses. untranslated: keys, like `zh.title`,
-    whose texts are missing and are the English ones instead; `make test` allows none in the gallery.
+    text: `title`, `question` and `look_at` by language
+    thread: one of THREADS
+    order: its place in the thread
+    prints: the end of what the program prints
+    raises_at: the line at which it raises; None if it finishes
+    origin: the address of the public thread or article that it comes from, or ""
+    findings: the kinds that are found in its run
+    symptoms: first lines of error messages and words by which a reader looks for it
+    still_line: the line whose step is its still; None for the step that the renderer chooses
+    untranslated: keys, like `zh.title`, whose texts are missing, so that the English ones stand in; `make test` allows
+        none in the gallery
     """
 
     name: str
@@ -83,7 +92,10 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 
 
 def load_scenario(path: Path) -> Scenario:
-    """One scenario. path: of the program. Raises ScenarioError."""
+    """One scenario. Raises ScenarioError.
+
+    path: of the program
+    """
     card_path = path.with_suffix(".toml")
     fields = read_scenario_toml(card_path)
     reject_unknown_keys(card_path, fields, {field.name for field in FIELDS} | set(LANGUAGES))
@@ -185,7 +197,11 @@ def read_claim(card: Path, table: dict[str, Any], key: str) -> Claim | None:
 
 
 class ScenarioField(NamedTuple):
-    """A key of a scenario's file. attribute: what it is called in Scenario. read: raises ScenarioError."""
+    """A key of a scenario's file.
+
+    attribute: what it is called in Scenario
+    read: raises ScenarioError
+    """
 
     name: str
     attribute: str

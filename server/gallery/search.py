@@ -52,7 +52,9 @@ _ERROR_TYPE = re.compile(r"\b\w+(?:Error|Exception|Warning): ", re.ASCII)
 
 @dataclass(frozen=True)
 class IndexedScenario:
-    """weights: what each of its words counts for. symptoms: the words of each, and of the names of its findings."""
+    """weights: what each of its words counts for
+    symptoms: the words of each, and of the names of its findings
+    """
 
     name: str
     weights: dict[str, float]
@@ -61,7 +63,10 @@ class IndexedScenario:
 
 @dataclass(frozen=True)
 class KnownWord:
-    """A known word that a word of the query stands for. worth: how much a hit of it counts, before its place does."""
+    """A known word that a word of the query stands for.
+
+    worth: how much a hit of it counts, before its place does
+    """
 
     queried: str
     known: str

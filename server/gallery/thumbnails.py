@@ -40,7 +40,10 @@ log = logging.getLogger("gradbox.thumbnails")
 
 @dataclass(frozen=True)
 class ExampleProgram:
-    """A program to draw. line: whose last step a still shows; None where the renderer chooses."""
+    """A program to draw.
+
+    line: whose last step a still shows; None where the renderer chooses
+    """
 
     kind: Literal["thumbnail", "still"]
     source: str

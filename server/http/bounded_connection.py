@@ -16,7 +16,8 @@ MAX_TRAILER_BYTES, MAX_TRAILERS = 4096, 20
 """Bytes of what follows the last chunk of a body, and lines of it. Nothing here reads them."""
 
 MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
-"""Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by itself."""
+"""Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by
+itself."""
 
 _LAST_CHUNK = re.compile(rb"\r?\n?0+(?=[;\r\n\t ])[^\n]*\n")
 """The line of the last chunk, after the end of the chunk before it."""

@@ -58,7 +58,11 @@ class Connection(Protocol):
 
 
 class ConnectionLimiter:
-    """The open connections. total: how many there may be. per_address: how many from one address, a proxy's apart."""
+    """The open connections.
+
+    total: how many there may be
+    per_address: how many from one address, a proxy's apart
+    """
 
     def __init__(self, total: int = 1000, per_address: int = 1000, proxies: tuple[Network, ...] = ()) -> None:
         self._total, self._per_address, self._proxies = total, per_address, proxies
@@ -66,7 +70,8 @@ class ConnectionLimiter:
         self._count = 0
 
     def admit(self, connection: Connection, peer: tuple[str, int] | None) -> str | None:
-        """Count a connection from this address and port. Returns what `remove` takes; None where there is no room for it.
+        """Count a connection from this address and port. Returns what `remove` takes; None where there is no room for
+        it.
 
         Where a bound is reached, the oldest idle connection of the address makes room, or of the one that has most.
         """
@@ -129,7 +134,11 @@ log = logging.getLogger("gradbox.server")
 
 
 class ConnectionAcceptor:
-    """The listening sockets of a server. create_protocol: for a connection. proxies: are not bounded."""
+    """The listening sockets of a server.
+
+    create_protocol: for a connection
+    proxies: are not bounded
+    """
 
     def __init__(
         self,
@@ -221,7 +230,7 @@ def open_listeners(host: str | None, port: int) -> list[socket.socket]:
     addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     try:
         for family, _, _, _, address in dict.fromkeys(addresses):
-            # asyncio turns Nagle's algorithm off only for sockets that were made with this number: without it the kernel
+            # asyncio turns Nagle's algorithm off only for sockets made with this number: without it the kernel
             # holds a body back until the client has acknowledged the headers, which takes it up to 40 ms
             listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
             listeners.append(listener)

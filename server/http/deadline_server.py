@@ -41,11 +41,12 @@ TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
 
 
 class DeadlineProtocol(H11Protocol):
-    """uvicorn itself waits without end: for the rest of a request, and until a client has taken its response. And it parses
-    and serves whatever comes at once; here, it waits for its network's turn.
+    """uvicorn itself waits without end: for the rest of a request, and until a client has taken its response. And it
+    parses and serves whatever comes at once; here, it waits for its network's turn.
 
-    open_connections: those of the server, which are bounded. turns: those of the server. proxies: whose X-Forwarded-For
-    is believed.
+    open_connections: those of the server, which are bounded. turns: those of the server.
+
+    proxies: whose X-Forwarded-For is believed
     """
 
     request_timeout, write_timeout = REQUEST_TIMEOUT, WRITE_TIMEOUT
@@ -102,9 +103,8 @@ class DeadlineProtocol(H11Protocol):
         self.transport.pause_reading()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """A client that has only closed its side gets its answer. One that is gone resets the connection when it is sent
-        something: `100 Continue`, which every client of HTTP/1.1 takes and passes over.
-        """
+        """A client that has only closed its side gets its answer. One that is gone resets the connection when it is
+        sent something: `100 Continue`, which every client of HTTP/1.1 takes and passes over."""
         if self.is_idle:
             self.transport.close()
         elif not self._is_half_closed:
@@ -147,11 +147,11 @@ class DeadlineProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.watch_client()
+        self._delivery.check_client_reading()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.watch_client()
+        self._delivery.check_client_reading()
 
     def on_response_complete(self) -> None:
         self._delivery.finish_response()
@@ -224,7 +224,8 @@ log = logging.getLogger("uvicorn.error")
 class DeadlineServer(uvicorn.Server):
     """uvicorn itself waits for clients and threads without end, and accepts connections as they come.
 
-    turns: those of the connections. proxies: whose connections are many visitors'.
+    turns: those of the connections
+    proxies: whose connections are many visitors'
     """
 
     _acceptor: ConnectionAcceptor | None = None
@@ -275,10 +276,13 @@ class DeadlineServer(uvicorn.Server):
 def create_server(
     app: ASGIApp, host: str, port: int, connections: ConnectionLimiter, proxies: tuple[Network, ...] = ()
 ) -> DeadlineServer:
-    """The server of an application. connections: bounds them. proxies: whose X-Forwarded-For is believed.
+    """The server of an application.
 
-    GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn. Its warnings are of malformed requests, which
-    would fill the log.
+    GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn. Its warnings are of malformed requests,
+    which would fill the log.
+
+    connections: bounds them
+    proxies: whose X-Forwarded-For is believed
     """
     turns = FairTurns()
     bounds = {"open_connections": connections, "turns": turns, "proxies": proxies}

@@ -28,7 +28,7 @@ log = logging.getLogger("gradbox.server")
 class FairTurns:
     """The event loop's time, shared fairly among networks: a newcomer is next, whoever else has work waiting.
 
-    clock: processor seconds of this thread.
+    clock: processor seconds of this thread
     """
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
@@ -108,7 +108,8 @@ _charge: ContextVar[Callable[[float], None]] = ContextVar("charge")
 
 
 async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What the function returns, called in a thread. The network whose request this is for is charged for its processor time."""
+    """What the function returns, called in a thread. The network whose request this is for is charged for its processor
+    time."""
     seconds = 0.0
 
     def call_and_measure() -> T:
@@ -128,7 +129,10 @@ async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kw
 
 
 class MeteredCoroutine:
-    """Awaits a coroutine, and reports the seconds that each of its steps took. clock: of these seconds."""
+    """Awaits a coroutine, and reports the seconds that each of its steps took.
+
+    clock: of these seconds
+    """
 
     def __init__(
         self, work: Coroutine[Any, Any, None], charge: Callable[[float], None], clock: Callable[[], float]

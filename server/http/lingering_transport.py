@@ -18,9 +18,11 @@ RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 
 
 class LingeringTransport(asyncio.Transport):
-    """A connection's transport. close_when_taken: is called when it is closed while its client has not taken everything; it
-    has to call `end_if_lingering` or `abort` until it is closed. lingers: whether it waits for its client at all. written_bytes:
-    all that were written.
+    """A connection's transport.
+
+    close_when_taken: is called when it is closed while its client has not taken everything; it has to call
+        `end_if_lingering` or `abort` until it is closed. lingers: whether it waits for its client at all.
+        written_bytes: all that were written.
     """
 
     def __init__(self, transport: asyncio.Transport, close_when_taken: Callable[[], None]) -> None:
@@ -66,7 +68,8 @@ class LingeringTransport(asyncio.Transport):
         self._close_when_taken()
 
     def end_if_lingering(self) -> None:
-        """Where it only waits for its client, tell it that no more comes, and close the connection once it has everything."""
+        """Where it only waits for its client, tell it that no more comes, and close the connection once it has
+        everything."""
         if self._is_lingering and not self.unsent_bytes:
             self._transport.close()
         elif self._is_lingering and not self._transport.get_write_buffer_size():

@@ -44,8 +44,8 @@ WRITE_TIMEOUT = 20.0
 """Seconds in which a client has to take so many bytes, or all that are left."""
 
 MAX_WAITING_BYTES, MAX_ADDRESS_BYTES = 128 << 20, 48 << 20
-"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count wherever they
-are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
+"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count
+wherever they are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
 
 FIRST_CHECK, LAST_CHECK = 0.05, 1.0
 """Seconds until it is looked what a client has taken; each time twice as long, up to the last one."""
@@ -54,12 +54,13 @@ FIRST_CHECK, LAST_CHECK = 0.05, 1.0
 class ResponseDelivery:
     """The responses of one connection: what its client has not taken yet, and how long it takes none of it.
 
-    transport: to be used in the place of the one that it is made of. timeout: see WRITE_TIMEOUT. owner: the address whose
-    bytes they are, "" for a proxy's. unsent_body_bytes: bytes of the response that are not yet handed to the connection.
+    transport: to be used in the place of the one that it is made of
+    timeout: see WRITE_TIMEOUT. owner: the address whose bytes they are, "" for a proxy's. unsent_body_bytes: bytes of
+        the response that are not yet handed to the connection.
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:
-        self.transport = LingeringTransport(transport, self.watch_client)
+        self.transport = LingeringTransport(transport, self.check_client_reading)
         self.owner = ""
         self.unsent_body_bytes = self.unread_bytes = 0
         self.taken_at = 0.0
@@ -68,11 +69,11 @@ class ResponseDelivery:
         self._taken = self._taken_at_mark = 0
         self._marked_at = 0.0
 
-    def watch_client(self) -> None:
-        """See how much the client has still to take; if there is any, give it up once it takes too little of it."""
+    def check_client_reading(self) -> None:
+        """Count what the client has still to read. If there is any, give the client up once it reads too little."""
         self._count_unread_bytes()
         if not self.unread_bytes:
-            self._stop_watching()
+            self._stop_checking()
             self.transport.end_if_lingering()
         elif self not in unread_deliveries:
             unread_deliveries[self] = None
@@ -84,7 +85,7 @@ class ResponseDelivery:
     def finish_response(self) -> None:
         """The last bytes are with the connection."""
         self.unsent_body_bytes = 0
-        self.watch_client()
+        self.check_client_reading()
 
     def abort(self) -> None:
         """Close the connection, whatever is still to be sent."""
@@ -94,7 +95,7 @@ class ResponseDelivery:
     def handle_connection_closed(self) -> None:
         """The connection is closed."""
         self.unsent_body_bytes = self.unread_bytes = 0
-        self._stop_watching()
+        self._stop_checking()
 
     @property
     def _now(self) -> float:
@@ -119,7 +120,7 @@ class ResponseDelivery:
             return
         self.transport.end_if_lingering()
         if not self.unread_bytes:
-            self._stop_watching()
+            self._stop_checking()
         elif self._now - self._marked_at < self._timeout:
             self._check_later(seconds * 2)
         elif self._taken - self._taken_at_mark < CHUNK_SIZE:
@@ -128,7 +129,7 @@ class ResponseDelivery:
             self._marked_at, self._taken_at_mark = self._now, self._taken
             self._check_later(seconds * 2)
 
-    def _stop_watching(self) -> None:
+    def _stop_checking(self) -> None:
         unread_deliveries.pop(self, None)
         if self._check is not None:
             self._check.cancel()

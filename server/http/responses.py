@@ -19,7 +19,10 @@ MAX_AGE = 60
 
 
 def entity_tag(program: SavedProgram, assets: str = "") -> str:
-    """A weak tag, for the body goes out compressed and not. assets: the version of the code that draws it, if any does."""
+    """A weak tag, for the body goes out compressed and not.
+
+    assets: the version of the code that draws it, if any does
+    """
     return f'W/"{program.digest[:20]}-{program.created}{assets}"'
 
 
@@ -42,7 +45,10 @@ _ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
 
 
 def trace_response(request: Request, body: bytes) -> Response:
-    """body: a trace's JSON, gzipped. It is decompressed for a client that does not accept gzip."""
+    """The response with a trace. It is decompressed for a client that does not accept gzip.
+
+    body: the trace's JSON, gzipped
+    """
     headers = {"Vary": "Accept-Encoding"}
     if not accepts_gzip(request.headers.get("accept-encoding", "")):
         return StreamingResponse(iterate_decompressed(body), media_type="application/json", headers=headers)
@@ -71,7 +77,11 @@ def accepts_gzip(accept_encoding: str) -> bool:
 
 @dataclass(frozen=True)
 class ConstantBody:
-    """compressed: the body, gzipped. tag: a weak entity tag, for the body goes out compressed and not."""
+    """A body that is the same for everybody.
+
+    compressed: the body, gzipped
+    tag: a weak entity tag, since the body goes out compressed or not
+    """
 
     compressed: bytes
     media_type: str
@@ -100,7 +110,10 @@ class ConstantBodies:
         self._making = asyncio.Lock()
 
     async def get(self, key: str, media_type: str, make: Callable[[], bytes]) -> ConstantBody:
-        """The body of this key. make: called where there is none yet. Raises what it raises."""
+        """The body of this key. Raises what it raises.
+
+        make: called where there is none yet
+        """
         if key not in self._bodies:
             async with self._making:
                 if key not in self._bodies:

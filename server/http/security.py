@@ -28,15 +28,19 @@ SECURITY_HEADERS = (
 
 
 def content_security_policy(nonce: str, frame_ancestors: str = "'none'") -> str:
-    """The Content-Security-Policy of a page. frame_ancestors: whose pages may frame it."""
+    """The Content-Security-Policy of a page.
+
+    frame_ancestors: whose pages may frame it
+    """
     return CONTENT_POLICY.format(nonce=nonce, frames=frame_ancestors)
 
 
 class SecurityMiddleware:
     """The outermost layer of the application. It puts the nonce of the page's style element into `scope["state"]`.
 
-    hosts: names that the server answers to. max_body: bytes. root: the path that a proxy puts before every other, whether
-    it passes that on or not.
+    hosts: names that the server answers to
+    max_body: bytes
+    root: the path that a proxy puts before every other, whether it passes that on or not
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], max_body: int, root: str = "") -> None:

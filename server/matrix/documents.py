@@ -30,7 +30,11 @@ from server.wire.matrix import (
 
 @dataclass(frozen=True)
 class MatrixPageCell:
-    """differs: whether it is yes in some situations and no in others. address: the name of its program."""
+    """A cell as the page shows it.
+
+    differs: whether it is yes in some situations and no in others
+    address: the name of its program
+    """
 
     question: MatrixQuestion
     verdict: Verdict
@@ -42,9 +46,10 @@ class MatrixPageCell:
 
 @dataclass(frozen=True)
 class MatrixPageRow:
-    """raises: what torch says where the operation itself raises; its cells then say nothing else.
+    """A row as the page shows it.
 
-    raises_elsewhere: whether it raises in another situation.
+    raises: what torch says if the operation itself raises; its cells then say nothing else
+    raises_elsewhere: whether it raises in another situation
     """
 
     row: MatrixRow
@@ -109,7 +114,8 @@ def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> li
 
 
 def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situation] | None:
-    """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other text."""
+    """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other
+    text."""
     name, _, rest = address.partition(".")
     question_name, _, key = rest.partition(".")
     row = next((row for row in ROWS if row.name == name), None)
@@ -180,7 +186,10 @@ def matrix_siblings(name: str) -> list[str]:
 
 
 def matrix_as_json(measured: Measurement, messages: dict[str, str]) -> bytes:
-    """messages: the page's, for what each property means."""
+    """The matrix as JSON, for readers without the page.
+
+    messages: the page's, for what each property means
+    """
     document = MatrixDocument(
         versions=measured.versions,
         input=INPUT_DESCRIPTION,
@@ -198,7 +207,10 @@ def describe_property(question: MatrixQuestion, meaning: str) -> MatrixProperty:
 
 
 def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) -> MatrixOperation:
-    """cells: of this operation, by situation and property."""
+    """An operation as the JSON document has it.
+
+    cells: those of this operation, by situation and property
+    """
     return MatrixOperation(
         name=row.name,
         group=row.group,

@@ -16,10 +16,13 @@ Number = Literal["real", "complex"]
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """statement: some lines that leave `b`. group: what it does by its name, to a tensor in order, with grad.
+    """An operation of the matrix.
 
-    number: of the elements of `a`. shown: the statement in a few words, where it has several lines. written: what of `b` can
-    be written: elements that share memory can't.
+    statement: some lines that leave `b`
+    group: what it does by its name, to a tensor in order, with grad
+    number: how many elements `a` has
+    shown: the statement in a few words, if it has several lines
+    written: the part of `b` that can be written; elements that share memory can't
     """
 
     name: str
@@ -162,10 +165,12 @@ WRITTEN_HOLE = "{written}"
 
 @dataclass(frozen=True)
 class MatrixQuestion:
-    """setup: lines before the statement. ask: lines after it; the last one prints the answer, and what else is of interest.
+    """A property that is asked of every operation.
 
-    meta: whether `a` is on the device `meta`, so that `b` can be on another. refusal: what it means if torch raises a
-    RuntimeError here; any other error means that the question does not apply.
+    setup: lines before the statement
+    ask: lines after it; the last one prints the answer, and what else is of interest
+    meta: whether `a` is on the device `meta`, so that `b` can be on another
+    refusal: what it means if torch raises a RuntimeError here; any other error means that the question does not apply
     """
 
     name: str
@@ -237,7 +242,12 @@ DEFAULT_SITUATION = SITUATIONS[0]
 
 @dataclass(frozen=True)
 class CellProgram:
-    """source: the program. operation, question: the first line of each of the two. step: after the operation."""
+    """The program that answers one cell.
+
+    source: its text
+    operation, question: the first line of each
+    step: the step after the operation
+    """
 
     source: str
     operation: int
@@ -277,7 +287,10 @@ def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation)
 
 @cache
 def input_tensor_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
-    """Lines that make `a`, as float32 or complex64 of shape (2, 3). meta: on the device `meta`."""
+    """Lines that make `a`, as float32 or complex64 of shape (2, 3).
+
+    meta: on the device `meta`
+    """
     rows = VALUES if situation.memory == "contiguous" else TRANSPOSED_VALUES
     if meta:
         dtype = "dtype=torch.complex64, " if number == "complex" else ""

@@ -77,7 +77,10 @@ def is_accidental(answer: Answer) -> bool:
 
 
 def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOperation]) -> Measurement:
-    """The whole, measured now. cells: by situation."""
+    """The whole, measured now.
+
+    cells: by situation
+    """
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
     return Measurement(versions=named, digest=programs_digest(), cells=cells)
@@ -129,9 +132,9 @@ log = logging.getLogger("gradbox.matrix")
 
 
 class MatrixService:
-    """folder: where a measurement is stored.
+    """It keeps what it is answered as: one body for each situation, language and form.
 
-    It keeps what it is answered as: one body for each situation, language and form.
+    folder: where a measurement is stored
     """
 
     def __init__(self, pool: PoolInterface, folder: Path) -> None:
@@ -163,7 +166,8 @@ class MatrixService:
     async def get_response_body(
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
     ) -> ConstantBody:
-        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get_measurement` does."""
+        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as
+        `get_measurement` does."""
         measured = await self.get_measurement(max_wait)
         return await self._bodies.get(key, media_type, lambda: make(measured))
 

@@ -1,4 +1,5 @@
-"""`python -m server.operating.healthcheck PORT`: the image's health check. Exits with 0 if the server on this machine answers."""
+"""`python -m server.operating.healthcheck PORT`: the image's health check. Exits with 0 if the server on this machine
+answers."""
 
 import http.client
 import sys
@@ -10,7 +11,10 @@ TIMEOUT = 4.0
 
 
 def is_server_healthy(port: int, host: str) -> bool:
-    """Whether /healthz answers with 200. host: one of GRADBOX_HOSTS."""
+    """Whether /healthz answers with 200.
+
+    host: one of GRADBOX_HOSTS
+    """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     try:
         connection.request("GET", "/healthz", headers={"Host": host})

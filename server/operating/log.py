@@ -23,7 +23,10 @@ event_log: Any = structlog.get_logger("gradbox")
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A warning or an error. at: when, ISO 8601."""
+    """A warning or an error.
+
+    at: when, ISO 8601
+    """
 
     at: str
     level: str
@@ -94,7 +97,10 @@ def capture_uvicorn_errors() -> None:
 
 
 def log_finished_run(job: Job, result: ExecutionResult, log_text: bool) -> None:
-    """Log the end of a run. log_text: whether to log the program's source."""
+    """Log the end of a run.
+
+    log_text: whether to log the program's source
+    """
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:
         facts["limit"] = result.limit

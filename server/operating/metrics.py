@@ -28,7 +28,11 @@ class SharedStateHealth(Protocol):
 
 
 class Metrics:
-    """The metrics of one server. quota: bytes. shared: with other web processes, None where there is one."""
+    """The metrics of one server.
+
+    quota: bytes
+    shared: with other web processes, None where there is one
+    """
 
     def __init__(
         self,
@@ -130,7 +134,11 @@ class Metrics:
         self._saves.inc()
 
     def count_answered_request(self, method: str, route: str, status: str, seconds: float) -> None:
-        """Count a request. route: its template. status: the class of the answer's, like 2xx; none where there was none."""
+        """Count a request.
+
+        route: its template
+        status: the class of the answer's, like 2xx; none where there was none
+        """
         self._requests.labels(method, route, status).observe(seconds)
 
     def count_failed_sign_in(self) -> None:

@@ -35,7 +35,8 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
         parse_networks(getattr(settings, setting.lower()), setting)
     if not _FRAMES.fullmatch(settings.frames):
         raise SettingError(
-            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, separated by spaces"
+            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, "
+            "separated by spaces"
         )
     try:
         allowed_modules(settings.packages)
@@ -46,7 +47,8 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
         check_queue_settings(settings)
         if not worker and not settings.secret:
             raise SettingError(
-                "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
+                "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of "
+                "the others for forged"
             )
 
 
@@ -73,7 +75,8 @@ def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
     if public and public.scheme == "https" and not settings.trusted_proxies:
         yield (
             "GRADBOX_TRUSTED_PROXIES",
-            "GRADBOX_PUBLIC_URL is https, which requires a proxy; without its address here all visitors share one rate limit",
+            "GRADBOX_PUBLIC_URL is https, which requires a proxy; without its address here all visitors share one "
+            "rate limit",
         )
     if public and public.scheme == "http" and settings.password and not is_loopback_host(host):
         yield "GRADBOX_PASSWORD", f"it is sent to {host} without encryption"
@@ -85,7 +88,8 @@ def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.queue_url and not settings.queue_key:
         yield (
             "GRADBOX_QUEUE_KEY",
-            "it is not set: whoever else can write to the Redis of GRADBOX_QUEUE_URL can falsify the traces of all visitors",
+            "it is not set: whoever else can write to the Redis of GRADBOX_QUEUE_URL can falsify the traces of all "
+            "visitors",
         )
     if settings.queue_url and not settings.database_url:
         yield (

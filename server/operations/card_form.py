@@ -1,4 +1,5 @@
-"""The form of a card that is to be added: its operands among the names alive there, its name, and what would go wrong."""
+"""The form of a card that is to be added: its operands among the names alive there, its name, and what would go
+wrong."""
 
 import itertools
 import keyword
@@ -38,7 +39,11 @@ MAX_TEXT = 200
 
 @dataclass(frozen=True)
 class OperandChoice:
-    """A name for an operand. why: what speaks against it, if anything; impossible: torch would raise."""
+    """A name for an operand.
+
+    why: what speaks against it, if anything
+    impossible: torch would raise
+    """
 
     alive: AliveName
     why: ShapeMismatch | None
@@ -52,7 +57,11 @@ class OperandChoice:
 
 @dataclass(frozen=True)
 class OperandField:
-    """A hole of the template. choices: none where it is written as text. text: what stands there now."""
+    """A hole of the template.
+
+    choices: none where it is written as text
+    text: what stands there now
+    """
 
     hole: TemplateHole
     choices: list[OperandChoice]
@@ -61,7 +70,12 @@ class OperandField:
 
 @dataclass(frozen=True)
 class CardForm:
-    """fields: one for each hole; name: of the result, None where there is none; statement: "" while something is missing."""
+    """The form of a card.
+
+    fields: one for each hole
+    name: of the result; None if there is no result
+    statement: "" while something is missing
+    """
 
     row: OperationRow
     fields: list[OperandField]
@@ -79,7 +93,11 @@ class CardForm:
 def create_card_form(
     row: OperationRow, group: str, alive: Sequence[AliveName], written: Mapping[str, str], name: str | None
 ) -> CardForm:
-    """written: what the reader chose, by hole; name: for the result, None for a proposal."""
+    """The form of an operation's card.
+
+    written: what the reader chose, by hole
+    name: for the result; None to propose one
+    """
     texts = {hole.name: written[hole.name][:MAX_TEXT] for hole in row.holes if hole.name in written}
     for hole in row.holes:
         if hole.name not in texts:

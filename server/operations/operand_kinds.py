@@ -9,9 +9,12 @@ from server.wire.operations import Kind, OperandKind
 
 @dataclass(frozen=True)
 class TemplateHole:
-    """An operand of a template. proposed: the text to write there. sample: makes a fitting one in the row's example.
+    """An operand of a template.
 
     Without either, the example has the sample of the kind.
+
+    proposed: the text to write there
+    sample: makes a fitting one in the row's example
     """
 
     name: str
@@ -24,8 +27,10 @@ class TemplateHole:
 class OperationRow:
     """One operation. Its sentence is `NAME` in static/locales/operations.en.json and operations.zh.json.
 
-    template: one statement. siblings: names of rows. imports: modules besides torch. inside: a statement that the
-    example puts around the template, like `with torch.no_grad():`.
+    template: one statement
+    siblings: names of rows
+    imports: modules besides torch
+    inside: a statement that the example puts around the template, like `with torch.no_grad():`
     """
 
     name: str

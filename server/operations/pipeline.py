@@ -26,7 +26,8 @@ CONSTANTS = {"None", "True", "False", "torch"}
 
 
 def pipeline_source(items: Sequence[PipelineItem]) -> str:
-    """The program: its imports, and a statement for each item. Raises ProblemError (422), whose field names the item."""
+    """The program: its imports, and a statement for each item. Raises ProblemError (422), whose field names the
+    item."""
     rows = [_operation_row(item, k) for k, item in enumerate(items)]
     modules = dict.fromkeys(module for row in rows for module in row.imports)
     known_names = CONSTANTS | {module.split(" ")[-1] for module in modules}
@@ -52,7 +53,10 @@ def minimum_source_size(items: Sequence[PipelineItem]) -> int:
 
 
 class ProposedNames:
-    """Names for results that have none. known, chosen: names that they must not be. first: the number to begin with."""
+    """Names for results that have none.
+
+    known, chosen: names that they must not be. first: the number to begin with.
+    """
 
     def __init__(self, known: set[str], chosen: set[str]) -> None:
         self._known, self._chosen = known, chosen
@@ -143,7 +147,10 @@ def _text_outside_brackets(text: str) -> str:
 
 
 def is_one_expression(text: str, commas: bool) -> bool:
-    """Whether it stays in its place in a template. commas: whether it may be several, as sizes are."""
+    """Whether it stays in its place in a template.
+
+    commas: whether it may be several, as sizes are
+    """
     if not text or not text.isprintable() or FORBIDDEN_PATTERN.search(STRING_PATTERN.sub("s", text)):
         return False
     top = _text_outside_brackets(text)

@@ -12,7 +12,12 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ShapeMismatch:
-    """key: of a sentence; args: its facts; holes: the operands that it is about."""
+    """Why the shapes of operands don't fit.
+
+    key: of a sentence
+    args: its facts
+    holes: the operands that it is about
+    """
 
     key: str
     holes: tuple[str, ...]
@@ -102,7 +107,10 @@ def check_at_most_2d(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
 
 
 def dim_checker(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
-    """A dimension's number is one that the tensor has; extra: one that it would have then."""
+    """A dimension's number is one that the tensor has;
+
+    extra: one that it would have then
+    """
 
     def check_dim(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
         number = _parse_integer(texts.get(hole, ""))
@@ -162,7 +170,10 @@ SHAPE_RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], ShapeMis
 
 
 def find_shape_mismatch(operation: str, shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
-    """What torch would raise; None where it would not, or where that is not known. texts: what is written in each hole."""
+    """What torch would raise; None where it would not, or where that is not known.
+
+    texts: what is written in each hole
+    """
     needed, rule = SHAPE_RULES.get(operation, ((), None))
     if rule is None or any(name not in shapes for name in needed):
         return None

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import ResultCache
+from server.pool.fair_lock import FairLock, QueueFull
 from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
@@ -56,7 +56,10 @@ def assets_version() -> str:
 
 
 class RenderingFailed(ProblemError):
-    """Nothing was drawn. temporary: whether another try may succeed."""
+    """Nothing was drawn.
+
+    temporary: whether another try may succeed
+    """
 
     def __init__(self, why: str, temporary: bool = True) -> None:
         super().__init__(503, "no_picture", why, headers={"Retry-After": "5"} if temporary else None)
@@ -76,8 +79,11 @@ class StepNotFound(ProblemError):
 
 @dataclass
 class PendingDrawing:
-    """A drawing in the making. owners: of the requests that wait for it, in whose best place it waits. begun: whether it
-    has its turn."""
+    """A drawing in the making.
+
+    owners: of the requests that wait for it, in whose best place it waits
+    begun: whether it has its turn
+    """
 
     key: str
     task: asyncio.Task[bytes]
@@ -86,12 +92,16 @@ class PendingDrawing:
 
 
 class Renderer:
-    """capacity: bytes of drawings that are cached. version: of the code that draws, "" where the page is not built."""
+    """The renderer of one server: its process, its cache, and who waits for a drawing.
+
+    capacity: bytes of drawings that are cached
+    version: of the code that draws; "" if the page is not built
+    """
 
     def __init__(self, capacity: int) -> None:
         self.cache = ResultCache(capacity)
         self.version = assets_version()
-        self._queue = DrawingQueue(MAX_WAITING)
+        self._queue = FairLock(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
         self._drawings: dict[str, PendingDrawing] = {}
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
@@ -100,11 +110,13 @@ class Renderer:
     async def get_drawing(
         self, trace_name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
     ) -> bytes:
-        """The drawing, cached or new. trace_name: of the trace, for the cache. trace: gzipped JSON. owner: who waits
-        for it.
+        """The drawing, cached or new. Raises StepNotFound, RenderingFailed.
 
+        trace_name: of the trace, for the cache
+        trace: gzipped JSON
+        owner: who waits for it
         before_drawing: is awaited unless the drawing is cached; what it raises is passed on. Where nobody waits for a
-        drawing any more, it is not made. Raises StepNotFound, RenderingFailed.
+            drawing any more, it is not made.
         """
         sized = draw.model_copy(update={"size": len(trace)})
         key = f"{trace_name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"

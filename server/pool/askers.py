@@ -9,9 +9,10 @@ from server.visitors.clients import Client
 
 @dataclass(eq=False)
 class Asker:
-    """One who waits for a run. id: its name in a queue on another machine.
+    """One who waits for a run.
 
-    on_refused: called with the error where the place of this one is given to another, though the run may go on.
+    id: its name in a queue on another machine
+    on_refused: called with the error where the place of this one is given to another, though the run may go on
     """
 
     client: Client

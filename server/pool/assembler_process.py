@@ -1,8 +1,8 @@
 """The process that assembles traces, so that no line of a child, whatever it is, holds up the server.
 
-`python -m server.pool.assembler_process` reads requests from the standard input, one after another, and writes each trace
-to the standard output. A large one is assembled by a fork of the process, which ends with it: so this process stays small,
-and the memory that a trace takes has a bound of its own.
+`python -m server.pool.assembler_process` reads requests from the standard input, one after another, and writes each
+trace to the standard output. A large one is assembled by a fork of the process, which ends with it: so this process
+stays small, and the memory that a trace takes has a bound of its own.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ def main() -> None:
 def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], max_line_bytes: float) -> bool:
     """Whether a fork of this process has assembled the trace and replied; not where that took too much memory or time.
 
-    max_line_bytes: bytes of a line past which the trace ends.
+    max_line_bytes: bytes of a line past which the trace ends
     """
     parent, pid = os.getpid(), os.fork()
     if pid:

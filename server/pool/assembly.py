@@ -41,7 +41,10 @@ class AssemblyFailed(Exception):
 
 
 class Assembler:
-    """processes: how many traces are assembled at the same time, at most."""
+    """Has processes assemble the traces of runs.
+
+    processes: how many traces are assembled at the same time, at most
+    """
 
     def __init__(self, processes: int) -> None:
         self._slots, self._large = asyncio.Semaphore(processes), asyncio.Semaphore(MAX_LARGE_AT_ONCE)
@@ -139,8 +142,9 @@ UNREADABLE_OUTCOME = Outcome(status="lost", error=Error(type="Lost", message="th
 class ChildRecording:
     """The lines that a child wrote for a job, and what its parent saw of it.
 
-    outcome: None where only the child's own last line says it. versions: of the libraries that ran it. worker: the name
-    of the worker that ran it, "" for this machine.
+    outcome: None where only the child's own last line says it
+    versions: of the libraries that ran it
+    worker: the name of the worker that ran it, "" for this machine
     """
 
     data: bytes | bytearray
@@ -157,9 +161,11 @@ RecordJob = Callable[[Job], Awaitable[ChildRecording]]
 async def record_trace(
     assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool
 ) -> RecordedTrace:
-    """The trace of a job. Where the cause of its end was skipped in a long loop, it is run once more to show it.
+    """The trace of a job. Where the cause of its end was skipped in a long loop, it is run once more to show it. Raises
+    what `record` does.
 
-    stop: once set, nothing is run again. log_text: whether the log shows lines that are not valid. Raises what `record` does.
+    stop: once set, nothing is run again
+    log_text: whether the log shows lines that are not valid
     """
     trace, reply = await assemble_trace(assembler, job, await record(job), log_text)
     if reply.again is not None and not stop.is_set():
@@ -208,7 +214,10 @@ def cancelled_trace(job: Job, versions: Mapping[str, str]) -> RecordedTrace:
 
 
 def parse_answers(job: AnswerJob, data: bytes, ended: bool) -> list[Answer]:
-    """The answers that a child wrote. ended: whether it came to its end. Raises NoAnswers."""
+    """The answers that a child wrote. Raises NoAnswers.
+
+    ended: whether it came to its end
+    """
     *lines, last = data.split(b"\n")[:-1] or [b""]
     if not ended or len(lines) != len(job.programs):
         raise NoAnswers(f"{len(lines)} of {len(job.programs)} programs answered, then: {last[:200]!r}")

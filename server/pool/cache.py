@@ -1,4 +1,5 @@
-"""The cache of results, under keys of everything that a result depends on; the least recently used are evicted first."""
+"""The cache of results, under keys of everything that a result depends on; the least recently used are evicted
+first."""
 
 import hashlib
 import json
@@ -10,7 +11,10 @@ from server import __version__
 
 
 class ResultCache:
-    """capacity: bytes of results that it holds."""
+    """Keeps the results of runs.
+
+    capacity: bytes of results that it holds
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity

@@ -14,9 +14,10 @@ CHUNK_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class ChildExit:
-    """How a child's process ended. signal: that killed it. cpu_ms, peak_bytes: what it used; None where nobody knows.
+    """How a child's process ended.
 
-    lost: the zygote died, and the child with it.
+    signal: that killed it cpu_ms, peak_bytes: what it used; None where nobody knows lost: the zygote died, and the
+        child with it
     """
 
     signal: int | None = None
@@ -29,10 +30,10 @@ class ChildExit:
 class Child:
     """A child process, as the server sees it.
 
-    job_fd, trace_fd: the descriptors that take its job and give its lines; -1 once closed. max_bytes: bytes that it may
-    write. limit: the limit that the server stopped it at. outcome_received: whether the last line of its trace has
-    come. ended: set by an outcome, an exit or a limit. exited: set by its exit. started_at: `time.perf_counter` when it
-    got its job.
+    job_fd, trace_fd: the descriptors that take its job and give its lines; -1 once closed max_bytes: bytes that it may
+        write limit: the limit that the server stopped it at outcome_received: whether the last line of its trace has
+        come ended: set by an outcome, an exit or a limit exited: set by its exit started_at: `time.perf_counter` when
+        it got its job
     """
 
     number: int

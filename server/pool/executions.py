@@ -28,9 +28,13 @@ SUBSCRIPTION_BYTES = 4096
 
 @dataclass(frozen=True)
 class ExecutionResult:
-    """body: the trace's JSON, gzipped. status: the outcome's, or `cached`. seconds: that it took; 0 where it was cached.
+    """The result of a run.
 
-    limit: the one that ended it. deterministic: whether nothing in the program gives it another result each time.
+    body: the trace's JSON, gzipped
+    status: the outcome's, or `cached`
+    seconds: how long it took; 0 if it was cached
+    limit: the one that ended it
+    deterministic: whether the program gives the same result each time
     """
 
     status: str
@@ -47,12 +51,13 @@ class ExecutionResult:
 
 @dataclass
 class Execution:
-    """One job being run, for everybody who asked for exactly this one. It may be asked for when the job is long over: it
-    keeps no job.
+    """One job being run, for everybody who asked for exactly this one. It may be asked for when the job is long over:
+    it keeps no job.
 
-    ahead: jobs before it in the queue, -1 once it runs, None before that is known. active: ids of the subscriptions
-    whose client has not stopped it. askers: their clients, in whose best place it waits. changed: set at each change, and
-    replaced by a new event.
+    ahead: jobs before it in the queue, -1 once it runs, None before that is known
+    active: ids of the subscriptions whose client has not stopped it
+    askers: their clients, in whose best place it waits
+    changed: set at each change, and replaced by a new event
     """
 
     key: str
@@ -77,8 +82,9 @@ class Execution:
 
 
 class Subscription:
-    """One client's share in an execution. id: what whoever knows it may read and stop it by. asker: its place in the queue.
-    readers: requests that wait for it or listen to its events now.
+    """One client's share in an execution. id: what whoever knows it may read and stop it by.
+
+    asker: its place in the queue. readers: requests that wait for it or listen to its events now.
     """
 
     def __init__(self, execution: Execution, id_: str, asker: Asker | None = None) -> None:
@@ -114,11 +120,12 @@ class SharedResults(Protocol):
 
 
 class Executions:
-    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached
-    ones.
+    """The runs of this process.
 
-    shared_results: what is found where the cache has nothing, and given what the cache is. process_name: the name of
-    this web process, with which the ids of its subscriptions begin; "" where there is no other.
+    capacity: bytes of finished results that can be asked for by id
+    on_result: called with every result that was not cached
+    shared_results: asked if the cache has nothing; it gets whatever the cache gets
+    process_name: the name of this web process, with which the ids of its subscriptions begin; "" if there is no other
     """
 
     def __init__(

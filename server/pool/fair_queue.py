@@ -1,4 +1,5 @@
-"""The queue for free workers: bounded, fair among networks by the seconds of their runs, and among clients within one."""
+"""The queue for free workers: bounded, fair among networks by the seconds of their runs, and among clients within
+one."""
 
 import asyncio
 import logging
@@ -34,7 +35,7 @@ class FairScheduler:
     A flow's start tag is the cost of what it was served, and never below the virtual time. So a newcomer is behind at
     most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
 
-    forgotten: how far the virtual time moves on by itself, in a second of the clock.
+    forgotten: how far the virtual time moves on by itself, in a second of the clock
     """
 
     def __init__(self, forgotten: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,11 +49,17 @@ class FairScheduler:
         return self._base + self._forgotten * self._clock()
 
     def start_tag(self, flow: str, entered: float | None = None) -> float:
-        """The tag that a flow's next request counts from. entered: the virtual time when it came; None for now."""
+        """The tag that a flow's next request counts from.
+
+        entered: the virtual time when it came; None for now
+        """
         return max(self.virtual_time if entered is None else entered, self._served.get(flow, -math.inf))
 
     def charge_flow(self, flow: str, cost: float, entered: float | None = None) -> None:
-        """Count what a flow was served. entered: see `start_tag`."""
+        """Count what a flow was served.
+
+        entered: see `start_tag`
+        """
         self._served[flow] = self.start_tag(flow, entered) + cost
         if len(self._served) > MAX_FLOWS:
             self._forget_flows_not_ahead()
@@ -74,8 +81,8 @@ class FairScheduler:
         self._served.clear()
 
     def _forget_flows_not_ahead(self) -> None:
-        """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever new
-        flows would hold it up, and every flow's second request with it."""
+        """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever
+        new flows would hold it up, and every flow's second request with it."""
         ahead = sorted(tag for tag in self._served.values() if tag > self.virtual_time)
         if len(ahead) > MAX_FLOWS // 2:
             self.advance_virtual_time(ahead[len(ahead) // 2])
@@ -84,11 +91,11 @@ class FairScheduler:
 
 
 class ExpectedSeconds:
-    """How long a network's next run is thought to take: as its last runs did, the last one counting for half; of one of which
-    nothing is known, as the first runs of others did.
+    """How long a network's next run is thought to take: as its last runs did, the last one counting for half; of one of
+    which nothing is known, as the first runs of others did.
 
-    So who asks for quick programs is before those whose programs were long, and, where newcomers ask for long ones, before
-    newcomers.
+    So who asks for quick programs is before those whose programs were long, and, where newcomers ask for long ones,
+    before newcomers.
     """
 
     def __init__(self) -> None:
@@ -100,7 +107,10 @@ class ExpectedSeconds:
         return self._averages.get(network, self._of_newcomers)
 
     def count_run(self, network: str, seconds: float, was_cut_short: bool = False) -> None:
-        """Count a run of a network. was_cut_short: it would have taken longer than that."""
+        """Count a run of a network.
+
+        was_cut_short: it would have taken longer than that
+        """
         if was_cut_short and seconds < self.of_network(network):
             return
         if network not in self._averages:
@@ -115,7 +125,7 @@ class ExpectedSeconds:
 class Place:
     """The place of one asker in the queue, for a request that others may have places for, too.
 
-    entered: the virtual time of the networks and that of the clients when the asker came.
+    entered: the virtual time of the networks and that of the clients when the asker came
     """
 
     asker: Asker
@@ -137,7 +147,8 @@ NETWORKS, CLIENTS = 0, 1
 
 
 class WorkerRequest:
-    """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given back."""
+    """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given
+    back."""
 
     def __init__(self, queue: "FairQueue", askers: Askers, on_position: Callable[[int], None] | None) -> None:
         self._queue, self.askers, self._on_position = queue, askers, on_position
@@ -187,7 +198,10 @@ class WorkerRequest:
 
 @dataclass
 class Charge:
-    """What a flow of a level was charged until now. part: its part of the request's whole cost."""
+    """What a flow of a level was charged until now.
+
+    part: its part of the request's whole cost
+    """
 
     level: int
     flow: str
@@ -197,7 +211,10 @@ class Charge:
 
 @dataclass
 class QueueOrder:
-    """The places in their order. requests: those that wait, each where the best of its places is."""
+    """The places in their order.
+
+    requests: those that wait, each where the best of its places is
+    """
 
     places: list[Place]
     requests: list[WorkerRequest] = field(default_factory=list)
@@ -209,12 +226,15 @@ class QueueOrder:
 class FairQueue:
     """At most `workers` requests served at once, and at most `limit` that wait.
 
-    The network is next for which the least seconds were used, what its next run will take included; in it the client is,
-    by the same rule; of its requests the first. A request waits in the best place of all who ask for it.
+    The network is next for which the least seconds were used, what its next run will take included; in it the client
+    is, by the same rule; of its requests the first. A request waits in the best place of all who ask for it.
 
-    A client may fill a quarter of the queue and a network three quarters. classroom: a network may fill all of it.
-    Where several networks fill it, a newcomer from another has the place of the last one of who waits most. It is a place
-    that is taken: a request goes on waiting where others have places for it. clock: returns seconds.
+    A client may fill a quarter of the queue and a network three quarters.
+
+    classroom: a network may fill all of it. Where several networks fill it, a newcomer from another has the place of
+        the last one of who waits most. It is a place that is taken: a request goes on waiting where others have places
+        for it.
+    clock: returns seconds
     """
 
     def __init__(
@@ -255,8 +275,8 @@ class FairQueue:
     ) -> WorkerRequest:
         """A request for a worker, to be entered once. Entering it raises Busy at once where the queue is full.
 
-        askers: who ask for it; while it waits, others may join. on_position: called with the number of requests ahead, as
-        soon as it waits and each time that number changes.
+        askers: who ask for it; while it waits, others may join
+        on_position: called with the number of requests ahead, as soon as it waits and each time that number changes
         """
         return WorkerRequest(self, askers if isinstance(askers, Askers) else Askers.of_client(askers), on_position)
 
@@ -313,7 +333,8 @@ class FairQueue:
         self._grant_free_workers()
 
     def _make_room(self, newcomer: Client) -> None:
-        """Where the queue is full, take places of the network that waits for most, the last ones, until one is free. Raises Busy."""
+        """Where the queue is full, take places of the network that waits for most, the last ones, until one is free.
+        Raises Busy."""
         places = self._waiting_places()
         wanted = requests_by_network(places)
         of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
@@ -333,7 +354,8 @@ class FairQueue:
             self._take_place(place)
 
     def _choose_request_to_leave(self, network: str, places: list[Place]) -> WorkerRequest:
-        """The request that a network has to wait for no more: one that the fewest others want, and of these its last."""
+        """The request that a network has to wait for no more: one that the fewest others want, and of these its
+        last."""
         others = Counter(place.request for place in places if place.network != network)
         clients = Counter(place.request for place in places)
         mine = {place.request for place in places if place.network == network}
@@ -349,7 +371,10 @@ class FairQueue:
         place.request.askers.refuse(place.asker.id, busy)
 
     def _busy_error(self, client: Client, places: list[Place]) -> Busy:
-        """The answer to one who can't wait now. places: those of all who can."""
+        """The answer to one who can't wait now.
+
+        places: those of all who can
+        """
         request = WorkerRequest(self, Askers(), None)
         requests = self._sort_by_turn([*places, self._create_place(Asker(client), request)]).requests
         return Busy(max(1.0, self._average * requests.index(request) / self._workers))
@@ -369,9 +394,11 @@ class FairQueue:
             request.report_position(position)
 
     def _charge_in_advance(self, first: Place, places: list[Place]) -> None:
-        """Charge those who ask for a request, in equal parts, what it is thought to take. first: whose place is the best.
+        """Charge those who ask for a request, in equal parts, what it is thought to take.
 
         The virtual time moves on, but passes nobody who still waits, so that the order of the others stays as it was.
+
+        first: whose place is the best
         """
         for level, scheduler in enumerate(self._schedulers):
             start = scheduler.start_tag(first.flow(level), first.entered[level])
@@ -384,7 +411,8 @@ class FairQueue:
             scheduler.advance_virtual_time(min([start, *waiting]))
 
     def _charge_running(self) -> None:
-        """Charge those whose requests have workers what they took until now, where that is more than they were thought to."""
+        """Charge those whose requests have workers what they took until now, where that is more than they were thought
+        to."""
         for request in self._granted:
             for charge in request.charges:
                 cost = request.elapsed_seconds * charge.part
@@ -416,15 +444,19 @@ class FairQueue:
         self._places = [place for place in self._places if place.request is not request]
 
     def _sort_by_turn(self, places: list[Place]) -> QueueOrder:
-        """By the network's tag, in it by the client's, then by arrival. places: by arrival."""
+        """By the network's tag, in it by the client's, then by arrival.
+
+        places: by arrival
+        """
         clients = self._finish_tags(CLIENTS, places)
         networks = self._finish_tags(NETWORKS, sorted(places, key=clients.__getitem__))
         return QueueOrder(sorted(places, key=networks.__getitem__))
 
     def _finish_tags(self, level: int, places: list[Place]) -> dict[Place, float]:
-        """The tag of each place: what its flow will have been charged once its request has been served, and all before it.
+        """The tag of each place: what its flow will have been charged once its request has been served, and all before
+        it.
 
-        places: in the order in which a flow's requests are served, each once.
+        places: in the order in which a flow's requests are served, each once
         """
         scheduler, tags = self._schedulers[level], {}
         last: dict[str, float] = {}

@@ -44,12 +44,12 @@ class PoolQueue(Protocol):
 class PoolInterface(Protocol):
     """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
 
-    worker_count: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
-    `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it
-    have been. devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known.
-    layers: of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children
-    that wait for a job. boots: starts of the process that forks them; pid: of that process, None where it is elsewhere.
-    machines: the workers that are alive elsewhere: name, queue, capacity, running, draining, versions.
+    worker_count: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a
+    GPU, `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it have been.
+    devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known. layers:
+    of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children that wait
+    for a job. boots: starts of the process that forks them; pid: of that process, None where it is elsewhere. machines:
+    the workers that are alive elsewhere: name, queue, capacity, running, draining, versions.
     """
 
     @property
@@ -89,7 +89,8 @@ class PoolInterface(Protocol):
     def machine_status(self) -> list[dict[str, Any]]: ...
 
     def unavailable_reason(self, device: str) -> str:
-        """Why no program is run on a device now, `cpu` or `cuda`, and what to do, in one line; "" where programs are."""
+        """Why no program is run on a device now, `cpu` or `cuda`, and what to do, in one line; "" where programs
+        are."""
 
     async def start(self) -> None:
         """Begin to have workers; does not wait for them."""
@@ -110,10 +111,11 @@ class PoolInterface(Protocol):
     ) -> RecordedTrace:
         """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
 
-        on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
-        ends a started program, with what was recorded. Where the cause of its end was skipped in a long loop, it is run
-        once more to show it. askers: who wait for it, in the place of the client; each time that others join, the run waits in
-        the best place of all. Then the run of the same job will do that another server asks for now.
+        on_position: called with the number of programs ahead while it waits, and with -1 when it starts
+        stop: once set, ends a started program, with what was recorded. Where the cause of its end was skipped in a long
+            loop, it is run once more to show it.
+        askers: who wait for it, in the place of the client; each time that others join, the run waits in the best place
+            of all. Then the run of the same job will do that another server asks for now.
         """
         ...
 

@@ -11,7 +11,8 @@ CGROUPS = (
     (Path("/sys/fs/cgroup"), "memory.current", "inactive_file"),
     (Path("/sys/fs/cgroup/memory"), "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where a container's memory use is: the folder, the file of bytes in use, and the entry of `memory.stat` for files that could be dropped."""
+"""Where a container's memory use is: the folder, the file of bytes in use, and the entry of `memory.stat` for files
+that could be dropped."""
 
 
 def total_memory() -> int:

@@ -33,8 +33,8 @@ TRACEBACK_SECONDS = 1.0
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
 MAX_GPU_SPARES = 4
-"""Children that wait with a context on the GPU: while one program runs, as many more can come at once. To replace one takes a
-second or two of a processor."""
+"""Children that wait with a context on the GPU: while one program runs, as many more can come at once. To replace one
+takes a second or two of a processor."""
 
 CONTEXT_BYTES = 1 << 30
 """Bytes of the GPU that a context takes, at most."""
@@ -73,10 +73,12 @@ class RunBounds:
 
 
 class MachineWorkers:
-    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at most.
+    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at
+    most.
 
-    gpu_names: of the GPUs that torch can use, once that is known. use_gpu: whether to run programs on them, too; by itself
-    as the settings say.
+    gpu_names: of the GPUs that torch can use, once that is known.
+
+    use_gpu: whether to run programs on them, too; by itself as the settings say
     """
 
     def __init__(self, settings: Settings, prepare: str = PREPARE, use_gpu: bool | None = None) -> None:
@@ -158,7 +160,10 @@ class MachineWorkers:
         await asyncio.gather(*self._releasing)
 
     async def record_job(self, job: Job, stop: asyncio.Event, on_buffer: OnBuffer | None = None) -> ChildRecording:
-        """What a program's child wrote, and how it ended. stop: once set, ends it. Raises WorkersUnavailable."""
+        """What a program's child wrote, and how it ended. Raises WorkersUnavailable.
+
+        stop: once set, ends it
+        """
         zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
         data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
         bounds = RunBounds.for_job(job, self._settings)
@@ -216,12 +221,17 @@ class MachineWorkers:
 
 
 def gpu_spare_count(memory: int, program_memory: int) -> int:
-    """How many children may wait with a context. memory: bytes of the GPU; program_memory: of them, what a program may take."""
+    """How many children may wait with a context.
+
+    memory: bytes of the GPU
+    program_memory: of them, what a program may take
+    """
     return max(1, min(MAX_GPU_SPARES, (memory - program_memory) // CONTEXT_BYTES))
 
 
 async def find_gpus() -> tuple[list[str], int, str]:
-    """The names of the GPUs that torch can use on this machine, and the bytes of the smallest; where there is none, why.
+    """The names of the GPUs that torch can use on this machine, and the bytes of the smallest; where there is none,
+    why.
 
     Asked of a process that ends.
     """

@@ -69,7 +69,11 @@ def library_environment() -> dict[str, str]:
 def start_zygote_process(
     link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote"
 ) -> subprocess.Popen[bytes]:
-    """Start the process of a zygote. link_fd: the descriptor of its socket. module: whose main function it runs."""
+    """Start the process of a zygote.
+
+    link_fd: the descriptor of its socket
+    module: whose main function it runs
+    """
     return subprocess.Popen(
         [sys.executable, "-m", module, str(link_fd), json.dumps(asdict(options))],
         cwd=PROJECT_FOLDER,
@@ -82,7 +86,10 @@ def start_zygote_process(
 
 
 def describe_exit(status: int | None) -> str:
-    """How a zygote ended that said nothing of it. status: as `Popen.wait` gives it; None where it is not known."""
+    """How a zygote ended that said nothing of it.
+
+    status: as `Popen.wait` gives it; None where it is not known
+    """
     if status is not None and status < 0:
         names = {known.value: known.name for known in signal.Signals}
         how = f"was killed by signal {-status} ({names.get(-status, 'unknown')})"
@@ -93,7 +100,10 @@ def describe_exit(status: int | None) -> str:
 
 
 class Zygote:
-    """The zygote, restarted where it dies. boot_seconds: seconds that a start may take."""
+    """The zygote, restarted where it dies.
+
+    boot_seconds: seconds that a start may take
+    """
 
     def __init__(self, options: WorkerOptions, boot_seconds: float) -> None:
         self._options, self._boot_timeout = options, boot_seconds
@@ -288,7 +298,10 @@ class Zygote:
         self._spares.append(child)
 
     def _kill_unusable_spare(self, link: socket.socket | None, number: int) -> None:
-        """End a spare that was never here, for another to be forked. link: it came through this one."""
+        """End a spare that was never here, for another to be forked.
+
+        link: it came through this one
+        """
         if self._link is link:
             self._send_message({"use": number})
             self._send_message({"kill": number})

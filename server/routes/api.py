@@ -135,9 +135,9 @@ async def post_run(
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
-    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events; with
-    `Prefer: respond-async, wait=2` it does so only if the run takes longer than two seconds (RFC 7240). With `explain` the
-    trace has `findings`; without, or if it answers with 202, it has none.
+    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events; with `Prefer:
+    respond-async, wait=2` it does so only if the run takes longer than two seconds (RFC 7240). With `explain` the trace
+    has `findings`; without, or if it answers with 202, it has none.
 
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
@@ -161,9 +161,10 @@ async def post_run(
 
 
 def seconds_before_async(prefer: list[str]) -> float | None:
-    """How long the run of a request may take before it is answered with 202; None where the client wants to wait for its end.
+    """How long the run of a request may take before it is answered with 202; None where the client wants to wait for
+    its end.
 
-    prefer: the request's `Prefer` headers, as RFC 7240 has them; of a preference that is given twice the first counts.
+    prefer: the request's `Prefer` headers, as RFC 7240 has them; of a preference that is given twice the first counts
     """
     preferences: dict[str, str] = {}
     for preference in ",".join(prefer).split(","):
@@ -176,7 +177,10 @@ def seconds_before_async(prefer: list[str]) -> float | None:
 
 
 async def expand_pipeline(request: RunOrPipelineRequest, max_size: int) -> RunRequest:
-    """The request with its source; a pipeline is made into one. max_size: bytes of the source. Raises ProblemError (413, 422)."""
+    """The request with its source; a pipeline is made into one. Raises ProblemError (413, 422).
+
+    max_size: bytes of the source
+    """
     fields = {name: getattr(request, name) for name in RunRequest.model_fields}
     if request.pipeline:
         size = minimum_source_size(request.pipeline)
@@ -297,7 +301,6 @@ async def post_fixes(
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
     trials = FixFinder(
         services.renderer,
-        services.runs.proposals,
         body.source,
         findings,
         run_fixed_program,
@@ -305,6 +308,7 @@ async def post_fixes(
         before,
         client.network,
         trace,
+        services.runs.proposals,
     )
     return Fixes(fixes=await trials.find_working_fixes(finding))
 
@@ -373,9 +377,10 @@ async def post_gradient_check(
 ) -> GradientCheckReply:
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
 
-    The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`. `check.problem` says why nothing can
-    be compared, the `problem` of a leaf why it can't be varied. With `samples`, the program runs up to four times with one sample of
-    its batch changed, and `check.samples` says where that changed another one's results.
+    The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`.
+    `check.problem` says why nothing can be compared, the `problem` of a leaf why it can't be varied. With `samples`,
+    the program runs up to four times with one sample of its batch changed, and `check.samples` says where that changed
+    another one's results.
     """
     request = RunRequest(source=body.source, seed=body.seed, input=body.input)
     options = GradientCheckOptions(backward=body.backward, elements=body.elements, samples=body.samples)

@@ -79,7 +79,10 @@ Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
 async def get_palette(
     request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
 ) -> Response:
-    """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
+    """The operations that a search finds, each with the likely operands in it.
+
+    line: below which the card goes
+    """
     language = request_language(request)
     entries = await work_in_thread(propose_palette_entries, alive)
     found = [

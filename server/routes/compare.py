@@ -51,7 +51,10 @@ class ProgramPair:
     right: SavedProgram
 
     def entity_tag(self, assets: str) -> str:
-        """A weak tag of their comparison. assets: the version of the code that draws it."""
+        """A weak tag of their comparison.
+
+        assets: the version of the code that draws it
+        """
         left, right = self.left, self.right
         versions = f"{left.digest} {left.created} {right.digest} {right.created} {assets}"
         return f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
@@ -74,7 +77,10 @@ PairDep = Annotated[ProgramPair, Depends(find_saved_pair)]
 async def compare_page(
     request: Request, saved: SavedDep, left: OptionalId = None, right: OptionalId = None
 ) -> Response:
-    """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
+    """Two programs side by side.
+
+    left, right: ids of saved programs; others come with the address's fragment
+    """
     programs = {"left": await find_program(saved, left), "right": await find_program(saved, right)}
     first = {side: program and program_page_values(request, program) for side, program in programs.items()}
     titles = {side: program.content.title if program else "" for side, program in programs.items()}

@@ -1,4 +1,5 @@
-"""A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame, also a series'."""
+"""A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame, also
+a series'."""
 
 from typing import Annotated, Any, Literal
 
@@ -55,8 +56,10 @@ def frame_page(
     lang: str | None = None,
     away: str | None = None,
 ) -> Response:
-    """The page that steps through a stored trace. frames: who may frame it, by default who the host lets; first: what it is
-    told besides; lang, away: its language and where its heading leads, by default the program's.
+    """The page that steps through a stored trace.
+
+    frames: who may frame it, by default who the host lets first: what it is told besides lang, away: its language and
+        where its heading leads, by default the program's
     """
     language = request_language(request) if "lang" in request.query_params else lang or program.content.language
     title = program.content.title
@@ -74,7 +77,10 @@ def frame_page(
 
 
 def frame_headers(request: Request, frames: str) -> dict[str, str]:
-    """Of a page that other sites may frame. frames: which ones."""
+    """Of a page that other sites may frame.
+
+    frames: which ones
+    """
     return {
         "Content-Security-Policy": content_security_policy(request.state.nonce, frames),
         "Cross-Origin-Resource-Policy": "cross-origin",

@@ -1,4 +1,5 @@
-"""Pictures and offline files, made by the page's own code: of saved programs, and small ones of operations and scenarios."""
+"""Pictures and offline files, made by the page's own code: of saved programs, and small ones of operations and
+scenarios."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -32,9 +32,11 @@ async def gallery_page(
     q: Search = "",
     only: Annotated[tuple[str, ...], Query(max_length=MAX_FILTERS)] = (),
 ) -> Response:
-    """The scenarios that a search finds, the best first, or all by thread. only: filters that they have to pass.
+    """The scenarios that a search finds, the best first, or all by thread.
 
     htmx gets the part of the page that changes.
+
+    only: filters that they have to pass
     """
     language, query = request_language(request), q.strip()
     filters = [name for name in FILTERS if name in only]
@@ -99,7 +101,10 @@ async def scenario_list_json(request: Request, gallery: GalleryDep) -> Response:
 
 @router.get("/gallery/{name}.trace.json")
 async def scenario_trace(request: Request, name: str, gallery: GalleryDep, v: str | None = None) -> Response:
-    """The trace of a scenario, as this server recorded it first. v: its version, for caches."""
+    """The trace of a scenario, as this server recorded it first.
+
+    v: its version, for caches
+    """
     scenario = next((member for member in gallery.scenarios if member.name == name), None)
     trace = await gallery.traces.get(scenario) if scenario else None
     if trace is None:

@@ -30,8 +30,8 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
 
     `layers` gives each layer of confinement as `active` or the reason why it is not; empty before the workers are up.
 
-    `store` says whether the database answered last, `null` before it was asked. Without it the server runs programs, but
-    has no permalinks.
+    `store` says whether the database answered last, `null` before it was asked. Without it the server runs programs,
+    but has no permalinks.
     """
     layers = services.pool.confinement_layers
     sandbox = services.settings.sandbox
@@ -52,7 +52,8 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
 
 @router.get("/readyz", summary="Whether a program would be run now", responses={503: {"description": "Not now."}})
 async def readyz(response: Response, services: ServicesDep) -> dict[str, bool | str]:
-    """503 until the workers are up, and whenever a program would be refused: the queue is full, or no process is to be had.
+    """503 until the workers are up, and whenever a program would be refused: the queue is full, or no process is to be
+    had.
 
     `why` says which, where the workers are not up.
     """

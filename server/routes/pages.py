@@ -1,4 +1,5 @@
-"""The pages: the workbench with a scenario, `/settled` with its claims, the course with its lessons, the sheet of marks."""
+"""The pages: the workbench with a scenario, `/settled` with its claims, the course with its lessons, the sheet of
+marks."""
 
 import base64
 from typing import Annotated, Any
@@ -27,7 +28,10 @@ async def workbench_page(
     scenario_name: Annotated[str | None, Query(alias="s")] = None,
     lesson_name: Annotated[str | None, Query(alias="lesson")] = None,
 ) -> Response:
-    """The workbench; `?s=name` opens a scenario, without it the first one. lesson_name: of one that has the scenario."""
+    """The workbench; `?s=name` opens a scenario, without it the first one.
+
+    lesson_name: of one that has the scenario
+    """
     scenario = next((member for member in gallery.scenarios if member.name == scenario_name), None)
     if scenario_name is not None and scenario is None:
         raise ProblemError(404, "not_found", f"there is no scenario '{scenario_name[:80]}'", field="s")
@@ -59,7 +63,8 @@ async def workbench_page(
 def find_lesson_of_scenario(
     gallery: Gallery, root: str, language: str, lesson_name: str, scenario: Scenario
 ) -> dict[str, Any] | None:
-    """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
+    """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario
+    alone."""
     for lesson in gallery.lessons:
         if lesson.name == lesson_name and any(program.scenario == scenario.name for program in lesson.programs):
             return lesson_for_workbench(
@@ -170,8 +175,8 @@ async def right_answer_json(name: str, gallery: GalleryDep) -> JSONResponse:
 async def post_answer(
     body: RunRequest, name: str, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> JSONResponse:
-    """Runs a program together with the check of the question, which counts as one of the client's runs, and says whether
-    it is an answer."""
+    """Runs a program together with the check of the question, which counts as one of the client's runs, and says
+    whether it is an answer."""
     question = find_lesson(services.gallery, name).question
     checked = body.model_copy(update={"source": question.program_with_check(body.source)})
     result = await services.runs.wait_for_result(await services.runs.start_run(checked, client), disconnected)

@@ -55,7 +55,10 @@ SCRIPT_RESPONSES: dict[int | str, dict[str, Any]] = {
 def program_runner(
     runs: RunService, client: Client, disconnected: Disconnected, count_cached: bool = False
 ) -> RunProgram:
-    """A function that runs a program for this client and returns its result. count_cached: see `RunService.start_run`."""
+    """A function that runs a program for this client and returns its result.
+
+    count_cached: see `RunService.start_run`
+    """
 
     async def run_program(body: RunRequest) -> ExecutionResult:
         subscription = await runs.start_run(body, client, count_cached)
@@ -90,8 +93,8 @@ async def save_program(
 async def rerun_program(
     id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Rerun:
-    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is, unless
-    its run was ended by a clock, the machine's memory or a signal, and the new one was not.
+    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is,
+    unless its run was ended by a clock, the machine's memory or a signal, and the new one was not.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
@@ -160,7 +163,11 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep, c
 def render_saved_program_page(
     request: Request, services: Services, program: SavedProgram, page_data: dict[str, Any], **values: Any
 ) -> Response:
-    """The workbench with a saved program. page_data: what its script gets besides; values: for the template."""
+    """The workbench with a saved program.
+
+    page_data: what its script gets besides
+    values: for the template
+    """
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     first: dict[str, Any] = {
         **page_data,

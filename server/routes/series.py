@@ -49,10 +49,9 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
 async def save_series(
     body: SeriesContent, request: Request, saved: SavedDep, settings: SettingsDep, client: ClientDep
 ) -> Response:
-    """Saved programs in an order, each with a note that may be bound to a step. 201 with its id and address; 200 where the
-    same series was saved before. The programs have to be saved already: the one of the example is that of
-    `POST /api/scenarios`. Where an item does not fit, `error.field` names it.
-    """
+    """Saved programs in an order, each with a note that may be bound to a step. 201 with its id and address; 200 where
+    the same series was saved before. The programs have to be saved already: the one of the example is that of `POST
+    /api/scenarios`. Where an item does not fit, `error.field` names it."""
     series, new = await saved.series.save_series(body, client)
     reply = describe_series(series, series_url(settings, request.scope["root_path"], series.saved.id))
     return JSONResponse(reply.model_dump(mode="json"), 201 if new else 200, {"Location": reply.url})

@@ -22,9 +22,11 @@ FINDINGS = TypeAdapter(list[Finding])
 
 
 class OutcomeSummary(Model):
-    """How a run ended. finished: to its end; text: in one sentence, with its gradients and its loss.
+    """How a run ended.
 
-    losses: those that a loop binds or prints, the first the most telling.
+    finished: to its end
+    text: in one sentence, with its gradients and its loss
+    losses: those that a loop binds or prints, the first the most telling
     """
 
     finished: bool
@@ -44,11 +46,12 @@ async def explain_trace(
     before_drawing: Callable[[], Awaitable[None]] = count_nothing,
     owner: str = "",
 ) -> list[Finding]:
-    """What there is to say of a run, the best first.
+    """What there is to say of a run, the best first. Raises RenderingFailed, and what `before_drawing` raises.
 
-    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before_drawing: is
-    awaited unless the findings are cached. owner: who waits for them. Raises RenderingFailed, and what `before_drawing`
-    raises.
+    trace: its JSON, gzipped
+    name: of the trace, for the cache; its digest where there is none
+    before_drawing: is awaited unless the findings are cached
+    owner: who waits for them
     """
     digest = name or hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(
@@ -58,22 +61,29 @@ async def explain_trace(
 
 
 async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> OutcomeSummary:
-    """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
+    """How a run ended. Raises RenderingFailed.
+
+    trace: its JSON, gzipped
+    """
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, count_nothing)
     return OutcomeSummary.model_validate_json(body)
 
 
 async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str = "en") -> RunReading:
-    """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
+    """A run for reading in a terminal. Raises RenderingFailed.
+
+    trace: its JSON, gzipped
+    """
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_nothing)
     return RunReading.model_validate_json(body)
 
 
 async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
-    """What was looked for in a run in which nothing is wrong; None where something is. trace: its JSON, gzipped. Raises
-    RenderingFailed.
+    """What was looked for in a run in which nothing is wrong; None where something is. Raises RenderingFailed.
+
+    trace: its JSON, gzipped
     """
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(digest, DrawRequest(kind="looked_for", language=language), trace, count_nothing)
@@ -89,7 +99,11 @@ def add_findings_to_trace(trace: bytes, findings: list[Finding]) -> bytes:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run to compare. trace: its JSON, gzipped. title: of its program, "" where it has none."""
+    """A run to compare.
+
+    trace: its JSON, gzipped
+    title: of its program, "" where it has none
+    """
 
     trace: bytes
     title: str = ""
@@ -132,9 +146,10 @@ def compress_gzip_member(text: str) -> bytes:
 async def draw_comparison(
     renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
 ) -> bytes:
-    """What a request makes of two runs. before_drawing: is awaited unless that is cached. owner: who waits for it.
+    """What a request makes of two runs. Raises RenderingFailed, and what `before_drawing` raises.
 
-    Raises RenderingFailed, and what `before_drawing` raises.
+    before_drawing: is awaited unless that is cached
+    owner: who waits for it
     """
     return await renderer.get_drawing(pair.cache_name, draw, pair.gzipped_json(), before_drawing, owner)
 

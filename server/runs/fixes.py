@@ -4,15 +4,15 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from gradbox.wire.findings import Finding, Fix, LossCurves, LossSeries, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
-from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pictures.renderer_client import Renderer
+from server.pool.fair_lock import FairLock, QueueFull
 from server.runs.explainer import count_nothing, explain_trace, summarize_outcome
 from server.wire.problems import ProblemError
 
@@ -20,7 +20,8 @@ UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
 KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
-"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there before."""
+"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there
+before."""
 
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
@@ -40,13 +41,16 @@ RunSource = Callable[[str], Awaitable[bytes]]
 class FixFinder:
     """Tries fixes for the findings of one program.
 
-    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is
-    run. language: of the sentences. before_drawing: is awaited before an explanation that is not cached. owner: who
-    waits. trace: of the program itself, gzipped; its loss stands beside that of a fix.
+    source: the program as it was pasted
+    run: runs a changed program
+    language: of the sentences
+    before_drawing: is awaited before an explanation that is not cached
+    owner: the visitor who waits
+    trace: of the program itself, gzipped; its loss stands beside that of a fix
+    proposals: held while fixes are proposed
     """
 
     renderer: Renderer
-    proposals: DrawingQueue
     source: str
     findings: list[Finding]
     run: RunSource
@@ -54,6 +58,7 @@ class FixFinder:
     before_drawing: Callable[[], Awaitable[None]] = count_nothing
     owner: str = ""
     trace: bytes | None = None
+    proposals: FairLock = field(default_factory=lambda: FairLock(1))
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of one finding that run to their end without it, and without a new error or warning.
@@ -99,8 +104,8 @@ def curves_of_same_loss(before: list[LossSeries], after: list[LossSeries]) -> Lo
 def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:
     """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
 
-    findings_before: the findings of the program; findings_after: those of the changed one. What becomes finite may have
-    the slope 0 there.
+    findings_before: the findings of the program
+    findings_after: those of the changed one. What becomes finite may have the slope 0 there.
     """
     raised = any(finding.explains_error for finding in findings_before)
     counts = _count_findings_by_kind(findings_before)

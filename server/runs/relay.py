@@ -1,8 +1,8 @@
 """Runs that another web process accepted: it is asked for them through the broker, as long as it lives.
 
-The id of a run begins with the name of the process that accepted it. Each process has a list of messages there, which it
-alone reads. Whoever is asked for another's run asks that for it, and again for each change of its state; the last answer has
-the trace. So nothing is written for runs whose visitors stay with one process.
+The id of a run begins with the name of the process that accepted it. Each process has a list of messages there, which
+it alone reads. Whoever is asked for another's run asks that for it, and again for each change of its state; the last
+answer has the trace. So nothing is written for runs whose visitors stay with one process.
 """
 
 import asyncio
@@ -32,7 +32,8 @@ MAX_WAIT = 4.0
 """Seconds without an answer after which a process is gone, and its runs with it."""
 
 LONGEST_WAIT = 5.0
-"""Seconds after which an answer comes though nothing has changed. It is asked for twice, for Redis may have restarted."""
+"""Seconds after which an answer comes though nothing has changed. It is asked for twice, for Redis may have
+restarted."""
 
 ANSWER_SECONDS = 2.0
 """Seconds besides, for a question and its answer on their way."""
@@ -51,7 +52,10 @@ rare_log = RareLog(log)
 
 
 class RelayQuestion(Model):
-    """What one process asks of another. known: the answer comes once the state is another; None: at once."""
+    """What one process asks of another.
+
+    known: the answer comes once the state is another; None: at once
+    """
 
     kind: Literal["question"] = "question"
     id: str
@@ -62,7 +66,12 @@ class RelayQuestion(Model):
 
 
 class RelayReply(Model):
-    """state: None where there is no such run. error: why it could not be run. stored: the trace is in the database, under the id."""
+    """The answer of the process that has a run.
+
+    state: None if it has no such run
+    error: why the program could not be run
+    stored: whether the trace is in the database, under the id
+    """
 
     kind: Literal["reply"] = "reply"
     id: str
@@ -77,8 +86,10 @@ MESSAGE_ADAPTER: TypeAdapter[RelayQuestion | RelayReply] = TypeAdapter(
 
 
 class RunRelay:
-    """name: of this process. secret: of all web processes; nobody else can make a message that is read. blobs: for traces
-    that are too large for the broker.
+    """name: of this process.
+
+    secret: of all web processes; nobody else can make a message that is read
+    blobs: for traces that are too large for the broker
     """
 
     def __init__(self, broker: SharedBroker, url: str, secret: bytes, blobs: BlobStore) -> None:
@@ -168,7 +179,8 @@ class RunRelay:
     async def _ask_owner_with_retries(
         self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
     ) -> tuple[RelayReply, bytes] | None:
-        """The answer of the process that accepted a run; None where it knows none, or has not answered for `MAX_WAIT`."""
+        """The answer of the process that accepted a run; None where it knows none, or has not answered for
+        `MAX_WAIT`."""
         match = _ID.fullmatch(run)
         if match is None or match[1] == self.process_name:
             return None

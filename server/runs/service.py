@@ -8,9 +8,9 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from server.http.response_delivery import ClientDisconnected, Disconnected
 from server.operating import log
 from server.operating.metrics import Metrics
-from server.pictures.drawing_queue import DrawingQueue
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult, Executions, SharedResults, Subscription
+from server.pool.fair_lock import FairLock
 from server.pool.interface import PoolInterface
 from server.settings import Settings
 from server.visitors.clients import Client
@@ -54,9 +54,14 @@ class SharedState(Protocol):
 
 
 class RunService:
-    """executions: of this process. proposals: whose turn it is to have fixes proposed, in fair turns like drawings. limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
+    """Starts runs for visitors, and finds those that go on.
 
-    other_processes: the runs of other web processes, None where there is none.
+    executions: those of this process
+    limits: of the runs that one visitor may ask for; a cached result counts as none, unless something is made of it
+    live_limits: the same for runs that start while somebody types
+    other_processes: the runs of other web processes; None if there are no others
+
+    The lock `proposals` decides whose fixes are proposed next.
     """
 
     def __init__(
@@ -69,11 +74,14 @@ class RunService:
         other_processes: RunsOfOtherProcesses | None = None,
     ) -> None:
         self._settings, self._pool, self.executions = settings, pool, executions
-        self.proposals = DrawingQueue(MAX_PROPOSALS)
+        self.proposals = FairLock(MAX_PROPOSALS)
         self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
-        """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
+        """The job that a request asks for. Raises ProblemError (413, 422).
+
+        check: it compares gradients instead
+        """
         size = len(body.source.encode("utf-8", "surrogatepass"))
         if size > self._settings.source:
             message = f"the program has {size} bytes; {self._settings.source} are allowed"
@@ -100,11 +108,12 @@ class RunService:
         check: GradientCheckOptions | None = None,
         live: bool = False,
     ) -> Subscription:
-        """A subscription to the run; where its result is cached, it is done. count_cached: whether it then counts as a
-        run.
+        """A subscription to the run; where its result is cached, it is done. Raises ProblemError, RateLimited, Busy,
+        WorkersUnavailable.
 
-        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError,
-        RateLimited, Busy, WorkersUnavailable.
+        count_cached: whether it then counts as a run
+        check: the run compares gradients instead
+        live: nobody pressed a button for it
         """
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
@@ -171,7 +180,10 @@ def create_run_service(
     metrics: Metrics,
     shared: SharedState | None,
 ) -> RunService:
-    """The runs of this process, whose results are counted and logged. shared: with other web processes."""
+    """The runs of this process, whose results are counted and logged.
+
+    shared: with other web processes
+    """
 
     def on_result(job: Job, result: ExecutionResult) -> None:
         metrics.count_finished_run(job, result)

@@ -1,6 +1,7 @@
 """Results that web processes keep for each other, in the broker: for an hour, and no more bytes than one process keeps.
 
-What is read there is believed only if a process with the same secret wrote it under this very key, and if it is a trace.
+What is read there is believed only if a process with the same secret wrote it under this very key, and if it is a
+trace.
 """
 
 import asyncio
@@ -48,12 +49,17 @@ redis.call('ZADD', index, now + seconds, name)
 redis.call('HSET', sizes, name, #entry, '', total + #entry)
 return 1
 """
-"""Stores an entry, and drops the oldest ones past the capacity. Keys: those by age, their sizes. Arguments: the name, the
-entry, seconds, bytes of all entries, what the entries' keys begin with."""
+"""Stores an entry, and drops the oldest ones past the capacity. Keys: those by age, their sizes. Arguments: the name,
+the entry, seconds, bytes of all entries, what the entries' keys begin with."""
 
 
 class SharedResultCache:
-    """secret: of the web processes. capacity: bytes of all results. max_unpacked: bytes of one, unpacked."""
+    """Results that web processes share through Redis.
+
+    secret: the secret of the web processes
+    capacity: bytes of all results
+    max_unpacked: bytes of one result, unpacked
+    """
 
     def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, max_unpacked: int) -> None:
         self._broker, self._capacity, self._max_unpacked = broker, capacity, max_unpacked

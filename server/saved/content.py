@@ -19,7 +19,10 @@ TRACE_CACHE_BYTES = 32_000_000
 
 @dataclass
 class SavedContent:
-    """health: whether the store answers, and its totals."""
+    """What visitors have saved, and the services that serve it.
+
+    health: whether the store answers, and its totals
+    """
 
     store: ProgramRepository
     health: StoreHealth
@@ -39,7 +42,11 @@ def create_program_repository(settings: Settings, database: Database) -> Program
 def create_saved_content(
     settings: Settings, store: ProgramRepository, health: StoreHealth, limits: VisitorLimits, metrics: Metrics
 ) -> SavedContent:
-    """limits: of saves. metrics: count them."""
+    """The services over a store.
+
+    limits: how much one visitor may save
+    metrics: count what is saved
+    """
     series = SeriesStore(store.database, settings.quota)
     return SavedContent(
         store=store,

@@ -20,8 +20,12 @@ _waited_for: set[asyncio.Task[bytes]] = set()
 async def finding_headline(
     renderer: Renderer, program: SavedProgram, before_drawing: BeforeDrawing, network: str, seconds: float
 ) -> str:
-    """In plain words; "" where nothing was found, or it takes too long. before_drawing: counts it, and raises for a
-    visitor who asks for too many drawings. network: of the visitor, whose turn it is. seconds: to wait, at most."""
+    """In plain words; "" where nothing was found, or it takes too long.
+
+    before_drawing: counts it, and raises for a visitor who asks for too many drawings
+    network: of the visitor, whose turn it is
+    seconds: to wait, at most
+    """
     draw = DrawRequest(kind="markdown", language=program.content.language, title="")
     drawing = asyncio.ensure_future(
         renderer.get_drawing(program.trace_name, draw, program.trace, before_drawing, network)

@@ -1,7 +1,8 @@
-"""Reads traces in a process of their own where they are large: parsing one keeps Python's lock, and takes 40 times its bytes.
+"""Reads traces in a process of their own where they are large: parsing one keeps Python's lock, and takes 40 times its
+bytes.
 
-`python -m server.saved.large_traces NAME` reads a line with the sizes of gzipped traces, then these, from the standard input, and
-prints what the function of that name says of them, as JSON.
+`python -m server.saved.large_traces NAME` reads a line with the sizes of gzipped traces, then these, from the standard
+input, and prints what the function of that name says of them, as JSON.
 """
 
 import asyncio

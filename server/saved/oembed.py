@@ -25,7 +25,13 @@ def program_oembed(
     max_width: int | None = None,
     max_height: int | None = None,
 ) -> OEmbed:
-    """headline: of its first finding, the title of a program without one. base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
+    """The oEmbed document of a saved program.
+
+    headline: that of its first finding, or the title of a program without one
+    base: the public URL
+    fragment: of the permalink: what the frame opens with
+    max_width, max_height: in pixels
+    """
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
     return create_oembed_reply(
@@ -36,7 +42,10 @@ def program_oembed(
 def series_oembed(
     series: SeriesWithTitles, place: int | None, base: str, max_width: int | None = None, max_height: int | None = None
 ) -> OEmbed:
-    """As `program_oembed`. place: of the program that the frame opens with, from 1. Raises ProblemError, ContentRemoved."""
+    """As `program_oembed`. Raises ProblemError, ContentRemoved.
+
+    place: of the program that the frame opens with, from 1
+    """
     shown = series.item_at(place or series.first_available_place()).program
     source = f"{base}/embed/series/{series.saved.id}" + (f"/{place}" if place else "")
     return create_oembed_reply(source, series.saved.content.title, shown, base, max_width, max_height)
@@ -45,7 +54,11 @@ def series_oembed(
 def create_oembed_reply(
     source: str, title: str, program: str, base: str, max_width: int | None, max_height: int | None
 ) -> OEmbed:
-    """source: of the frame. program: the id of the one whose card is the preview."""
+    """An oEmbed document.
+
+    source: the address of the frame
+    program: the id of the program whose card is the preview
+    """
     width = max(MIN_WIDTH, min(WIDTH, max_width or WIDTH))
     height = max(MIN_HEIGHT, min(HEIGHT, max_height or HEIGHT))
     frame = Markup(

@@ -22,7 +22,10 @@ from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
 
 def python_script(program: SavedProgram, url: str) -> str:
-    """The program without prompts and printed output. url: its permalink. It decompresses the beginning of the trace."""
+    """The program without prompts and printed output.
+
+    url: its permalink. It decompresses the beginning of the trace.
+    """
     content, versions = program.content, program.versions
     source: str = read_trace_header(program.trace)["program"]["source"]
     lines = [line for text in (content.title, content.description, content.note) for line in text.splitlines()]
@@ -53,7 +56,10 @@ REFUSAL_ERRORS = (RateLimited, StoreUnavailable, ContentRemoved, ProgramTooLarge
 
 
 class ProgramService:
-    """limits, save_space: of saves, and of their bytes."""
+    """Saves programs and finds them again.
+
+    limits, save_space: how many programs and bytes one visitor may save
+    """
 
     def __init__(
         self, store: ProgramRepository, limits: SharedRateLimiter, save_space: SharedSavedBytesLimiter, metrics: Metrics
@@ -101,7 +107,8 @@ class ProgramService:
         return program, new
 
     async def rerun_program(self, id_: str, client: Client, run: RunProgram) -> Rerun:
-        """How the result differs today. What was saved stays as it is, unless it may be of an accident and today's is not.
+        """How the result differs today. What was saved stays as it is, unless it may be of an accident and today's is
+        not.
 
         Raises what `find_program` and `run` do, and RateLimited, ProgramTooLarge, QuotaExceeded.
         """
@@ -122,7 +129,8 @@ class ProgramService:
         )
 
     async def _may_be_accident(self, program: SavedProgram) -> bool:
-        """Whether a saved trace is one that the cache of results would not keep for how it ended. Remembered for each trace."""
+        """Whether a saved trace is one that the cache of results would not keep for how it ended. Remembered for each
+        trace."""
         name = program.trace_name
         if name not in self._known_accidents:
             self._known_accidents[name] = bool(await self.reader.run_function("accident", program.trace))
@@ -150,9 +158,9 @@ class ProgramService:
 
 
 async def run_content_to_keep(content: Content, run: RunProgram) -> ExecutionResult:
-    """What running a program gives, to be kept for ever. Where a clock, the machine or somebody else ended the run, it is run
-    once more. Raises WorkersUnavailable where it was lost or cancelled, or ends in another way each time, by accident both
-    times."""
+    """What running a program gives, to be kept for ever. Where a clock, the machine or somebody else ended the run, it
+    is run once more. Raises WorkersUnavailable where it was lost or cancelled, or ends in another way each time, by
+    accident both times."""
     first = await run_saved_content(content, run)
     if not first.may_be_accident:
         return first
@@ -180,7 +188,10 @@ async def run_saved_content(content: Content, run: RunProgram) -> ExecutionResul
 
 
 def describe_program(program: SavedProgram, url: str) -> SavedProgramReply:
-    """What the interface answers about a program. url: its permalink."""
+    """What the interface answers about a program.
+
+    url: its permalink
+    """
     content = {name: getattr(program.content, name) for name in Content.model_fields}
     return SavedProgramReply(
         **content, id=program.id, url=url, created=iso_time(program.created), versions=program.versions

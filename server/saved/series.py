@@ -50,7 +50,10 @@ class SeriesWithTitles:
 
 
 class SeriesService:
-    """limits, save_space: of saves, and of their bytes; programs and series count together."""
+    """Saves series and finds them again.
+
+    limits, save_space: how many series and bytes one visitor may save; programs and series count together
+    """
 
     def __init__(
         self,
@@ -84,7 +87,8 @@ class SeriesService:
     async def save_series(self, content: SeriesContent, client: Client) -> tuple[SeriesWithTitles, bool]:
         """The saved series, and whether it is new; the same content is saved once.
 
-        Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded, StoreUnavailable.
+        Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded,
+        StoreUnavailable.
         """
         text = canonical_json(content)
         await self._save_space.count_saved_bytes(client, 1)
@@ -120,7 +124,10 @@ class SeriesService:
 
 
 def describe_series(series: SeriesWithTitles, url: str) -> SeriesReply:
-    """What the interface answers about a series. url: its permalink."""
+    """What the interface answers about a series.
+
+    url: its permalink
+    """
     saved = series.saved
     items = [
         SeriesItemReply(**item.model_dump(), title=title or "", available=title is not None)
@@ -148,7 +155,11 @@ class SeriesTooLarge(ProblemError):
 
 @dataclass(frozen=True)
 class OfflineSeries:
-    """name: by which the cache of drawings finds it. data: JSON, gzipped."""
+    """A series as one file.
+
+    name: the name by which the cache of drawings finds it
+    data: JSON, gzipped
+    """
 
     name: str
     data: bytes
@@ -157,9 +168,13 @@ class OfflineSeries:
 async def create_offline_series(
     service: SeriesService, series: SeriesWithTitles, limit: int, address: str
 ) -> OfflineSeries:
-    """What the file holds. limit: bytes of all traces, compressed. address: the series' page, if it has an absolute one.
+    """What the file holds.
 
-    A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved, StoreUnavailable.
+    A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved,
+    StoreUnavailable.
+
+    limit: bytes of all traces, compressed
+    address: the series' page, if it has an absolute one
     """
     series.first_available_place()
     async with service.reading_lock:

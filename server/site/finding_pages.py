@@ -9,7 +9,6 @@ from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.pictures.drawing_queue import DrawingQueue
 from server.runs.explainer import explain_trace
 from server.runs.fixes import FixFinder
 from server.services import Services
@@ -23,7 +22,10 @@ class FindingPageError(Exception):
 
 @dataclass(frozen=True)
 class FindingPage:
-    """A kind with what its program's run gave. pictures: of the step that the run opens with, as SVG, by theme."""
+    """A kind with what its program's run gave.
+
+    pictures: of the step that the run opens with, as SVG, by theme
+    """
 
     text: FindingText
     finding: Finding
@@ -42,7 +44,6 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         raise FindingPageError(f"docs/findings/{text.kind}.md: its program has {[found.kind for found in findings]}")
     finding.fixes = await FixFinder(
         services.renderer,
-        DrawingQueue(1),
         text.program,
         findings,
         lambda source: run_source(services, source),

@@ -1,4 +1,5 @@
-"""The project's Markdown documents as sources of the site: under addresses of their own, and with links that lead there."""
+"""The project's Markdown documents as sources of the site: under addresses of their own, and with links that lead
+there."""
 
 import posixpath
 import re
@@ -16,7 +17,10 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
 def document_addresses(root: Path) -> dict[str, str]:
-    """Where each document stands on the site, by its path in the project. root: of the project."""
+    """Where each document stands on the site, by its path in the project.
+
+    root: of the project
+    """
     addresses = {name: name.lower() for name in ROOT_DOCUMENTS}
     addresses["README.md"] = "index.md"
     for path in sorted((root / "docs").rglob("*.md")):
@@ -28,8 +32,10 @@ def document_addresses(root: Path) -> dict[str, str]:
 class MarkdownSources:
     """Writes documents into the folder that the site is built from.
 
-    root: of the project. out: that folder. find_page: the address of the page for another file of the project, such as
-    a scenario's program; None where it has none, and the link becomes its text.
+    root: of the project
+    out: that folder
+    find_page: the address of the page for another file of the project, such as a scenario's program; None where it has
+        none, and the link becomes its text
     """
 
     def __init__(self, root: Path, out: Path, find_page: Callable[[str], str | None] = lambda _: None) -> None:
@@ -47,13 +53,20 @@ class MarkdownSources:
         self.write("decisions/index.md", "\n".join(lines))
 
     def write(self, address: str, text: str) -> None:
-        """Write one source. address: its path in the folder."""
+        """Write one source.
+
+        address: its path in the folder
+        """
         path = self._out / address
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
     def with_site_links(self, text: str, name: str, address: str) -> str:
-        """A document's text with links to the site's pages. name: its path in the project; address: on the site."""
+        """A document's text with links to the site's pages.
+
+        name: its path in the project
+        address: on the site
+        """
         parts, end = [], 0
         for fence in _FENCE.finditer(text):  # code is left alone
             parts += [self._replace_links(text[end : fence.start()], name, address), fence.group()]

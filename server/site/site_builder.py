@@ -1,4 +1,5 @@
-"""Builds the site: its sources from the documents and from runs on this machine's torch, and HTML from those by Sphinx."""
+"""Builds the site: its sources from the documents and from runs on this machine's torch, and HTML from those by
+Sphinx."""
 
 import asyncio
 import gzip
@@ -43,9 +44,13 @@ class SiteBuildError(Exception):
 
 
 class SiteBuilder:
-    """services: started. sources, out: empty folders. gallery: whether it has the gallery with its runs.
+    """Builds the site.
 
-    report: is told what is being done. kinds: the findings that get a page.
+    services: started
+    sources, out: empty folders
+    gallery: whether the site has the gallery with its runs
+    report: called with what is being done
+    kinds: the findings that get a page
     """
 
     def __init__(

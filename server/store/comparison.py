@@ -1,6 +1,7 @@
 """Compares the results of two runs of a program: the parts of their traces that do not depend on the run.
 
-A trace is read step by step: the parser of JSON lets nobody else have a turn, and 8 MB at once take a tenth of a second.
+A trace is read step by step: the parser of JSON lets nobody else have a turn, and 8 MB at once take a tenth of a
+second.
 """
 
 import gzip
@@ -17,7 +18,10 @@ DifferingPart = Literal["steps", "printed", "outcome"]
 
 
 def read_trace_header(body: bytes) -> dict[str, Any]:
-    """What stands before the steps of a stored trace: its program and its runtime. Reads no further. body: gzipped."""
+    """What stands before the steps of a stored trace: its program and its runtime. Reads no further.
+
+    body: gzipped
+    """
     header: dict[str, Any] = {}
     for name, value in ijson.kvitems(open_gzip(body), ""):
         header[name] = value
@@ -32,12 +36,16 @@ def runtime_versions(trace: dict[str, Any]) -> Versions:
 
 
 def count_steps(body: bytes) -> int:
-    """The number of steps of a stored trace. body: gzipped."""
+    """The number of steps of a stored trace.
+
+    body: gzipped
+    """
     return sum(1 for _ in iterate_steps(body))
 
 
 def compare_traces(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
-    """The parts in which two stored traces differ, and the index of the first step that does; None where all are equal."""
+    """The parts in which two stored traces differ, and the index of the first step that does; None where all are
+    equal."""
     if old == new:
         return [], None
     step: int | None = None

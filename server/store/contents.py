@@ -60,7 +60,10 @@ PAGE_SIZE = 20
 
 
 class ContentRemoved(ProblemError):
-    """The host removed this for good. content_name: `program` or `series`."""
+    """The host removed this for good.
+
+    content_name: `program` or `series`
+    """
 
     def __init__(self, content_name: str) -> None:
         super().__init__(410, "removed", f"the host of this server has removed this {content_name}")
@@ -74,7 +77,11 @@ class QuotaExceeded(ProblemError):
 
 
 class ContentStore:
-    """One table of `tables.py`. content_name: a row is. quota: bytes of all tables together."""
+    """One table of `tables.py`.
+
+    content_name: a row is
+    quota: bytes of all tables together
+    """
 
     def __init__(self, database: Database, table: Table, content_name: str, quota: int) -> None:
         self.database, self._table, self._content_name, self._quota = database, table, content_name, quota
@@ -86,7 +93,8 @@ class ContentStore:
             return connection is not None and (await connection.execute(query)).first() is not None
 
     async def remove_content(self, id_: str, reason: str | None = None) -> bool:
-        """Delete everything but the record of the removal. False where there is no such row. Raises StoreUnavailable."""
+        """Delete everything but the record of the removal. False where there is no such row. Raises
+        StoreUnavailable."""
         if not await self.database.open_if_exists():
             return False
         columns = self._table.c
@@ -97,9 +105,11 @@ class ContentStore:
             return (await connection.execute(statement)).rowcount == 1
 
     async def _save_content(self, text: str, size: int, **values: Any) -> tuple[str, bool]:
-        """Save a content; its id, and whether it is new. text: canonical. size: bytes of the row. values: of further columns.
+        """Save a content; its id, and whether it is new. Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
 
-        Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        text: canonical
+        size: bytes of the row
+        values: of further columns
         """
         columns, hash_ = self._table.c, content_digest(text)
         async with self.database.writing_transaction() as connection:
@@ -129,7 +139,8 @@ class ContentStore:
                 existing = (await connection.execute(query)).all()
                 if any((other.id, other.digest) != (row["id"], row["digest"]) for other in existing):
                     raise ValueError(
-                        f"{row['id']}: this id belongs to another content in this database, or this content to another id"
+                        f"{row['id']}: this id belongs to another content in this database, or this content to another "
+                        "id"
                     )
                 if not existing:
                     await connection.execute(insert(self._table).values(**row))

@@ -1,4 +1,5 @@
-"""The database: an SQLite file, created when it is first written to, or a PostgreSQL. It is migrated when it is opened."""
+"""The database: an SQLite file, created when it is first written to, or a PostgreSQL. It is migrated when it is
+opened."""
 
 import asyncio
 import logging
@@ -49,7 +50,8 @@ OPEN_TIMEOUT = 4.0
 """Seconds for which a request waits until the database is opened and migrated, which then goes on."""
 
 STALLED_AFTER = 4.0
-"""Seconds for which a request waits for a connection, or for its turn to write, while no other one in this process gets on."""
+"""Seconds for which a request waits for a connection, or for its turn to write, while no other one in this process gets
+on."""
 
 CLOSE_TIMEOUT = 3.0
 """Seconds for saying good-bye to the database."""
@@ -61,7 +63,8 @@ RETRY_INTERVAL = 1.0
 """Seconds after a database did not answer in which nobody waits for it."""
 
 IDLE_TRANSACTION_TIMEOUT = 30_000
-"""Milliseconds after which PostgreSQL ends a transaction whose process does nothing, though it holds the lock of writers."""
+"""Milliseconds after which PostgreSQL ends a transaction whose process does nothing, though it holds the lock of
+writers."""
 
 ADVISORY_LOCK = 0x67726164
 """The key of PostgreSQL's advisory lock that writers hold."""
@@ -74,7 +77,10 @@ log = logging.getLogger("gradbox.store")
 
 
 class StoreUnavailable(ProblemError):
-    """The database does not answer, or answers with an error. why: told to the client."""
+    """The database does not answer, or answers with an error.
+
+    why: told to the client
+    """
 
     def __init__(self, why: str = "the database can't be reached now") -> None:
         super().__init__(503, "no_store", why, headers={"Retry-After": "5"})
@@ -119,11 +125,14 @@ def describe_problem(error: BaseException) -> str:
 
 
 class Database:
-    """url: `DATABASE_URL`, or "" for a file in `folder`. statement_timeout: seconds for one statement. Raises SettingError.
-    To be used in one event loop.
+    """Raises SettingError. To be used in one event loop.
 
     One transaction writes at a time, so what it reads before it writes is still true when it commits. Nobody waits long
-    for a database that does not answer: see the constants of this module. failures: how often it did not, or with an error.
+    for a database that does not answer: see the constants of this module. failures: how often it did not, or with an
+    error.
+
+    url: `DATABASE_URL`, or "" for a file in `folder`
+    statement_timeout: seconds for one statement
     """
 
     def __init__(self, url: str, folder: Path, statement_timeout: float = STATEMENT_TIMEOUT) -> None:
@@ -148,8 +157,10 @@ class Database:
             )
 
     async def open_if_exists(self, create: bool = False) -> bool:
-        """Open and migrate the database, if it is not open yet. Whether it exists. create: create it. Raises
-        StoreUnavailable, also where that takes long; it then goes on.
+        """Open and migrate the database, if it is not open yet. Whether it exists. Raises StoreUnavailable, also where
+        that takes long; it then goes on.
+
+        create: create it
         """
         while not self._is_open:
             if self._opening is None:
@@ -257,7 +268,10 @@ class Database:
 
     @asynccontextmanager
     async def _connect(self, engine: AsyncEngine, writes: bool = False) -> AsyncIterator[AsyncConnection]:
-        """A connection; one whose statement took too long is closed at once. writes: in a transaction that writes, alone."""
+        """A connection; one whose statement took too long is closed at once.
+
+        writes: in a transaction that writes, alone
+        """
         self._check_identity()
         connecting = engine.connect().start()
         connection = await self._wait_while_others_get_on(connecting, lambda late: asyncio.ensure_future(late.close()))
@@ -279,8 +293,11 @@ class Database:
     async def _wait_while_others_get_on(
         self, work: Coroutine[Any, Any, Result], undo: Callable[[Result], object]
     ) -> Result:
-        """The result of what waits for its turn. Raises TimeoutError where no other one in this process has got on for a
-        while. undo: called with a result that comes too late."""
+        """The result of what waits for its turn. Raises TimeoutError where no other one in this process has got on for
+        a while.
+
+        undo: called with a result that comes too late
+        """
         task, began = asyncio.ensure_future(work), time.monotonic()
         try:
             while not task.done():
@@ -379,7 +396,7 @@ def parse_database_url(url: str, folder: Path) -> URL:
 def create_engine(address: URL, statement_timeout: float) -> AsyncEngine:
     """Connections to a database. What is confirmed of a SQLite file is on the disk.
 
-    statement_timeout: seconds for a statement.
+    statement_timeout: seconds for a statement
     """
     if address.get_backend_name() != "sqlite":
         timeouts = {"timeout": CONNECT_TIMEOUT, "command_timeout": statement_timeout}

@@ -20,7 +20,12 @@ QUERY_TIMEOUT = 2.0
 
 @dataclass(frozen=True)
 class StoreState:
-    """reachable: whether it answers, and what is saved could be written; None before the first query. why: the kind of the error, which is public; detail: its message, for the host."""
+    """Whether the store works.
+
+    reachable: whether it answers and can be written to; None before the first query
+    why: the kind of the error, which is public
+    detail: its message, for the host
+    """
 
     reachable: bool | None = None
     totals: StoreTotals | None = None

@@ -48,7 +48,11 @@ class ProgramTooLarge(ProblemError):
 
 @dataclass(frozen=True)
 class SavedProgram:
-    """A program as it was saved. trace: gzipped JSON. created: milliseconds since 1970."""
+    """A program as it was saved.
+
+    trace: gzipped JSON
+    created: milliseconds since 1970
+    """
 
     id: str
     digest: str
@@ -65,7 +69,11 @@ class SavedProgram:
 
 @dataclass(frozen=True)
 class ListEntry:
-    """A program in a list. size: bytes. title: None where it was removed."""
+    """A program in a list.
+
+    size: bytes
+    title: None where it was removed
+    """
 
     id: str
     created: int
@@ -75,7 +83,10 @@ class ListEntry:
 
 @dataclass(frozen=True)
 class StoreTotals:
-    """The numbers of programs and of removed ones, and the bytes of these and of all series. revision: of the tables, None before any exist."""
+    """The numbers of programs and of removed ones, and the bytes of these and of all series.
+
+    revision: of the tables, None before any exist
+    """
 
     programs: int = 0
     removed: int = 0
@@ -92,7 +103,11 @@ class TraceCache(Protocol):
 
 
 class ProgramRepository(ContentStore):
-    """max_program_bytes: bytes of one program. quota: bytes of all, and of all series."""
+    """The saved programs in the database.
+
+    max_program_bytes: bytes of one program
+    quota: bytes of all programs and series
+    """
 
     def __init__(
         self, database: Database, max_program_bytes: int, quota: int, traces: TraceCache | None = None
@@ -150,9 +165,11 @@ class ProgramRepository(ContentStore):
         return titles
 
     async def save_program(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
-        """Save a program; its id, and whether it is new. text: canonical content. trace: gzipped JSON.
+        """Save a program; its id, and whether it is new. Raises ContentRemoved, ProgramTooLarge, QuotaExceeded,
+        StoreUnavailable.
 
-        Raises ContentRemoved, ProgramTooLarge, QuotaExceeded, StoreUnavailable.
+        text: canonical content
+        trace: gzipped JSON
         """
         size = len(text) + len(trace)
         if size > self._max_program_bytes:
@@ -160,9 +177,8 @@ class ProgramRepository(ContentStore):
         return await self._save_content(text, size, trace=trace, versions=versions.model_dump_json())
 
     async def replace_trace(self, program: SavedProgram, trace: bytes, versions: Versions) -> bool:
-        """Put another trace in the place of a program's, as if it had been saved now. Whether that is done: not where it was
-        removed, or has yet another trace since. Raises ProgramTooLarge, QuotaExceeded, StoreUnavailable.
-        """
+        """Put another trace in the place of a program's, as if it had been saved now. Whether that is done: not where
+        it was removed, or has yet another trace since. Raises ProgramTooLarge, QuotaExceeded, StoreUnavailable."""
         size = len(canonical_json(program.content)) + len(trace)
         if size > self._max_program_bytes:
             raise ProgramTooLarge(size, self._max_program_bytes)
@@ -190,7 +206,8 @@ class ProgramRepository(ContentStore):
         return StoreTotals(count - int(removed), int(removed), size, revision)
 
     async def check_writable(self) -> None:
-        """Write something, and remove it. Raises StoreUnavailable where that fails, or where there is no room for a program.
+        """Write something, and remove it. Raises StoreUnavailable where that fails, or where there is no room for a
+        program.
 
         Creates no database.
         """

@@ -1,4 +1,5 @@
-"""Lines of runs that are too many for the broker: a worker puts them into the database, whoever waits for the run reads them."""
+"""Lines of runs that are too many for the broker: a worker puts them into the database, whoever waits for the run reads
+them."""
 
 import time
 

@@ -17,7 +17,10 @@ COLUMNS = series.c
 
 @dataclass(frozen=True)
 class SavedSeries:
-    """A series as it was saved. created: milliseconds since 1970."""
+    """A series as it was saved.
+
+    created: milliseconds since 1970
+    """
 
     id: str
     digest: str
@@ -26,7 +29,10 @@ class SavedSeries:
 
 
 class SeriesStore(ContentStore):
-    """quota: bytes of all series, and of all programs."""
+    """The series in the database.
+
+    quota: bytes of all programs and series
+    """
 
     def __init__(self, database: Database, quota: int) -> None:
         super().__init__(database, series, "series", quota)
@@ -44,9 +50,9 @@ class SeriesStore(ContentStore):
         return SavedSeries(row.id, row.digest, row.created, SeriesContent.model_validate_json(row.content))
 
     async def save_series(self, text: str) -> tuple[str, bool]:
-        """Save a series; its id, and whether it is new. text: canonical content.
+        """Save a series; its id, and whether it is new. Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
 
-        Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        text: canonical content
         """
         return await self._save_content(text, len(text))
 

@@ -30,8 +30,10 @@ _COOKIE_VALUE = re.compile(r"([1-9]\d{9})\.[A-Za-z0-9_-]{43}")
 class Authenticator:
     """Checks addresses, passwords and sessions.
 
-    A session's cookie is its signed begin. Another password, or another secret, ends all sessions. on_failure: is called
-    after each wrong password. counts: of wrong passwords in all web processes.
+    A session's cookie is its signed begin. Another password, or another secret, ends all sessions.
+
+    on_failure: is called after each wrong password
+    counts: of wrong passwords in all web processes
     """
 
     def __init__(

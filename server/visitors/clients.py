@@ -34,7 +34,11 @@ _ADDRESS_AND_PORT = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}
 
 @dataclass(frozen=True)
 class Client:
-    """Who sent a request. id: of the visitor, from a signed cookie, else the address. address: where it came from."""
+    """Who sent a request.
+
+    id: of the visitor, from a signed cookie, else the address
+    address: where it came from
+    """
 
     id: str
     address: str
@@ -61,7 +65,10 @@ def cookie_signing_key(text: str) -> bytes:
 
 
 def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, ...]:
-    """The networks of a comma-separated list; an address is a network of one. name: of the setting. Raises SettingError."""
+    """The networks of a comma-separated list; an address is a network of one. Raises SettingError.
+
+    name: of the setting
+    """
     parsed = []
     for part in filter(None, map(str.strip, text.split(","))):
         try:
@@ -74,7 +81,11 @@ def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, .
 
 
 def identify_client(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
-    """The client of a request. Without a valid cookie its id is its address. key: signs cookies. trusted: proxies."""
+    """The client of a request. Without a valid cookie its id is its address.
+
+    key: signs cookies
+    trusted: proxies
+    """
     address = client_address(scope, trusted)
     return Client(client_id_from_cookie(scope, key) or address, address)
 
@@ -118,7 +129,8 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
     """Where a request comes from: an IPv4 address, or the /64 network of an IPv6 one, since one home has all of those.
 
     X-Forwarded-For is used where a trusted proxy sent it: each proxy appends the address that connected to it, so it is
-    read from the right up to the first address that is no trusted proxy. If that can't be parsed, it is the proxy's own.
+    read from the right up to the first address that is no trusted proxy. If that can't be parsed, it is the proxy's
+    own.
     """
     peer = _peer_address(scope)
     address = peer
@@ -146,7 +158,8 @@ def is_connection_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
 
 
 def is_certainly_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
-    """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does not."""
+    """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does
+    not."""
     addresses = _possible_client_addresses(scope, trusted)
     return bool(addresses) and all(is_in_networks(address, allowed) for address in addresses)
 

@@ -26,9 +26,11 @@ BURST_SHARE = 0.25
 
 
 class RateLimited(ProblemError):
-    """Too many requests. whose: `a visitor` or `an address`. limit: like `60 runs per minute`. retry_after: seconds.
+    """Too many requests. whose: `a visitor` or `an address`.
 
-    action: is limited: run, save, picture, sign-in, request.
+    limit: like `60 runs per minute`
+    retry_after: seconds
+    action: is limited: run, save, picture, sign-in, request
     """
 
     def __init__(self, subject: str, limit: str, retry_after: float, action: str = "run") -> None:
@@ -40,7 +42,9 @@ class RateLimited(ProblemError):
 class RateLimiter:
     """Limits like `60/minute`, or several separated by semicolons, of a client and of its address. Raises SettingError.
 
-    clock: in seconds. action: is limited (run, save, picture, sign-in). names: of the two settings, for errors.
+    clock: in seconds
+    action: is limited (run, save, picture, sign-in)
+    names: of the two settings, for errors
     """
 
     def __init__(
@@ -78,7 +82,10 @@ class RateLimiter:
             raise max(exceeded, key=lambda error: error.retry_after)
 
     def rate_limited_error(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
-        """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
+        """What is raised where a limit is exceeded for so many seconds.
+
+        subject: `a visitor` or `an address`
+        """
         return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
 
     def limits_with_keys(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
@@ -165,7 +172,10 @@ class TokenBuckets:
 
 
 class SavedBytesLimiter:
-    """The bytes that a network may save in a day. seconds: of a day."""
+    """The bytes that a network may save in a day.
+
+    seconds: of a day
+    """
 
     def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.size, self.seconds, self._buckets = size, seconds, TokenBuckets(size, seconds, clock)
@@ -188,7 +198,8 @@ class SavedBytesLimiter:
 
 
 class RequestLimiter:
-    """Limits of the requests of a network, of whatever kind: `1200/minute`, a part of them at once. Raises SettingError."""
+    """Limits of the requests of a network, of whatever kind: `1200/minute`, a part of them at once. Raises
+    SettingError."""
 
     def __init__(self, limit: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = [
@@ -225,7 +236,8 @@ def describe_limit(limit: RateLimitItem, action: str) -> str:
 
 
 class LimitCounts(Protocol):
-    """What is counted together: see `server.pool.remote.shared_broker.SharedLimitCounts`. None is for "it can't be told now"."""
+    """What is counted together: see `server.pool.remote.shared_broker.SharedLimitCounts`. None is for "it can't be told
+    now"."""
 
     async def count_request(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
 
@@ -237,13 +249,18 @@ class LimitCounts(Protocol):
 
 
 class SharedRateLimiter:
-    """local_limiter: of this process. counts: of all, None where there is one process."""
+    """A rate limit that web processes count together.
+
+    local_limiter: counts in this process alone
+    counts: the shared counts; None if there is one process
+    """
 
     def __init__(self, local_limiter: RateLimiter, counts: LimitCounts | None = None) -> None:
         self._own, self._counts = local_limiter, counts
 
     async def count_request(self, client: Client) -> None:
-        """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very moment."""
+        """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very
+        moment."""
         await self.check_limits(client)
         if self._counts is not None and await self._counts.count_request(self._counted_limits(client)) is False:
             await self.check_limits(client)
@@ -270,7 +287,11 @@ class SharedRateLimiter:
 
 
 class SharedSavedBytesLimiter:
-    """local_space: of this process. counts: of all, None where there is one process."""
+    """A limit of saved bytes that web processes count together.
+
+    local_space: counts in this process alone
+    counts: the shared counts; None if there is one process
+    """
 
     def __init__(self, local_space: SavedBytesLimiter, counts: LimitCounts | None = None) -> None:
         self._own, self._counts = local_space, counts

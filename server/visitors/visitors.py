@@ -23,7 +23,10 @@ DAY = 24 * 3600.0
 
 @dataclass(frozen=True)
 class VisitorLimits:
-    """What one visitor, and one address, may ask of the server in a stretch of time. save_space: bytes that they save in a day."""
+    """What one visitor, and one address, may ask of the server in a stretch of time.
+
+    save_space: bytes that they save in a day
+    """
 
     runs: SharedRateLimiter
     live_runs: SharedRateLimiter
@@ -35,7 +38,11 @@ class VisitorLimits:
 
 @dataclass
 class Visitors:
-    """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed."""
+    """Tells visitors apart, and limits them.
+
+    cookie_key: signs cookies
+    proxies: networks whose X-Forwarded-For is believed
+    """
 
     cookie_key: bytes
     proxies: tuple[Network, ...]
@@ -44,7 +51,11 @@ class Visitors:
 
 
 def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: LimitCounts | None) -> Visitors:
-    """on_failure: is called after each wrong password. counts: those that web processes share. Raises SettingError."""
+    """Raises SettingError.
+
+    on_failure: is called after each wrong password
+    counts: those that web processes share
+    """
     key = cookie_signing_key(settings.secret)
     return Visitors(
         cookie_key=key,
@@ -55,7 +66,10 @@ def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: 
 
 
 def create_limits(settings: Settings, counts: LimitCounts | None) -> VisitorLimits:
-    """The limits that the settings name; in a classroom one address is many visitors. counts: those that web processes share."""
+    """The limits that the settings name; in a classroom one address is many visitors.
+
+    counts: those that web processes share
+    """
     run, live, save = settings.address_limit, settings.live_address_limit, settings.save_address_limit
     request, save_space = settings.request_limit, settings.save_space
     if settings.classroom:

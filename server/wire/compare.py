@@ -28,7 +28,10 @@ class ComparedProgram(RequestModel):
 
 
 class CompareRequest(RequestModel):
-    """Two programs. language: of the sentences."""
+    """Two programs.
+
+    language: of the sentences
+    """
 
     model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [COPY_AND_ALIAS]})
 
@@ -38,10 +41,12 @@ class CompareRequest(RequestModel):
 
 
 class ValueDifference(Model):
-    """What is different about a name. property: `exists` where only one side has the name, else what of it.
+    """What is different about a name.
 
-    left, right: on each side, null where the name has none. from_line, to_line: lines of the left program, or of the
-    right one where it is alone; to_line is null where the difference lasts to the end.
+    property: `exists` where only one side has the name, else what of it
+    left, right: on each side, null where the name has none
+    from_line, to_line: lines of the left program, or of the right one where it is alone; to_line is null where the
+        difference lasts to the end
     """
 
     name: str
@@ -71,9 +76,11 @@ class Outcomes(Model):
 
 
 class Comparison(Model):
-    """The differences of two runs. apart_line: of the first one, null where there is none; text: all in a few sentences.
+    """The differences of two runs.
 
-    omitted: how many differences are left out, in `differences` and `output`, where there are too many to send.
+    apart_line: of the first one, null where there is none
+    text: all in a few sentences
+    omitted: how many differences are left out, in `differences` and `output`, where there are too many to send
     """
 
     same: bool

@@ -15,11 +15,17 @@ from typing_extensions import TypedDict
 class WorkerOptions:
     """What the server asks of a zygote and its children.
 
-    spares: how many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a
-    run. prepare: `module:function`, called once with these options before the first fork; returns a
-    `server.worker.child.ChildWork`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
-    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none. packages: top-level modules that programs
-    may import beside torch, numpy and a part of Python; None: those that the policy allows by itself.
+    spares: how many children wait for a job
+    sandbox: require, best or off
+    memory: bytes of a run
+    cpu: seconds of a run
+    prepare: `module:function`, called once with these options before the first fork; returns a
+        `server.worker.child.ChildWork`
+    device: cpu or cuda
+    gpu_memory: bytes of the GPU that a program may take
+    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none
+    packages: top-level modules that programs may import beside torch, numpy and a part of Python; None: those that the
+        policy allows by itself
     """
 
     spares: int
@@ -62,7 +68,8 @@ ServerMessage = UseMessage | TracebackMessage | KillMessage
 class ReadyMessage(TypedDict):
     """From the zygote, once: it can fork children.
 
-    ready: versions by library. layers: the layers of confinement, each with why it does not work here, or "".
+    ready: versions by library
+    layers: the layers of confinement, each with why it does not work here, or ""
     """
 
     ready: dict[str, str]
@@ -78,7 +85,8 @@ class FailedMessage(TypedDict):
 
 @final
 class SpareMessage(TypedDict):
-    """From the zygote: a new spare child that waits for a job, by its number. With it come two descriptors: of its job and of its trace."""
+    """From the zygote: a new spare child that waits for a job, by its number. With it come two descriptors: of its job
+    and of its trace."""
 
     spare: int
 

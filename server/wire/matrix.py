@@ -1,4 +1,5 @@
-"""The matrix of what operations do to a tensor: the programs that ask torch, what they answered, and the whole of it."""
+"""The matrix of what operations do to a tensor: the programs that ask torch, what they answered, and the whole of
+it."""
 
 from typing import Literal
 
@@ -29,7 +30,10 @@ class Answers(Model):
 
 
 class MatrixCell(Model):
-    """The verdict of one question in one situation. detail: what the program printed besides, or what torch said."""
+    """The verdict of one question in one situation.
+
+    detail: what the program printed besides, or what torch said
+    """
 
     verdict: Verdict
     detail: str = ""
@@ -45,7 +49,10 @@ class MatrixVersions(Model):
 
 
 class Measurement(Model):
-    """All cells, by operation, situation and property. digest: of the programs that were run."""
+    """All cells, by operation, situation and property.
+
+    digest: of the programs that were run
+    """
 
     versions: MatrixVersions
     digest: str
@@ -65,7 +72,10 @@ class MatrixProperty(Model):
 
 
 class MatrixOperation(Model):
-    """A row: the statement, and its cells by situation and property. written: what of `b` is written to ask `counter`."""
+    """A row: the statement, and its cells by situation and property.
+
+    written: what of `b` is written to ask `counter`
+    """
 
     name: str
     group: str

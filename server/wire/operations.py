@@ -35,8 +35,9 @@ Kind = Literal[
 class OperandKind(Model):
     """What fits an operand of this kind: a field that is None asks for nothing.
 
-    dims: how many dimensions; elements: how many elements; sample: statements that make one, with a hole `{name}`, and
-    None where the operand is a text of the program itself.
+    dims: how many dimensions
+    elements: how many elements
+    sample: statements that make one, with a hole `{name}`, and None where the operand is a text of the program itself
     """
 
     kind: Kind
@@ -51,7 +52,10 @@ class OperandKind(Model):
 
 
 class Operand(Model):
-    """A hole of a template. proposed: what to write there; None where the program has to have something that fits."""
+    """A hole of a template.
+
+    proposed: what to write there; None where the program has to have something that fits
+    """
 
     name: str
     kind: Kind
@@ -59,10 +63,13 @@ class Operand(Model):
 
 
 class Operation(Model):
-    """template: one statement with a hole for each operand, and `{out}` for the name of the result where it has one.
+    """An operation of the catalogue.
 
-    imports: modules that it needs besides torch. sentence: what it does, in one language. siblings: operations that may
-    stand in its place. example: a whole program in which it runs.
+    template: one statement with a hole for each operand, and `{out}` for the name of a result
+    imports: modules that it needs besides torch
+    sentence: what it does, in one language
+    siblings: operations that may stand in its place
+    example: a whole program in which it runs
     """
 
     name: str
@@ -89,7 +96,10 @@ Size = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class AliveName(Model):
-    """A name with a value. kind: `unknown` where the program was not run up to there."""
+    """A name with a value.
+
+    kind: `unknown` where the program was not run up to there
+    """
 
     name: str = Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")
     kind: AliveKind = "unknown"
@@ -102,6 +112,9 @@ class AliveName(Model):
 
 
 class Place(Model):
-    """alive: the nearest first."""
+    """A place in a program where a card can go.
+
+    alive: the nearest first
+    """
 
     alive: list[AliveName] = Field(default=[], max_length=MAX_NAMES)

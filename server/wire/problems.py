@@ -9,8 +9,10 @@ from gradbox.wire.api import Problem
 class ProblemError(Exception):
     """An error together with the response that it becomes.
 
-    status: of the HTTP response. code, message, field, retry_after: as in `wire.api.Problem`; with retry_after (seconds)
-    the response also has a Retry-After header. headers: further headers of the response.
+    status: of the HTTP response
+    code, message, field, retry_after: as in `wire.api.Problem`; with retry_after (seconds) the response also has a
+        Retry-After header
+    headers: further headers of the response
     """
 
     def __init__(
@@ -32,7 +34,10 @@ class ProblemError(Exception):
 
 
 class Busy(ProblemError):
-    """The queue for workers is full. retry_after: seconds until it is worth another try."""
+    """The queue for workers is full.
+
+    retry_after: seconds until it is worth another try
+    """
 
     def __init__(self, retry_after: float) -> None:
         message = f"too many programs are waiting; try again in {retry_after:.0f} s"

@@ -36,7 +36,8 @@ class RunSettings(RequestModel):
 class Content(RequestModel):
     """Everything that a permalink shows except the trace, which follows from it. `source` is as pasted.
 
-    parent: the id of the saved program that this one was forked from. language: of the texts.
+    parent: the id of the saved program that this one was forked from
+    language: of the texts
     """
 
     source: Text = Field(examples=["a = torch.tensor([1., 2.])\nb = a.clone()\n"])
@@ -58,7 +59,10 @@ class Versions(Model):
 
 
 class SavedProgramReply(Content):
-    """A saved program. created: ISO 8601, UTC."""
+    """A saved program.
+
+    created: ISO 8601, UTC
+    """
 
     id: Id
     url: str
@@ -67,9 +71,11 @@ class SavedProgramReply(Content):
 
 
 class Rerun(Model):
-    """The result of running a saved program again. step: the first one that differs.
+    """The result of running a saved program again.
 
-    differs: the parts of the result that do. repeatable: whether the program is expected to give the same result each time.
+    step: the first one that differs
+    differs: the parts of the result that do
+    repeatable: whether the program is expected to give the same result each time
     """
 
     id: Id
@@ -82,9 +88,10 @@ class Rerun(Model):
 
 
 class ArchiveRecord(Model):
-    """A line of an archive. content: canonical JSON; digest: its SHA-256. trace: gzipped, in base64.
+    """A line of an archive.
 
-    created, removed: milliseconds since 1970. A removed program has neither content nor trace.
+    content: canonical JSON digest: its SHA-256 trace: gzipped, in base64 created, removed: milliseconds since 1970. A
+        removed program has neither content nor trace.
     """
 
     id: Id
@@ -98,7 +105,11 @@ class ArchiveRecord(Model):
 
 
 class OEmbed(Model):
-    """width, height: pixels of the frame in `html`. cache_age: seconds."""
+    """The reply of the oEmbed endpoint.
+
+    width, height: of the frame in `html`, in pixels
+    cache_age: in seconds
+    """
 
     version: Literal["1.0"] = "1.0"
     type: Literal["rich"] = "rich"
@@ -127,10 +138,11 @@ NoteStep = Annotated[int, Field(ge=0, le=10**6, strict=True)]
 
 
 class SeriesItem(RequestModel):
-    """A program of a series. program: the id of a saved one, which may stand in a series more than once.
+    """A program of a series.
 
-    note: plain text; addresses in it are shown as links. step: where the note is shown, counted from 0 as `i` in the trace;
-    null for the whole program.
+    program: the id of a saved one, which may stand in a series more than once
+    note: plain text; addresses in it are shown as links
+    step: where the note is shown, counted from 0 as `i` in the trace; null for the whole program
     """
 
     program: Id = Field(examples=[EXAMPLE_PROGRAM])
@@ -139,7 +151,10 @@ class SeriesItem(RequestModel):
 
 
 class SeriesContent(RequestModel):
-    """All that decides on the address of a series. language: of its texts."""
+    """All that decides on the address of a series.
+
+    language: of its texts
+    """
 
     title: DisplayText = Field(min_length=1, max_length=200, examples=["Copies and views"])
     description: DisplayText = Field(default="", max_length=2000, examples=["For the second week."])
@@ -152,14 +167,21 @@ class SeriesContent(RequestModel):
 
 
 class SeriesItemReply(SeriesItem):
-    """title: of the program. available: False where the host removed the program; it then has no title."""
+    """A program of a series.
+
+    title: of the program
+    available: False if the host removed the program; it then has no title
+    """
 
     title: str
     available: bool
 
 
 class SeriesReply(Model):
-    """A series. created: ISO 8601, UTC."""
+    """A series.
+
+    created: ISO 8601, UTC
+    """
 
     id: Id
     url: str
@@ -171,9 +193,10 @@ class SeriesReply(Model):
 
 
 class SeriesRecord(Model):
-    """A line of an archive of series. kind: tells it from a program's. content: canonical JSON; digest: its SHA-256.
+    """A line of an archive of series.
 
-    created, removed: milliseconds since 1970. A removed one has no content.
+    kind: tells it from a program's content: canonical JSON digest: its SHA-256 created, removed: milliseconds since
+        1970. A removed one has no content.
     """
 
     kind: Literal["series"] = "series"

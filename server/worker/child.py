@@ -23,11 +23,11 @@ WriteLines = Callable[[bytes], None]
 class ChildWork:
     """What the children are forked for.
 
-    run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
-    runs on. initialize_gpu, warm_up_gpu: called in this order in a child before a
-    job, where it works with a GPU.
+    run: called in a child with its job and with what writes the lines of the trace
+    versions: of the libraries that it runs on
+    initialize_gpu, warm_up_gpu: called in this order in a child before a job, where it works with a GPU
     rehearse: called in a child that has no job yet, before it is confined, so that a run finds its memory touched; it
-    returns early once the function that it is passed says that a job has come.
+        returns early once the function that it is passed says that a job has come
     """
 
     run: Callable[[ChildJob, WriteLines], object]
@@ -61,9 +61,11 @@ def run_child(
 ) -> NoReturn:
     """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
-    job_fd: the descriptor of a pipe from which the job is read, to its end. trace_fd: the descriptor that takes the
-    lines of the trace. ready_fd: the descriptor that takes a byte once a job can be run, where somebody waits for that.
-    parent_pid: the pid of the process that forked this one. slot: a number that no other living child has.
+    job_fd: the descriptor of a pipe from which the job is read, to its end
+    trace_fd: the descriptor that takes the lines of the trace
+    ready_fd: the descriptor that takes a byte once a job can be run, where somebody waits for that
+    parent_pid: the pid of the process that forked this one
+    slot: a number that no other living child has
     """
     code = 1
     try:

@@ -46,9 +46,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class ChildRestrictions:
     """What a child is held to.
 
-    kept_descriptors: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu:
-    seconds. max_tasks: threads and processes of its user, all in all. uid: the user it becomes. gpu: whether it works
-    with a GPU.
+    kept_descriptors: descriptors that stay open, besides the standard ones
+    memory: bytes on top of what it has
+    cpu: seconds
+    max_tasks: threads and processes of its user, all in all
+    uid: the user it becomes
+    gpu: whether it works with a GPU
     """
 
     kept_descriptors: frozenset[int]
@@ -63,8 +66,9 @@ class ChildRestrictions:
 class ConfinementLayer:
     """One restriction that a process can't undo.
 
-    apply: applies it to the calling process; raises where it can't. is_effective: whether it holds, asked in a process
-    that has just applied it. requires: the name of a layer that has to be applied before it.
+    apply: applies it to the calling process; raises where it can't
+    is_effective: whether it holds, asked in a process that has just applied it
+    requires: the name of a layer that has to be applied before it
     """
 
     name: str
@@ -230,11 +234,13 @@ and the filter of system calls nothing can be opened or changed."""
 class Confinement:
     """What the children of a process are confined by. Made once, by the zygote, as the user it runs as.
 
-    layers: the result of `probe`. memory: bytes that a run may take on top of what its process begins with. cpu:
-    seconds. first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu, warm_up_gpu: where the
-    children work with a GPU, the functions that make it ready. The driver starts threads of its own, which never run code of
-    a program, before Landlock; those that do are started by the second function after it, for it covers the calling thread
-    and what that starts.
+    layers: the result of `probe`
+    memory: bytes that a run may take on top of what its process begins with
+    cpu: seconds
+    first_uid: the user of the child in slot 0, where the server runs as root
+    initialize_gpu, warm_up_gpu: where the children work with a GPU, the functions that make it ready. The driver starts
+        threads of its own, which never run code of a program, before Landlock; those that do are started by the second
+        function after it, for it covers the calling thread and what that starts.
     """
 
     def __init__(
@@ -254,8 +260,8 @@ class Confinement:
     def confine_process(self, kept_descriptors: Iterable[int], slot: int) -> None:
         """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
 
-        kept_descriptors: the descriptors, none of them a standard one, that stay open. slot: a number that no other
-        child has now.
+        kept_descriptors: the descriptors, none of them a standard one, that stay open
+        slot: a number that no other child has now
         """
         uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
         restrictions = ChildRestrictions(frozenset(kept_descriptors), self._memory, self._cpu, self._tasks, uid, gpu)

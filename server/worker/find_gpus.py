@@ -1,5 +1,5 @@
-"""`python -m server.worker.find_gpus` prints which GPUs torch can use on this machine, how much memory the smallest has, and why
-it can't use any, as JSON.
+"""`python -m server.worker.find_gpus` prints which GPUs torch can use on this machine, how much memory the smallest
+has, and why it can't use any, as JSON.
 
 It is a process of its own, for it initializes CUDA: no process that forks may do that.
 """

@@ -52,7 +52,8 @@ _definition = _MethodDefinition()
 
 
 def replace_seed_method() -> None:
-    """Have `Generator.seed` call `seed_from_kernel`, in this process and its forks. Does nothing where the method is another one."""
+    """Have `Generator.seed` call `seed_from_kernel`, in this process and its forks. Does nothing where the method is
+    another one."""
     descriptor: Any = torch._C.Generator.__dict__["seed"]
     fields = _MethodDescriptor.from_address(id(descriptor))
     original = fields.definition.contents

@@ -1,7 +1,7 @@
 """The GPU of this machine: kept from the processes that fork, and made ready in each child that works with it.
 
-A fork of a process that has a context can't use the device. So no zygote ever has one: while it prepares itself it sees no
-GPU, and each child for the GPU makes a context of its own.
+A fork of a process that has a context can't use the device. So no zygote ever has one: while it prepares itself it sees
+no GPU, and each child for the GPU makes a context of its own.
 """
 
 import os
@@ -24,8 +24,8 @@ NO_GPU = "No CUDA GPUs are available"
 def hide_gpu() -> None:
     """To this process and its forks torch finds no GPU, as where CUDA_VISIBLE_DEVICES is empty. It is not to be undone.
 
-    torch counts the GPUs once, and the engine of backward asks for that number. The driver would start a thread to answer,
-    so it is asked while it can open nothing: it fails, and that counts as none.
+    torch counts the GPUs once, and the engine of backward asks for that number. The driver would start a thread to
+    answer, so it is asked while it can open nothing: it fails, and that counts as none.
     """
     count_gpus = getattr(torch._C, "_cuda_getDeviceCount", None)
     if count_gpus is None:  # torch is built without CUDA
@@ -68,8 +68,10 @@ DEVICE_FILES = ("/dev/nvidia", "/dev/dxg", "/dev/kfd")
 
 
 def initialize_gpu(memory: int, visible: str | None) -> None:
-    """Initialize all GPUs for one program. memory: bytes of each that the program may take. visible: the server's
-    CUDA_VISIBLE_DEVICES, None where it has none.
+    """Initialize all GPUs for one program.
+
+    memory: bytes of each that the program may take
+    visible: the server's CUDA_VISIBLE_DEVICES, None where it has none
     """
     for name in HIDING_VARIABLES:
         os.environ[name] = ""  # known to Python again, where the environment has been cleared
@@ -88,7 +90,8 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
 
 
 def run_gpu_warm_up_operations() -> None:
-    """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from pinned memory."""
+    """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from
+    pinned memory."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
     layer = torch.nn.Conv2d(1, 1, 3).cuda()

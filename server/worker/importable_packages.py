@@ -1,8 +1,8 @@
 """Which packages the process that forks can import: a closed list, whatever else lies in site-packages.
 
 torch and what it needs import other packages where they find them: Triton asks for the GPU's driver, pyarrow starts a
-thread, and a process that did either can't fork children. To the zygote and its children all but the listed packages are
-as if they were not installed.
+thread, and a process that did either can't fork children. To the zygote and its children all but the listed packages
+are as if they were not installed.
 """
 
 import importlib.metadata
@@ -55,7 +55,8 @@ STANDARD_MODULES = frozenset(sys.stdlib_module_names) | {"__main__"}
 class PackageAllowlist:
     """A finder of imports that asks the others only for allowed packages.
 
-    names: top-level modules that are allowed, besides those of the standard library. finders: those that are asked.
+    names: top-level modules that are allowed, besides those of the standard library
+    finders: those that are asked
     """
 
     def __init__(self, names: Iterable[str], finders: Sequence[Any]) -> None:
@@ -98,9 +99,11 @@ class PackageAllowlist:
 
 
 def restrict_imports(*more: str) -> PackageAllowlist:
-    """From now on this process can import the listed packages, and no other. more: top-level modules besides.
+    """From now on this process can import the listed packages, and no other.
 
     What a .pth file or a sitecustomize.py imported when Python started is forgotten, or torch would find it.
+
+    more: top-level modules besides
     """
     names = REQUIRED | ALLOWED_MODULES | set(more)
     own = (BuiltinImporter, FrozenImporter)

@@ -28,9 +28,9 @@ def landlock_version() -> int:
 def restrict_with_landlock(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     """Deny whatever this kernel's version can deny, for good. Needs no_new_privs. Raises OSError.
 
-    readable: files, and directories with all beneath them, that may still be read; devices: files that may be used in
-    every way. From version 4 on it denies TCP, from 6 on abstract Unix sockets and signals to processes that are not
-    under the same restriction.
+    readable: files, and directories with all beneath them, that may still be read
+    devices: files that may be used in every way. From version 4 on it denies TCP, from 6 on abstract Unix sockets and
+        signals to processes that are not under the same restriction.
     """
     version = landlock_version()
     if not version:

@@ -1,10 +1,10 @@
 """Does once, before the first fork, what torch does late, because a child may open no file.
 
 What a program may import, and what torch imports while a program runs, is imported here, and then hidden: removed from
-`sys.modules`, and found there again by an import. To the program such an import looks as if the module had been read from the
-disk just then: its package has it as an attribute, its warnings come, and what it sets on other modules is set.
-A few statements have the libraries read what they want to know of the machine. All else is put back: a child begins
-with what `import torch` leaves.
+`sys.modules`, and found there again by an import. To the program such an import looks as if the module had been read
+from the disk just then: its package has it as an attribute, its warnings come, and what it sets on other modules is
+set. A few statements have the libraries read what they want to know of the machine. All else is put back: a child
+begins with what `import torch` leaves.
 """
 
 import builtins
@@ -46,7 +46,7 @@ WARNING_REGISTRY, MISSING = "__warningregistry__", object()
 class HiddenModules:
     """A finder of imports whose modules are loaded already, but in no namespace until they are imported.
 
-    collector_name: the name of the module that imports them while they are collected.
+    collector_name: the name of the module that imports them while they are collected
     """
 
     def __init__(self, collector_name: str) -> None:
@@ -249,16 +249,21 @@ WITHOUT_SOURCE = re.compile(r"torch\.(_inductor|distributed|onnx)\b")
 WARM_UP_IMPORTS = "import datetime, hashlib, inspect, time, numpy, torch; from torch import nn"
 WARM_UP_CASES = (
     "x = torch.randn(4, 4, requires_grad=True); repr((x @ x).relu().sum())",  # reads /proc/cpuinfo
-    "nn.Conv2d(3, 4, 3)(torch.randn(2, 3, 8, 8)); nn.LSTM(4, 4)(torch.randn(3, 1, 4)); nn.GRU(4, 4)(torch.randn(3, 1, 4))",
-    "nn.EmbeddingBag(6, 3)(torch.tensor([[1, 2]])); nn.BatchNorm1d(4)(torch.randn(2, 4)); nn.LayerNorm(4)(torch.ones(4))",
-    "x = torch.randn(3, 2, 8); nn.MultiheadAttention(8, 2)(x, x, x); nn.functional.scaled_dot_product_attention(x, x, x)",
+    "nn.Conv2d(3, 4, 3)(torch.randn(2, 3, 8, 8)); nn.LSTM(4, 4)(torch.randn(3, 1, 4)); nn.GRU(4, 4)(torch.randn(3, 1, "
+    "4))",
+    "nn.EmbeddingBag(6, 3)(torch.tensor([[1, 2]])); nn.BatchNorm1d(4)(torch.randn(2, 4)); "
+    "nn.LayerNorm(4)(torch.ones(4))",
+    "x = torch.randn(3, 2, 8); nn.MultiheadAttention(8, 2)(x, x, x); nn.functional.scaled_dot_product_attention(x, x, "
+    "x)",
     "nn.functional.cross_entropy(torch.randn(3, 5), torch.tensor([1, 2, 3])); torch.randn(2).double().exp()",
-    "torch.linalg.svd(torch.randn(4, 4)); torch.linalg.solve(torch.eye(2), torch.ones(2)); torch.fft.fft(torch.ones(8))",
+    "torch.linalg.svd(torch.randn(4, 4)); torch.linalg.solve(torch.eye(2), torch.ones(2)); "
+    "torch.fft.fft(torch.ones(8))",
     "torch.einsum('ij,jk', torch.eye(3), torch.eye(3)); torch.randperm(9).sort(); torch.randn(3).bernoulli_()",
     "torch.eye(3).to_sparse() @ torch.eye(3); torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])",
     "torch.quantize_per_tensor(torch.randn(3), 0.1, 0, torch.qint8).dequantize()",
     "with torch.autocast('cpu', torch.bfloat16): torch.randn(4, 4) @ torch.randn(4, 4)",
-    "numpy.linalg.svd(numpy.eye(3)); numpy.random.default_rng(0).normal(size=3); torch.from_numpy(numpy.ones(2)).numpy()",
+    "numpy.linalg.svd(numpy.eye(3)); numpy.random.default_rng(0).normal(size=3); "
+    "torch.from_numpy(numpy.ones(2)).numpy()",
     "time.tzset(); datetime.datetime.now().astimezone(); hashlib.sha256(b'').hexdigest()",
     "import platform; platform.platform()",  # reads the interpreter's own file
     "import torch._dynamo; torch._dynamo.list_backends()",  # asks every installed package for its own
@@ -286,7 +291,8 @@ def preload_torch() -> None:
 
 
 def import_recursively(name: str) -> None:
-    """Import a module and the public ones below it, where they can be imported; of a lazy package what LAZY_MODULES lists."""
+    """Import a module and the public ones below it, where they can be imported; of a lazy package what LAZY_MODULES
+    lists."""
     module = import_if_possible(name)
     if module is None:
         return
@@ -306,7 +312,7 @@ def import_recursively(name: str) -> None:
 def import_if_possible(name: str) -> ModuleType | None:
     """The module; None where it can't be imported: it wants what is not installed, or another system, or is broken."""
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(name)  # by its name: those of torch and its like, as its version has them
     except BaseException:
         return None
     finally:

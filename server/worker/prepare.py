@@ -96,7 +96,8 @@ except RuntimeError as error:
 
 
 TOUCHED_SIZES = range(48, 513, 16)
-"""Bytes of the blocks that are touched: CPython keeps objects of up to 512 bytes in pools, one for each of these sizes."""
+"""Bytes of the blocks that are touched: CPython keeps objects of up to 512 bytes in pools, one for each of these
+sizes."""
 
 TOUCHED_BLOCKS = 500
 """Of one size. Freed before those of the next, they are in the same pools: a quarter of a megabyte in all."""
@@ -109,7 +110,8 @@ class RehearsalEnded(BaseException):
 def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
     """Run a small program and discard it, so that no child has to run anything of the recorder for the first time.
 
-    interrupted: whether to stop before the next step. device: where its tensors lie.
+    interrupted: whether to stop before the next step
+    device: where its tensors lie
     """
 
     def discard_line(line: bytes) -> None:
@@ -136,7 +138,8 @@ def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device
 
 
 def touch_small_blocks() -> None:
-    """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault each."""
+    """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault
+    each."""
     overhead = sys.getsizeof(b"")
     for size in TOUCHED_SIZES:
         blocks = [bytes(size - overhead) for _ in range(TOUCHED_BLOCKS)]
@@ -180,7 +183,8 @@ def prepare(options: WorkerOptions) -> ChildWork:
 
 
 def warm_up_gpu() -> None:
-    """Have the libraries and the recorder do what they do late, so that no program waits for it, and leave no trace of that.
+    """Have the libraries and the recorder do what they do late, so that no program waits for it, and leave no trace of
+    that.
 
     To be called in a child for the GPU, under Landlock: it starts the threads that later run hooks of the program.
     """
@@ -197,7 +201,7 @@ def warm_up_gpu() -> None:
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
     """Rehearse in a child, at low priority: it then has its own copies of the pages that a run writes to.
 
-    interrupted: whether to stop before the next step.
+    interrupted: whether to stop before the next step
     """
 
     def rehearse_nicely() -> None:

@@ -28,6 +28,7 @@ from gradbox.gradient_check.replay import ReplayableProgram
 from gradbox.gradient_check.sample_check import SampleChecker
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.statement_syntax import statement_records
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.displayhook import statements_with_pasted_output
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
@@ -45,7 +46,6 @@ from gradbox.recorder.trace_lines import (
     error_record,
     program_lines_in_traceback,
     refused_outcome,
-    statements_with_character_columns,
 )
 from gradbox.wire import limits
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
@@ -124,7 +124,7 @@ class ProgramRun:
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
-            "statements": statements_with_character_columns(pasted.source, statements.rows),
+            "statements": statement_records(pasted.source, statements.rows, statements.syntaxes),
             "notices": [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices],
         }
         if pasted.source != self._source:
@@ -185,7 +185,8 @@ class ProgramRun:
         self._end_process(outcome)
 
     def _check_own_functions(self, recorder: Recorder) -> None:
-        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends here."""
+        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends
+        here."""
         with recorder.unrecorded_after_program():
             found = check_functions(recorder.function_calls.calls)
         for event in found:
@@ -239,7 +240,8 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with (
-                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.module_calls, recorder.swap, recorder.jit,
+                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.module_calls, recorder.swap,
+                recorder.jit,
                 recorder.replacements, recorder.function_calls,
             ):  # fmt: skip
                 exec(code, namespace)
@@ -349,7 +351,10 @@ def run_answer_program(source: str) -> AnswerRecord:
 
 
 def run_job_and_exit(files_of_packages: Mapping[str, bytes], job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
-    """Do it, write its lines, and end this process. files_of_packages: what a program finds in its files, by path."""
+    """Do it, write its lines, and end this process.
+
+    files_of_packages: what a program finds in its files, by path
+    """
     if "source" in job:
         run_program_and_exit(job, write, files_of_packages)
     answer_programs_and_exit(job, write)

@@ -184,8 +184,9 @@ def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool 
 
     A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
 
-    gpu: allow what a GPU's driver needs; Landlock then has to deny the files. Raises OSError where this machine has no
-    list of system calls.
+    Raises OSError where this machine has no list of system calls.
+
+    gpu: allow what a GPU's driver needs; Landlock then has to deny the files
     """
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")

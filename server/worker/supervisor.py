@@ -1,8 +1,8 @@
 """Forks the children of one process, keeps spares, kills and reaps; knows nothing of torch.
 
 Over the link, a Unix socket to the server, go `ready`, `spare` with two descriptors (where a child takes its job, where
-it writes its trace), `exited` and `failed`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so
-no signal ever meets a process that is not a child of its own.
+it writes its trace), `exited` and `failed`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and
+kills, so no signal ever meets a process that is not a child of its own.
 """
 
 import contextlib

@@ -1,4 +1,5 @@
-"""Threads of a process that forks: how many there are, what started them, and one that ends before the next line runs."""
+"""Threads of a process that forks: how many there are, what started them, and one that ends before the next line
+runs."""
 
 import builtins
 import contextlib
@@ -78,7 +79,8 @@ def note_startup_as_thread_origin() -> None:
 
 
 def startup_files() -> list[str]:
-    """The paths of the files with code that Python has run when it started: .pth files, sitecustomize, usercustomize."""
+    """The paths of the files with code that Python has run when it started: .pth files, sitecustomize,
+    usercustomize."""
     found = []
     for folder in [*site.getsitepackages(), site.getusersitepackages()]:
         for path in sorted(Path(folder).glob("*.pth")):
@@ -100,7 +102,8 @@ CUSTOMIZING = ("sitecustomize", "usercustomize")
 
 @contextlib.contextmanager
 def noting_thread_origins() -> Iterator[None]:
-    """While entered, note which import starts a thread. Imports by `importlib.import_module` are not seen themselves."""
+    """While entered, note which import starts a thread. Imports by `importlib.import_module` are not seen
+    themselves."""
     import_, modules = builtins.__import__, len(sys.modules)
     if thread_count() > 1:
         note_startup_as_thread_origin()

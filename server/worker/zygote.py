@@ -1,8 +1,8 @@
 """The process that prepares itself once and forks each child, ready for one run.
 
 `python -m server.worker.zygote FD OPTIONS`: FD is a Unix socket to the server, OPTIONS are `WorkerOptions` as JSON.
-Where it can't go on, the server is told why in one line, and the traceback goes to standard error. Packages that are imported
-into it may neither fork it nor print.
+Where it can't go on, the server is told why in one line, and the traceback goes to standard error. Packages that are
+imported into it may neither fork it nor print.
 """
 
 import contextlib
@@ -103,7 +103,8 @@ def main() -> None:
 
 
 def failure_reason(error: BaseException) -> str:
-    """Why there is no zygote, for an operator: what our own code says; of another's error its kind and its place, too."""
+    """Why there is no zygote, for an operator: what our own code says; of another's error its kind and its place,
+    too."""
     frames = traceback.extract_tb(error.__traceback__)
     frame = next((frame for frame in reversed(frames) if not frame.filename.startswith("<frozen ")), None)
     if isinstance(error, RuntimeError) and frame and Path(frame.filename).is_relative_to(PROJECT_FOLDER / "server"):
@@ -113,13 +114,15 @@ def failure_reason(error: BaseException) -> str:
 
 
 def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
-    """The worker that the options name. From now on this process can import only what is listed, and `more` packages."""
+    """The worker that the options name. From now on this process can import only what is listed, and `more`
+    packages."""
     module, _, function = options.prepare.partition(":")
     if options.packages is not None:
         allow_packages(options.packages)
         more = (*more, *required_modules(options.packages))
     restrict_imports(module.partition(".")[0], *more)
     with noting_thread_origins(), refusing_forks(), discarding_output():
+        # by its name: tests prepare workers of their own
         worker: ChildWork = getattr(importlib.import_module(module), function)(options)
     return worker
 

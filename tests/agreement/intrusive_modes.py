@@ -1,4 +1,5 @@
-"""Ways to trace that torch notices: under each of them some module gives other bits. The tests look for the difference."""
+"""Ways to trace that torch notices: under each of them some module gives other bits. The tests look for the
+difference."""
 
 from typing import Any
 

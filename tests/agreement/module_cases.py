@@ -1,10 +1,14 @@
-"""The classes of `torch.nn` beside the inputs that they take, with each kind of mask, hidden state and packed sequence."""
+"""The classes of `torch.nn` beside the inputs that they take, with each kind of mask, hidden state and packed
+sequence."""
 
 from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """makes: modules after `nn.`. given: names bound to their inputs. calls: what each is called with."""
+    """makes: modules after `nn.`
+    given: names bound to their inputs
+    calls: what each is called with
+    """
 
     makes: list[str]
     given: dict[str, str]

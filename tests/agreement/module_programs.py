@@ -99,7 +99,8 @@ def name(make: str) -> str:
 
 
 def body(of: str) -> str:
-    """The statements for a class, after HEAD: each of its modules in train and in eval, called with each of its inputs."""
+    """The statements for a class, after HEAD: each of its modules in train and in eval, called with each of its
+    inputs."""
     if of in HOLDERS:
         source = HOLDER.format(*HOLDERS[of])
         makes: list[tuple[dict[str, str], tuple[str, ...], str]] = [(LINE, ("x",), "Holder()")]

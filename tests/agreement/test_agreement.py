@@ -1,6 +1,7 @@
 """Tracing changes nothing: every program prints and ends as plain CPython says, and the picture is what torch says.
 
-The referee (tests/referee) judges programs, pasted texts and, where they lie beside the project, the articles' snippets.
+The referee (tests/referee) judges programs, pasted texts and, where they lie beside the project, the articles'
+snippets.
 """
 
 import re

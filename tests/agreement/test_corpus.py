@@ -1,4 +1,5 @@
-"""Whole programs, as tutorials, books and courses have them, run as in plain CPython. `make corpus` runs all of them."""
+"""Whole programs, as tutorials, books and courses have them, run as in plain CPython. `make corpus` runs all of
+them."""
 
 from pathlib import Path
 

@@ -35,7 +35,8 @@ FAMILIES = sorted({re.sub(r"[123]d", "", name) for name in BODIES if DIMENSIONS.
 
 
 def is_sample(name: str) -> bool:
-    """Of classes that differ by the number of dimensions one is in the sample, and each number has its turn; of others every sixth."""
+    """Of classes that differ by the number of dimensions one is in the sample, and each number has its turn; of others
+    every sixth."""
     family = re.sub(r"[123]d", "", name)
     if family == name:
         return OTHERS.index(name) % 6 == 0

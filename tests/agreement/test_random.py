@@ -21,7 +21,8 @@ KEPT = (2002, 31348, 41896, 42142)
 
 LIBRARY = range(60)
 KEPT_LIBRARY = (35, 1000, 1059, 1215, 1229)
-"""Seeds of programs that reach further into torch which were once told wrongly; so was 12, which the first group has."""
+"""Seeds of programs that reach further into torch which were once told wrongly; so was 12, which the first group
+has."""
 
 GROUPS = [KEPT, *sampled([SEEDS[start : start + 20] for start in range(0, len(SEEDS), 20)], every(8))]
 
@@ -62,7 +63,8 @@ def test_many_random_programs_raise_or_use_arrays_and_hooks() -> None:
     "seeds", [KEPT, *sampled([MORE[start : start + 20] for start in range(0, len(MORE), 20)], every(8))], ids=str
 )
 def test_the_referee_agrees(workers: Workers, seeds: Sequence[int]) -> None:
-    """None is refused and none differs; it leaves out those on which CPython disagrees with itself or torch can't be asked."""
+    """None is refused and none differs; it leaves out those on which CPython disagrees with itself or torch can't be
+    asked."""
     wrong = {}
     for seed in seeds:
         source = random_programs.program(seed)

@@ -58,7 +58,7 @@ LOADED = {
         for epoch in range(2):
             for x, y in loaders(config):
                 print(epoch, x, y, torch.rand(1))
-    """,
+    """,  # noqa: E501
     "workers that persist": """
         data = torch.utils.data.TensorDataset(torch.arange(6.0))
         loader = torch.utils.data.DataLoader(
@@ -187,7 +187,7 @@ LOADED = {
             for row, again in DataLoader(data, batch_size=1, num_workers=workers, collate_fn=lambda rows: (rows[0], rows[0])):
                 row.mul_(2)
                 print(row._version, again, row.data_ptr() == again.data_ptr(), data)
-    """,
+    """,  # noqa: E501
     "rows without batches, which want gradients": """
         from torch.utils.data import DataLoader
         data = [torch.ones(2, requires_grad=True), torch.zeros(2)]
@@ -205,7 +205,7 @@ LOADED = {
         data = [Pair(torch.ones(2), k) for k in range(3)]
         print(next(iter(DataLoader(data, 2, num_workers=1))))
         print(list(DataLoader(data, 2, num_workers=1, collate_fn=lambda rows: Batch(torch.stack([row.x for row in rows])))))
-    """,
+    """,  # noqa: E501
 }
 
 

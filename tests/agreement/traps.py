@@ -100,8 +100,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class PlantedFault:
-    """A way to step in. apply: called in the child before the program. fault: words of the fault that it makes the
-    recorder report, for it may make it report no other; source: the program that it takes instead of the trap's."""
+    """A way to step in.
+
+    apply: called in the child before the program
+    fault: words of the fault that it makes the recorder report, for it may make it report no other
+    source: the program that it takes instead of the trap's
+    """
 
     apply: Callable[[], None] = lambda: None
     fault: str = ""
@@ -110,7 +114,9 @@ class PlantedFault:
 
 @dataclass(frozen=True)
 class Trap:
-    """given: called in the child in any case. gap: why the recorder does not avoid this one yet."""
+    """given: called in the child in any case
+    gap: why the recorder does not avoid this one yet
+    """
 
     number: int
     name: str

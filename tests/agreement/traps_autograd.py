@@ -268,7 +268,8 @@ TRAPS = [
         "def unpack(t):\n    print('unpacked')\n    return t\n"
         "def again(a):\n    print('computed')\n    return a.sin().exp()\n"
         "with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):\n    y = x.exp()\n"
-        "z = checkpoint(again, x, use_reentrant=False)\nw = x.sigmoid()\nn = w + 1\nw.mul_(2)\n(y + z).sum().backward()\n",
+        "z = checkpoint(again, x, use_reentrant=False)\nw = x.sigmoid()\nn = w + 1\nw.mul_(2)\n(y + "
+        "z).sum().backward()\n",
         is_plain,
         {
             "unpacks": PlantedFault(after_each_observation(read_saved)),

@@ -241,7 +241,7 @@ TRAPS = [
         9,
         "versions_do_not_tell_all",
         IMPORT
-        + "a, z = torch.zeros(2), torch.zeros(2)\na.data = torch.ones(3)\na.data[0] = 5\na.numpy()[1] = 6\nz.resize_(4096)\n"
+        + "a, z = torch.zeros(2), torch.zeros(2)\na.data = torch.ones(3)\na.data[0] = 5\na.numpy()[1] = 6\nz.resize_(4096)\n"  # noqa: E501
         "net = torch.nn.Linear(2, 1)\nw = net.weight\nnet.double()\nt = torch.arange(6.).view(2, 3)\nt.t_()\n"
         "b, c = torch.ones(1), torch.zeros(2)\ntorch.utils.swap_tensors(b, c)\n",
         nothing_moves_unseen,

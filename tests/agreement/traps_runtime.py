@@ -69,7 +69,8 @@ NESTED = (
     f"    if deep[0] < {DEEP}:\n        with torch.enable_grad():\n"
     "            a = torch.ones(1, requires_grad=True)\n            b = a * 2\n"
     "        b.register_hook(again)\n        b.backward()\n"
-    "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny.register_hook(again)\ny.backward()\nprint(deep, x.grad.tolist())\n"
+    "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny.register_hook(again)\ny.backward()\nprint(deep, "
+    "x.grad.tolist())\n"
 )
 
 

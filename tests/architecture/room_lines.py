@@ -1,6 +1,7 @@
 """Holds every room to the lines that `[tool.gradbox.lines]` in pyproject.toml gives it.
 
-`python -m tests.architecture.room_lines` prints each room's lines beside its budget with `--all`, and fails where one has more.
+`python -m tests.architecture.room_lines` prints each room's lines beside its budget with `--all`, and fails where one
+has more.
 """
 
 import subprocess
@@ -18,7 +19,8 @@ REMEDY = "take the lines from another room, or change the table in a commit of i
 
 
 def budgets(root: Path = ROOT) -> dict[str, int]:
-    """By room, the lines that it may have. A room is one or several patterns of paths; a file is in the first that has it."""
+    """By room, the lines that it may have. A room is one or several patterns of paths; a file is in the first that has
+    it."""
     table: dict[str, int] = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["gradbox"]["lines"]
     return table
 

@@ -43,7 +43,7 @@ def modules() -> list[Path]:
 
 
 WORDS = re.compile(
-    r"sleep\(|timeout|wait_for\(|wait\(\d|join\(\d|create_connection|new_context|monotonic|perf_counter|import time|time\.time"
+    r"sleep\(|timeout|wait_for\(|wait\(\d|join\(\d|create_connection|new_context|monotonic|perf_counter|import time|time\.time"  # noqa: E501
 )
 """A module without any of these has no fault."""
 
@@ -65,7 +65,8 @@ def seconds_of(call: ast.Call) -> float | None:
 
 
 def find_faults(source: str) -> Iterator[str]:
-    """What a slow machine would notice in a module, with its line. A comment there, or above, may say why it is right."""
+    """What a slow machine would notice in a module, with its line. A comment there, or above, may say why it is
+    right."""
     if not WORDS.search(source):
         return
     lines = ["", *source.splitlines()]
@@ -75,7 +76,7 @@ def find_faults(source: str) -> Iterator[str]:
 
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "time" and node.attr in CLOCKS:
-            yield f"{node.lineno}: time.{node.attr} is a clock: wait by tests.support.waiting, measure by time.thread_time"
+            yield f"{node.lineno}: time.{node.attr} is a clock: wait by tests.support.waiting, measure by time.thread_time"  # noqa: E501
         elif isinstance(node, ast.ImportFrom) and node.module == "time" and CLOCKS & {one.name for one in node.names}:
             yield f"{node.lineno}: a clock is imported"
         elif isinstance(node, ast.Call):

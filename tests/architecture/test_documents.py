@@ -1,4 +1,5 @@
-"""What CONTRIBUTING, ARCHITECTURE and the guides for contributors name is there: paths, commands, and code in backticks."""
+"""What CONTRIBUTING, ARCHITECTURE and the guides for contributors name is there: paths, commands, and code in
+backticks."""
 
 import ast
 import itertools
@@ -121,8 +122,8 @@ def misses(document: str) -> list[str]:
 
 
 def is_in_code(span: str, places: list[str]) -> bool:
-    """Whether code has what stands in backticks, word for word, in one of the files and folders that its paragraph names, or
-    elsewhere where it is more than a word. Of a call what stands before its arguments counts."""
+    """Whether code has what stands in backticks, word for word, in one of the files and folders that its paragraph
+    names, or elsewhere where it is more than a word. Of a call what stands before its arguments counts."""
     if span in OF_THE_WORLD or span.startswith(("/", "#", ".", "@", '"', "--")):
         return True
     text = span.partition("(")[0] + "(" if re.fullmatch(r"[\w.]+\([\w, ]*\)", span) else span
@@ -153,7 +154,7 @@ def test_what_a_document_names_is_there(document: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "`static/js/marks/absent.ts`", "`specimen_traces.ts`", "`self._context.observation.append(event)`", "`make brew`",
+        "`static/js/marks/absent.ts`", "`specimen_traces.ts`", "`self._context.observation.append(event)`", "`make brew`",  # noqa: E501
         "`npm run absent`", "`python -m tests.absent`", "`pytest tests/absent.py -k NAME`", "`absent_function`",
     ],
 )  # fmt: skip
@@ -229,17 +230,6 @@ def imports_torch(path: Path) -> bool:
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return any(name.split(".")[0] == "torch" for name in names)
-
-
-def test_modules_that_are_imported_by_name_exist() -> None:
-    """ARCHITECTURE: import statements stand at the top; what is loaded late is named in a string, which no tool follows."""
-    named = {
-        name
-        for path in project_files()
-        if path.parts[0] in ("gradbox", "server") and path.suffix == ".py"
-        for name in re.findall(r'import_module\(\s*"((?:gradbox|server)[\w.]*)"', (ROOT / path).read_text("utf-8"))
-    }
-    assert named and [name for name in named if not (ROOT / f"{name.replace('.', '/')}.py").exists()] == []
 
 
 def test_the_matrix_has_as_many_ways_as_the_readme_says() -> None:

@@ -1,4 +1,5 @@
-"""A folder is a room whose files a reader can look over: none has too many, and an installation has all of the engine's."""
+"""A folder is a room whose files a reader can look over: none has too many, and an installation has all of the
+engine's."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""`python -m tests.assault [--seconds 15] [NAME…]`: every assault, or those that are named, and a table of what they did."""
+"""`python -m tests.assault [--seconds 15] [NAME…]`: every assault, or those that are named, and a table of what they
+did."""
 
 import argparse
 import signal
@@ -30,9 +31,9 @@ LONG_PROGRAM_BAR = Settings({}).wall + RUN_BAR
 
 @dataclass(frozen=True)
 class Case:
-    """settings: of its server, where they are not the defaults. pictures: whether the visitor asks for pictures, too.
-
-    run_bar: where it can't be what it is elsewhere: SECURITY.md says so.
+    """settings: of its server, where they are not the defaults
+    pictures: whether the visitor asks for pictures, too
+    run_bar: where it can't be what it is elsewhere: SECURITY.md says so
     """
 
     play: Play
@@ -93,9 +94,10 @@ ALL = (
 )
 """Each assault, as `make assault` plays it."""
 
-HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'kernel':>6} {'loop ms':>7} {'stop s':>7}  afterwards"
-"""alone: the visitor's longest wait on the same server just before, without an assault. kernel: MiB of all TCP sockets of the
-machine, those of the attackers too. loop: the longest that one piece of work kept the event loop, in processor time."""
+HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'kernel':>6} {'loop ms':>7} {'stop s':>7}  afterwards"  # noqa: E501
+"""alone: the visitor's longest wait on the same server just before, without an assault. kernel: MiB of all TCP sockets
+of the machine, those of the attackers too. loop: the longest that one piece of work kept the event loop, in processor
+time."""
 
 
 def row(name: str, measured: Measured) -> str:
@@ -104,7 +106,7 @@ def row(name: str, measured: Measured) -> str:
     stop = "never" if measured.stop is None else f"{measured.stop:.1f}"
     broken = measured.broken()
     end = f"{measured.afterwards or 'as before'}{'   BROKEN: ' + ', '.join(broken) if broken else ''}"
-    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {measured.sockets / MIB:6.0f} {measured.piece * 1000:7.0f} {stop:>7}  {end}"
+    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {measured.sockets / MIB:6.0f} {measured.piece * 1000:7.0f} {stop:>7}  {end}"  # noqa: E501
 
 
 def details(measured: Measured) -> list[str]:
@@ -131,7 +133,8 @@ def main(arguments: list[str]) -> int:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     print(
         f"bars: {PAGE_BAR} s for a page, {RUN_BAR} s for a run, {MEMORY_BAR / MIB:.0f} MiB of server and helpers, "
-        f"{SOCKETS_BAR / MIB:.0f} MiB of sockets, {MAX_SECONDS * 1000:.0f} ms for a piece of work, {STOP_BAR:.0f} s to stop\n"
+        f"{SOCKETS_BAR / MIB:.0f} MiB of sockets, {MAX_SECONDS * 1000:.0f} ms for a piece of work, {STOP_BAR:.0f} s to "
+        "stop\n"
         f"{HEAD}",
         flush=True,
     )

@@ -23,8 +23,11 @@ LIVING = 0.02
 class Assault:
     """One assault while it is played.
 
-    saved: the id of the program of which the visitor asks for pictures. at_full: to be set once all of it goes on. over: set when it has to end. seed: differs at each playing, so that no
-    program was run before. counts: what became of its requests.
+    saved: the id of the program of which the visitor asks for pictures
+    at_full: to be set once all of it goes on
+    over: set when it has to end
+    seed: differs at each playing, so that no program was run before
+    counts: what became of its requests
     """
 
     server: MeasuredServer
@@ -35,8 +38,11 @@ class Assault:
     counts: Counter[str] = field(default_factory=Counter)
 
     def repeat(self, attackers: int, work: Callable[[int], object], pace: float = 0.0) -> None:
-        """So many attackers do this again and again until it is over. work: is given ever other numbers; what it
-        returns is counted. pace: seconds between two of one attacker."""
+        """So many attackers do this again and again until it is over.
+
+        work: is given ever other numbers; what it returns is counted
+        pace: seconds between two of one attacker
+        """
         self.at_full.set()
 
         def attack(k: int) -> None:
@@ -97,7 +103,8 @@ def ask(
     headers: dict[str, str] | None = None,
     max_wait: float = MAX_WAIT,
 ) -> tuple[int, bytes]:
-    """The status and the body of an answer, to a request from the address of that number. Raises OSError, HTTPException."""
+    """The status and the body of an answer, to a request from the address of that number. Raises OSError,
+    HTTPException."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, max_wait, (address(number), 0))
     text = body if isinstance(body, bytes | str | None) else json.dumps(body)
     try:
@@ -113,11 +120,14 @@ SEND_BUFFER = 1 << 16
 
 
 def ask_unread(server: MeasuredServer, request: str | bytes, number: int = 0, buffer: int = 4096) -> socket.socket:
-    """A connection over which this was sent, and nothing read. buffer: bytes of the answer that its kernel takes."""
+    """A connection over which this was sent, and nothing read.
+
+    buffer: bytes of the answer that its kernel takes
+    """
     connection = socket.socket()
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        # what the attacker's own kernel holds is counted with the server's: elsewhere it would be the memory of another machine
+        # what the attacker's own kernel holds is counted with the server's: elsewhere it would be the memory of another machine  # noqa: E501
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         connection.settimeout(5)
         connection.bind((address(number), 0))

@@ -15,7 +15,10 @@ ADDRESSES, MANY_ADDRESSES = 8, 40
 
 
 def unread(requests: Callable[[Assault], list[str]], count: int, name: str, meaning: str) -> Callable[[Assault], None]:
-    """An assault by clients that ask and read nothing. requests: what they ask, in turn."""
+    """An assault by clients that ask and read nothing.
+
+    requests: what they ask, in turn
+    """
 
     def play(assault: Assault) -> None:
         texts = requests(assault)
@@ -57,8 +60,8 @@ unread_pipelines = unread(pipelines, 40, "unread_pipelines", "Forty ask for a th
 
 
 def closed_unread(assault: Assault) -> None:
-    """Files, pages and traces asked for over connections that are to be closed at once, whose clients read nothing and leave
-    them to the kernel: from twenty addresses, as fast as four clients can."""
+    """Files, pages and traces asked for over connections that are to be closed at once, whose clients read nothing and
+    leave them to the kernel: from twenty addresses, as fast as four clients can."""
     id_ = save(assault.server, RANDOM.replace("{n}", "7"))
     chunks = Path(ROOT / "static/dist").glob("**/*.js")
     largest = sorted(chunks, key=lambda path: -path.stat().st_size)[:3]
@@ -83,7 +86,8 @@ def closed_unread(assault: Assault) -> None:
 
 
 def half_closed(assault: Assault) -> None:
-    """Clients that close their side as soon as they have asked, half of them for a program that sleeps, and are gone."""
+    """Clients that close their side as soon as they have asked, half of them for a program that sleeps, and are
+    gone."""
 
     def post(n: int) -> str:
         body = {"source": SLEEP.replace("{n}", str(assault.seed + n))}

@@ -1,4 +1,5 @@
-"""Assaults on what reads programs and traces: findings, fixes, checks of gradients, comparisons, pasted texts, files, pictures."""
+"""Assaults on what reads programs and traces: findings, fixes, checks of gradients, comparisons, pasted texts, files,
+pictures."""
 
 import json
 
@@ -75,7 +76,8 @@ def hostile_pastes(assault: Assault) -> None:
 
 
 def crowded_files(assault: Assault) -> None:
-    """Programs that write thousands of files until their memory is full, one at a time: two would keep both workers busy."""
+    """Programs that write thousands of files until their memory is full, one at a time: two would keep both workers
+    busy."""
 
     def post(n: int) -> str:
         body = {"source": numbered(assault, CROWDED_FILES, n)}

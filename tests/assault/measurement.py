@@ -1,4 +1,5 @@
-"""Plays one assault against a server of its own and measures it: waits, memory, what is left of it, the time to stop."""
+"""Plays one assault against a server of its own and measures it: waits, memory, what is left of it, the time to
+stop."""
 
 import json
 import resource
@@ -47,10 +48,12 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 
 @dataclass
 class Measured:
-    """What came of an assault. waits: by what was waited for, as the visitor reports; alone: before the assault, without
-    it. peak, sockets: bytes of the server and its helpers, and of the kernel's sockets. longest_piece: that kept the event
-    loop; collecting: seconds of the longest pass of the garbage collector in it. stop: seconds that the server took to end; None
-    where it did not. run_bar: seconds that the visitor may wait for a run. afterwards: "" where everything was as before.
+    """What came of an assault.
+
+    waits: by what was waited for, as the visitor reports alone: before the assault, without it peak, sockets: bytes of
+        the server and its helpers, and of the kernel's sockets longest_piece: that kept the event loop collecting:
+        seconds of the longest pass of the garbage collector in it stop: seconds that the server took to end; None where
+        it did not run_bar: seconds that the visitor may wait for a run afterwards: "" where everything was as before
     """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -155,7 +158,10 @@ class PiecesServer(MeasuredServer):
 
 
 class Visitor:
-    """The polite visitor's process, as a context. pictures: whether it asks for pictures, too."""
+    """The polite visitor's process, as a context.
+
+    pictures: whether it asks for pictures, too
+    """
 
     def __init__(self, server: MeasuredServer, saved: str, pictures: bool) -> None:
         self._arguments = [str(server.port), saved, *(["pictures"] if pictures else [])]
@@ -177,7 +183,10 @@ def measure(
     pictures: bool = False,
     launch: type[MeasuredServer] = PiecesServer,
 ) -> Measured:
-    """Play an assault for so long, on a server with these settings, all others as they come. launch: makes the server."""
+    """Play an assault for so long, on a server with these settings, all others as they come.
+
+    launch: makes the server
+    """
     measured = Measured()
     limit_descriptors(USUAL_DESCRIPTORS)
     with launch(**settings) as server:
@@ -210,7 +219,10 @@ def measure(
 
 
 class playing:  # noqa: N801
-    """An assault that goes on while this context lasts; entered once all of it does. seed: differs at each playing."""
+    """An assault that goes on while this context lasts; entered once all of it does.
+
+    seed: differs at each playing
+    """
 
     def __init__(self, play: Play, server: MeasuredServer, seed: int, saved: str) -> None:
         self._assault = Assault(server, seed * 1_000_000, saved)

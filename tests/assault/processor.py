@@ -83,7 +83,7 @@ def run(assault: Assault, source: str, n: int) -> str:
 
 def tiny_chunks(assault: Assault) -> None:
     """Bodies in chunks of one byte."""
-    head = "POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = "POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"  # noqa: E501
     request = head.encode() + b"1\r\n \r\n" * 390_000
 
     def post(n: int) -> str:
@@ -118,7 +118,8 @@ MANY_ADDRESSES = 20
 
 
 def many_trailers(assault: Assault) -> None:
-    """Bodies of one chunk, with fifteen thousand trailers, from twenty addresses; others with a head of eight thousand lines."""
+    """Bodies of one chunk, with fifteen thousand trailers, from twenty addresses; others with a head of eight thousand
+    lines."""
     chunked = "POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
     requests = [
         (chunked + "\r\n1\r\n \r\n0\r\n" + "a:\r\n" * 15_000 + "\r\n").encode(),

@@ -11,24 +11,35 @@ FIRST = 2
 
 
 def forging(data: str) -> str:
-    """A program that writes a step or more into its pipe, and that it has finished. data: an expression for the bytes of
-    the lines; in it `i` is FIRST."""
+    """A program that writes a step or more into its pipe, and that it has finished.
+
+    data: an expression for the bytes of the lines; in it `i` is FIRST
+    """
     last = """b'{"outcome":{"status":"finished"},"cost":{"wall_ms":0,"cpu_ms":0,"peak_bytes":0}}\\n'"""
-    return f"import torch\nseed = {{n}}\n[torch.os.write(4, data) for i in [{FIRST}] for data in [{data}, {last}]], torch.os._exit(0)\n"
+    return f"import torch\nseed = {{n}}\n[torch.os.write(4, data) for i in [{FIRST}] for data in [{data}, {last}]], torch.os._exit(0)\n"  # noqa: E501
 
 
 def step(fields: str) -> str:
-    """An expression for a step's line. fields: an expression for the bytes of its fields `set` and the like."""
+    """An expression for a step's line.
+
+    fields: an expression for the bytes of its fields `set` and the like
+    """
     return f"""b'{{"step":{{"i":2,"kind":"statement","line":1,"gone":[],"log":[],' + {fields} + b'}}}}\\n'"""
 
 
 def storage(fields: str) -> str:
-    """An expression for a step's line with a storage. fields: an expression for the bytes of its other fields."""
+    """An expression for a step's line with a storage.
+
+    fields: an expression for the bytes of its other fields
+    """
     return step(f"""b'"set":{{"s1":{{"kind":"storage",' + {fields} + b'}}}}'""")
 
 
 def repeated(item: str, count: int) -> str:
-    """An expression for the bytes of so many items of a list, with commas between. item: its text."""
+    """An expression for the bytes of so many items of a list, with commas between.
+
+    item: its text
+    """
     return f"b','.join([b'{item}'] * {count})"
 
 

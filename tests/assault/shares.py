@@ -57,8 +57,8 @@ def abandoned_drawings(assault: Assault) -> None:
 
 
 def hostile_films(assault: Assault) -> None:
-    """Films of runs with thousands of steps, long lines and many names, each asked for in every form. A film of more than
-    a megabyte is counted as a fault."""
+    """Films of runs with thousands of steps, long lines and many names, each asked for in every form. A film of more
+    than a megabyte is counted as a fault."""
     ids = [save(assault.server, source.replace("{n}", str(assault.seed))) for source in HOSTILE_FILMS]
     options = itertools.cycle(itertools.product(ids, ("svg", "gif", "webp"), ("light", "dark"), ("en", "zh")))
 
@@ -84,7 +84,8 @@ def joined_drawings(assault: Assault) -> None:
 
 
 def full_series(assault: Assault) -> None:
-    """Series of as many large programs as one may have, each with a note at its last step, and their pages and files."""
+    """Series of as many large programs as one may have, each with a note at its last step, and their pages and
+    files."""
     programs = [save(assault.server, RANDOM.replace("{n}", str(k))) for k in range(12)]
     items = [{"program": programs[k % len(programs)], "note": "x" * 2000, "step": 200} for k in range(MAX_PROGRAMS)]
     status, body = ask(assault.server, "POST", "/api/series", {"title": "first", "items": items}, 1)
@@ -129,13 +130,14 @@ def long_sources(assault: Assault) -> None:
 
 
 def joined_programs(assault: Assault) -> None:
-    """Three addresses keep their parts of the queue full, and behind all that they ask for what the visitor will ask for."""
+    """Three addresses keep their parts of the queue full, and behind all that they ask for what the visitor will ask
+    for."""
     queued = itertools.count()
 
     def post(n: int) -> str:
         wanted = n % 16 == 15
         source = program(VISITORS_FIRST + next(queued)) if wanted else HALF_SECOND.replace("{n}", str(assault.seed + n))
-        return f"{'the visitor’s' if wanted else 'its own'}: {ask(assault.server, 'POST', '/api/runs', {'source': source}, n % 3)[0]}"
+        return f"{'the visitor’s' if wanted else 'its own'}: {ask(assault.server, 'POST', '/api/runs', {'source': source}, n % 3)[0]}"  # noqa: E501
 
     assault.repeat(48, post)
 

@@ -1,6 +1,7 @@
 """The polite visitor, a process of its own: asks for pages, runs and pictures, and reports how long each took.
 
-`python -m tests.assault.visitor PORT SAVED_ID [pictures]` goes on until its standard input ends, then prints its report.
+`python -m tests.assault.visitor PORT SAVED_ID [pictures]` goes on until its standard input ends, then prints its
+report.
 """
 
 import gzip
@@ -30,7 +31,7 @@ PAUSE = 0.2
 class Requester(threading.Thread):
     """Asks for one kind of thing again and again; a wait lasts until it has been given, whatever happens before.
 
-    ask: asks for the n-th and returns whether it was given.
+    ask: asks for the n-th and returns whether it was given
     """
 
     def __init__(self, name: str, pace: float, ask: Callable[[int], bool], over: threading.Event) -> None:

@@ -25,10 +25,12 @@ SHAPES = (
     "x = [1,\n  2]; y = '''q\n  r'''\n",
     "try:\n  pass\nexcept* E:\n  pass\nelse:\n  x = 1\nfinally:\n  y = 2",
     "@a\n@b(\n 1)\nasync def f():\n    async with x as y: await y\n    async for z in y:\n        yield z\n",
-    "match x:\n    case [1, *_]: pass\n    case {'a': b} if b:\n        # note\n        c = b\n    case _:\n        pass\n",
+    "match x:\n    case [1, *_]: pass\n    case {'a': b} if b:\n        # note\n        c = b\n    case _:\n        "
+    "pass\n",
     "x = 1 + \\\n    2\nwhile x:\n    if y: break\n    # z = 1\n    continue\n",
     "class A:\n    x: int = 1\n    def f(self):\n        # for i in x:\n        #     y = 1\n        pass\n\n\n",
-    "from __future__ import annotations\nimport torch\nwith a, b as c:\n    for i in c:\n        pass\n    else:\n        d = f'{i!r:>{3}}'\n",
+    "from __future__ import annotations\nimport torch\nwith a, b as c:\n    for i in c:\n        pass\n    else:\n    "
+    "    d = f'{i!r:>{3}}'\n",
     "def f(\n",
     "x = )\n  y = 1\nfor",
     "    indented = 1\nx = 2\n",

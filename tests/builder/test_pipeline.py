@@ -1,4 +1,5 @@
-"""Pipelines of operations: the source that is made of them, what is said of an item that does not fit, and that they run."""
+"""Pipelines of operations: the source that is made of them, what is said of an item that does not fit, and that they
+run."""
 
 import asyncio
 import json
@@ -148,11 +149,15 @@ FAULTS: list[tuple[Items, str, str]] = [
     ([{"operation": "leaf", "name": "class"}], "pipeline.0.name", "not a name"),
     ([LEAF, {"operation": "detach_", "operands": {"a": "y"}, "name": "z"}], "pipeline.1.name", "no result"),
     (
-        [{**LEAF, "name": "a"}, {"operation": "del", "operands": {"a": "a"}}, {"operation": "clone", "operands": {"a": "a"}}],
+        [
+            {**LEAF, "name": "a"},
+            {"operation": "del", "operands": {"a": "a"}},
+            {"operation": "clone", "operands": {"a": "a"}},
+        ],
         "pipeline.2.operands.a",
         "makes 'a'",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("items", "field", "says"), FAULTS)

@@ -52,7 +52,7 @@ def start_post(
 ) -> socket.socket:
     """A connection over which a program was asked for, and nothing read; `size`: only so many bytes of the request.
 
-    buffer: bytes of the answer that its kernel takes; the rest stays with the server.
+    buffer: bytes of the answer that its kernel takes; the rest stays with the server
     """
     body = json.dumps({"source": source})
     head = (
@@ -68,7 +68,10 @@ def start_post(
 
 
 def close_connection(connection: socket.socket, rudely: bool = False) -> None:
-    """Close it. rudely: with a reset."""
+    """Close it.
+
+    rudely: with a reset
+    """
     if rudely:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

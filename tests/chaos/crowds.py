@@ -40,7 +40,7 @@ def flood(server: MeasuredServer, posts: int = 200, at_once: int = 200) -> str:
     assert counts["busy"] and counts["finished"] > 2, counts
     server.wait_until_idle()
     assert_same_usage(before, server.usage())
-    return f"{posts} posts in {took:.1f} s: {counts['finished']} traces, {counts['busy']} told to come back; next {run_honest_programs(server, range(3))}"
+    return f"{posts} posts in {took:.1f} s: {counts['finished']} traces, {counts['busy']} told to come back; next {run_honest_programs(server, range(3))}"  # noqa: E501
 
 
 def vanished_clients(server: MeasuredServer, times: int = 15) -> str:
@@ -59,7 +59,7 @@ def vanished_clients(server: MeasuredServer, times: int = 15) -> str:
         close_connection(client, bool(k % 2))
     server.wait_until_idle()
     assert_same_usage(before, server.usage())
-    return f"6 at once, gone after {max(waits):.2f} s; {times} more at any moment; next {run_honest_programs(server, range(2))}"
+    return f"6 at once, gone after {max(waits):.2f} s; {times} more at any moment; next {run_honest_programs(server, range(2))}"  # noqa: E501
 
 
 def body_of(response: bytes) -> bytes:
@@ -151,7 +151,10 @@ def drop_event_stream(server: MeasuredServer, max_wait: float = 30.0) -> str:
 
 
 def many_runs(server: MeasuredServer, count: int = 80, room: int = 24 * MIB) -> str:
-    """So many quick runs, and the server is what it was before. room: bytes by which it may have grown."""
+    """So many quick runs, and the server is what it was before.
+
+    room: bytes by which it may have grown
+    """
 
     def measured() -> tuple[ResourceUsage, int, int]:
         server.wait_until_idle()

@@ -16,7 +16,8 @@ from tests.chaos.server_state import assert_same_usage, large_workers
 def hostile_programs(server: MeasuredServer, rounds: int = 1, copies: int = 2, honest: int = 8) -> str:
     """Every program that does its worst gets its ending, and every honest one beside it is right.
 
-    copies: of each hostile program in a round; honest: clients beside them, of three programs each.
+    copies: of each hostile program in a round
+    honest: clients beside them, of three programs each
     """
     over = threading.Event()
 

@@ -85,7 +85,8 @@ def stop_zygote(server: MeasuredServer, seconds: float = 2.0) -> str:
             assert_correct(n, answer)
     server.wait_until_idle()
     return (
-        f"{seconds:.0f} s: /metrics took {took * 1000:.0f} ms, of 6 runs {6 - len(lost)} right afterwards and {len(lost)} "
+        f"{seconds:.0f} s: /metrics took {took * 1000:.0f} ms, of 6 runs {6 - len(lost)} right afterwards and "
+        f"{len(lost)} "
         f"lost, next {run_honest_programs(server, range(6, 9))}"
     )
 

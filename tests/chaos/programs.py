@@ -9,7 +9,8 @@ LARGE = 160_000_000
 
 HOSTILE = {
     "crashes": (
-        "import numpy as np\nx = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(10**7,), strides=(4096,)).sum() + {n}\n",
+        "import numpy as np\nx = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(10**7,), strides=(4096,)).sum() "
+        "+ {n}\n",
         "crashed",
     ),
     "is killed as if memory had run out": (

@@ -27,7 +27,8 @@ from tests.support import postgres
 def kill_while_saving(
     server: MeasuredServer, saves: int = 1000, at_once: int = 1000, kills: int = 3, postgresql: bool = False
 ) -> str:
-    """SIGKILL while so many save, so often: every save that was answered is there, whole, and the next server goes on."""
+    """SIGKILL while so many save, so often: every save that was answered is there, whole, and the next server goes
+    on."""
     if postgresql:
         return kill_while_saving_on_postgresql(server, saves, at_once, kills)
     answered: dict[str, str] = {}  # id -> title
@@ -51,12 +52,12 @@ def kill_while_saving(
             status, trace = fetch(server, f"/s/{id_}.trace.json")
             assert status == 200 and not trace_mistake(0, trace), (id_, status)
     assert unanswered, "it was killed after the last save"
-    return f"{len(answered)} of {kills * saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
+    return f"{len(answered)} of {kills * saves} saves were answered and are whole after {kills} kills; {unanswered} were not"  # noqa: E501
 
 
 def save_program(server: MeasuredServer, title: str, answered: dict[str, str]) -> bool:
-    """Save a scenario of this title; whether that was answered before the server's end. Of very many connections at once the
-    server closes some: these are tried again."""
+    """Save a scenario of this title; whether that was answered before the server's end. Of very many connections at
+    once the server closes some: these are tried again."""
     process = server.process
     while process is not None and process.poll() is None:
         try:
@@ -92,8 +93,8 @@ Trouble = Callable[[], AbstractContextManager[None]]
 
 
 def save_in_trouble(server: MeasuredServer, trouble: Trouble, saves: int, at_once: int, seconds: float) -> str:
-    """So many saves are confirmed, while the trouble comes and goes: each is there afterwards, whole; the others were refused
-    with 503, in time, and `/healthz` said why."""
+    """So many saves are confirmed, while the trouble comes and goes: each is there afterwards, whole; the others were
+    refused with 503, in time, and `/healthz` said why."""
     assert_correct(0, post_program(server, program(0)))
     answered: dict[str, str] = {}
     counts, waits, over = Counter[str](), [0.0], threading.Event()
@@ -140,7 +141,7 @@ def save_in_trouble(server: MeasuredServer, trouble: Trouble, saves: int, at_onc
         status, trace = fetch(server, f"/s/{id_}.trace.json")
         assert status == 200 and not trace_mistake(0, trace), (id_, status)
     refused = ", ".join(f"{count} x {text}" for text, count in counts.items() if text != "201")
-    return f"{len(answered)} confirmed saves are whole; {refused}; longest wait {max(waits):.1f} s; /healthz said {sorted(said)}"
+    return f"{len(answered)} confirmed saves are whole; {refused}; longest wait {max(waits):.1f} s; /healthz said {sorted(said)}"  # noqa: E501
 
 
 def save_while_postgresql_hangs(

@@ -1,4 +1,5 @@
-"""`python -m tests.chaos_cluster [--seconds 120] [--users 50]`: all disruptions to one cluster. Exit status 1 where something does not hold."""
+"""`python -m tests.chaos_cluster [--seconds 120] [--users 50]`: all disruptions to one cluster. Exit status 1 where
+something does not hold."""
 
 import argparse
 import os

@@ -1,4 +1,5 @@
-"""The parts of a cluster, started and ended: Redis, PostgreSQL, two web processes on this machine, workers on their hosts."""
+"""The parts of a cluster, started and ended: Redis, PostgreSQL, two web processes on this machine, workers on their
+hosts."""
 
 import json
 import secrets
@@ -26,7 +27,11 @@ BOOT = 120.0
 
 
 class Part(MeasuredServer):
-    """A web process or a worker. command: before `python -m server …`. variables: of its environment, besides settings."""
+    """A web process or a worker.
+
+    command: before `python -m server …`
+    variables: of its environment, besides settings
+    """
 
     words: tuple[str, ...] = ()
     """In the place of those that serve."""
@@ -71,7 +76,10 @@ class Worker(Part):
 
 @dataclass
 class Cluster:
-    """redis, webs, workers: its parts, which `start_cluster` ends. workers: those that should be at work, by their host."""
+    """A site of several processes.
+
+    redis, webs, workers: its parts, which `start_cluster` ends; the workers are those that should be at work, by host
+    """
 
     redis: RedisServer
     webs: list[Part]
@@ -126,7 +134,8 @@ class Cluster:
 def start_cluster(at_once: int) -> Iterator[Cluster]:
     """A cluster whose workers run so many programs at once each. All of it is ended at the end, and removed.
 
-    Raises NotPermitted where there is no Redis or PostgreSQL, or there can be no namespaces, AssertionError where a part does not start.
+    Raises NotPermitted where there is no Redis or PostgreSQL, or there can be no namespaces, AssertionError where a
+    part does not start.
     """
     where = postgres.programs()
     if where is None or shutil.which("redis-server") is None:

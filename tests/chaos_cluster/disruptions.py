@@ -21,9 +21,10 @@ DRAIN_SECONDS = 60.0
 
 @dataclass
 class Disruption:
-    """One that was dealt. at, recovered: when it began, and when all workers were there again, as `time.monotonic`.
+    """One that was dealt.
 
-    repaired: when what was broken was whole again, or a new worker started. problem: what should not have been.
+    at, recovered: when it began, and when all workers were there again, as `time.monotonic` repaired: when what was
+        broken was whole again, or a new worker started problem: what should not have been
     """
 
     name: str
@@ -99,7 +100,10 @@ ALL: tuple[Callable[[Cluster], Disruption], ...] = (kill, cut, restart_redis, dr
 
 
 def disrupt_all(cluster: Cluster, seconds: float, say: Callable[[str], None]) -> list[Disruption]:
-    """Deal all of them within so many seconds, where they need no longer. say: takes what happens, a line each."""
+    """Deal all of them within so many seconds, where they need no longer.
+
+    say: takes what happens, a line each
+    """
     began, disruptions = time.monotonic(), []
     for number, deal in enumerate(ALL):
         time.sleep(max(seconds / 20, began + seconds * (0.1 + 0.22 * number) - time.monotonic()))
@@ -107,7 +111,7 @@ def disrupt_all(cluster: Cluster, seconds: float, say: Callable[[str], None]) ->
         disruption.recovered = time.monotonic()
         disruptions.append(disruption)
         say(
-            f"{disruption.at - began:5.1f} s  {disruption.name}; all workers there {disruption.recovered - disruption.repaired:.1f} s after that was mended"
+            f"{disruption.at - began:5.1f} s  {disruption.name}; all workers there {disruption.recovered - disruption.repaired:.1f} s after that was mended"  # noqa: E501
         )
     time.sleep(max(seconds / 20, began + seconds - time.monotonic()))
     return disruptions

@@ -24,7 +24,10 @@ def gateway() -> str:
 
 @dataclass(frozen=True)
 class Host:
-    """A namespace. number: 1 to 200, by which its address and its link are named."""
+    """A namespace.
+
+    number: 1 to 200, by which its address and its link are named
+    """
 
     number: int
 

@@ -33,7 +33,8 @@ print({twice})
 """The lines of its trace are more than the broker is to hold, compressed: they go through the database."""
 
 KINDS = ((QUICK, 10), (CLOCK, 5), (LONG, 3), (LONG_CLOCK, 3), (LARGE, 1))
-"""Programs and how often each is chosen. Those with a clock give no result twice, and are not run again where one is lost."""
+"""Programs and how often each is chosen. Those with a clock give no result twice, and are not run again where one is
+lost."""
 
 SHARED = 0.1
 """Of all presses those for a program that others press Run for, too."""
@@ -75,7 +76,8 @@ def printed(trace: Any) -> str:
 
 
 def mistake(program: Program, trace: Any) -> str:
-    """Why this is not the trace of that program, or an empty string. A lost one may have less of it, and nothing else."""
+    """Why this is not the trace of that program, or an empty string. A lost one may have less of it, and nothing
+    else."""
     if program.title not in trace["program"]["source"]:
         return f"the source of another program: {trace['program']['source'][:60]!r}"
     text, lost = printed(trace), trace["outcome"]["status"] == "lost"

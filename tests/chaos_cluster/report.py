@@ -73,8 +73,9 @@ def lines(presses: Presses, disruptions: list[Disruption], seconds: float) -> li
     rows = [
         f"{len(presses.all)} presses in {seconds:.0f} s: "
         + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()),
-        f"runs: {len(took) / seconds:.1f} a second, p50 {percentile(took, 0.5):.2f} s, p99 {percentile(took, 0.99):.2f} s",
-        f"{'disruption':36} {'runs again':>10} {'longest pause':>13} {'last lost':>9} {'lost':>4} {'refused':>7} {'workers back':>12}",
+        f"runs: {len(took) / seconds:.1f} a second, p50 {percentile(took, 0.5):.2f} s, p99 {percentile(took, 0.99):.2f} s",  # noqa: E501
+        f"{'disruption':36} {'runs again':>10} {'longest pause':>13} {'last lost':>9} {'lost':>4} {'refused':>7} "
+        f"{'workers back':>12}",
     ]
     for number, disruption in enumerate(disruptions):
         end = (
@@ -86,8 +87,8 @@ def lines(presses: Presses, disruptions: list[Disruption], seconds: float) -> li
         first = recovery(disruption, presses.all)
         rows.append(
             f"{disruption.name:36} {'never' if first is None else f'{first:.1f} s':>10}"
-            f" {longest_pause(presses.all, disruption.at, disruption.recovered):11.1f} s {last_failure(presses.all, disruption.at, end):7.1f} s"
-            f" {of_it['lost']:4} {of_it['unavailable'] + of_it['busy']:7} {disruption.recovered - disruption.repaired:10.1f} s"
+            f" {longest_pause(presses.all, disruption.at, disruption.recovered):11.1f} s {last_failure(presses.all, disruption.at, end):7.1f} s"  # noqa: E501
+            f" {of_it['lost']:4} {of_it['unavailable'] + of_it['busy']:7} {disruption.recovered - disruption.repaired:10.1f} s"  # noqa: E501
         )
     notes = Counter(press.note for press in presses.all if press.kind in ("busy", "unavailable"))
     return rows + [f"{count} x refused: {note}" for note, count in notes.most_common(4)]

@@ -27,7 +27,10 @@ REFUSALS = {429: "busy", 503: "unavailable"}
 
 @dataclass(frozen=True)
 class Press:
-    """What became of one. kind: see `judge`; saved: of a press of Save. Times as `time.monotonic`."""
+    """What became of one.
+
+    kind: see `judge`; saved: of a press of Save. Times as `time.monotonic`.
+    """
 
     kind: str
     note: str
@@ -39,7 +42,10 @@ class Press:
 
 @dataclass
 class Presses:
-    """What all users did. saved: programs by their id."""
+    """What all users did.
+
+    saved: programs by their id
+    """
 
     all: list[Press] = field(default_factory=list)
     saved: dict[str, Program] = field(default_factory=dict)

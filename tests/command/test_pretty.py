@@ -1,4 +1,5 @@
-"""What `trace --pretty` prints: how a run ended first, the reader's names, both languages, colours only where they are wanted."""
+"""What `trace --pretty` prints: how a run ended first, the reader's names, both languages, colours only where they are
+wanted."""
 
 import os
 import pty

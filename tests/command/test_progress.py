@@ -1,4 +1,5 @@
-"""The line of progress: on a terminal at the beginning of a line, elsewhere after some seconds, and never in the program's text."""
+"""The line of progress: on a terminal at the beginning of a line, elsewhere after some seconds, and never in the
+program's text."""
 
 import contextlib
 import os
@@ -99,7 +100,8 @@ def test_what_is_waited_for_is_said_and_taken_away(
 def test_a_long_recording_says_why() -> None:
     assert cost_message("iteration 1", 9.0, 100, 100, {"threads": 100}, 0) == ""
     assert cost_message("iteration 1", 24.5, 2000, 1900, {"threads": 1800, "modules": 3}, 300 << 20) == (
-        "iteration 1 took 24 s to record: 2,000 steps; 1,900 of them looked at all that lives, because another thread runs "
+        "iteration 1 took 24 s to record: 2,000 steps; 1,900 of them looked at all that lives, because another thread "
+        "runs "
         "beside the recorded one; its tensors have 300 MB, which are read where they may have changed. --steps N or "
         "--lines A:B records less"
     )

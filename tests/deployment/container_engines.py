@@ -12,7 +12,7 @@ from pathlib import Path
 Finished = subprocess.CompletedProcess[str]
 
 HARDENED = (
-    "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=512", "--memory=4g",
+    "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=512", "--memory=4g",  # noqa: E501
 )  # fmt: skip
 """What compose.yaml asks for."""
 
@@ -121,8 +121,8 @@ class Podman(Engine):
 
 
 class Buildah(Engine):
-    """Its containers have a root of their own and nothing else: this machine's network, processes, kernel and rights, but
-    for the user. So the server listens at a port that is free here, and nothing is read-only."""
+    """Its containers have a root of their own and nothing else: this machine's network, processes, kernel and rights,
+    but for the user. So the server listens at a port that is free here, and nothing is read-only."""
 
     isolated = False
     lacks = ", which changes the root alone"
@@ -209,7 +209,10 @@ def storage_options(tool: str, store: Path) -> tuple[str, ...]:
 
 
 def capped_ulimit(resource_limit: int) -> str:
-    """A limit of this process as `--ulimit` takes it, `soft:hard`, no higher than what it has now. resource_limit: as in `resource`."""
+    """A limit of this process as `--ulimit` takes it, `soft:hard`, no higher than what it has now.
+
+    resource_limit: as in `resource`
+    """
     soft, hard = resource.getrlimit(resource_limit)
     least = min((value for value in (soft, hard, 20_000) if value != resource.RLIM_INFINITY), default=20_000)
     return f"{least}:{least}"

@@ -1,4 +1,5 @@
-"""Asks the programs that read the files of deploy/ whether they can: `python -m tests.deployment.deploy`, or `make deploy-check`.
+"""Asks the programs that read the files of deploy/ whether they can: `python -m tests.deployment.deploy`, or `make
+deploy-check`.
 
 Each check needs a program (systemd-analyze, caddy, promtool, docker with compose, kubectl, the Python package
 kubernetes-validate); a check without its program is listed as not run. That of the unit's system calls also needs root:

@@ -1,10 +1,11 @@
 """Builds the image, runs it as compose.yaml would, and holds what the documents say of it.
 
-`make image-check`, or `python -m tests.deployment.image [--cuda] [--engine docker|podman|buildah] [--base IMAGE] [--image IMAGE] [--seccomp FILE] [--keep]`.
-With --cuda it is the image with torch's build for CUDA, and is tried on the CPU: it needs no GPU, and proves nothing about one.
-The check takes the first engine that works here. Where no registry of images can be reached, a base made by debootstrap stands in
-for the one of the Dockerfile. What pip and npm are configured with on this machine is mounted while the image is built,
-and is not in it. Prints what it measured; the status is 1 where something does not hold.
+`make image-check`, or `python -m tests.deployment.image [--cuda] [--engine docker|podman|buildah] [--base IMAGE]
+[--image IMAGE] [--seccomp FILE] [--keep]`. With --cuda it is the image with torch's build for CUDA, and is tried on the
+CPU: it needs no GPU, and proves nothing about one. The check takes the first engine that works here. Where no registry
+of images can be reached, a base made by debootstrap stands in for the one of the Dockerfile. What pip and npm are
+configured with on this machine is mounted while the image is built, and is not in it. Prints what it measured; the
+status is 1 where something does not hold.
 """
 
 import argparse
@@ -65,7 +66,7 @@ for path in pathlib.Path("/proc").glob("[0-9]*"):
 if sys.argv[1:] == ["kill"]:
     os.kill(min(pid for pid, (_, line) in processes.items() if "server.worker.zygote" in line), signal.SIGKILL)
 print(sum(state == "Z" for state, _ in processes.values()))
-"""
+"""  # noqa: E501
 
 LETTERS = """
 from gradbox.pictures.renderer_process import FontFamilies, font_family, svg_to_png
@@ -74,7 +75,7 @@ svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="5
 drawn = {(name, text): svg_to_png(svg.format(name, text), fonts) for name in ("sans-serif", "monospace") for text in ("", "ab", "\u5f20\u91cf")}
 blank = drawn["sans-serif", ""]
 print(fonts.sans, fonts.mono, *(name for (name, text), picture in drawn.items() if text and picture == blank), sep=", ")
-"""
+"""  # noqa: E501
 
 PROGRAM = "import torch\na = torch.ones(3, requires_grad=True)\nb = a.detach()\n(a * 2).sum().backward()\n"
 ENDLESS = "import time\nwhile True: time.sleep(1)\n"
@@ -90,8 +91,11 @@ class Answer:
 
 @dataclass
 class Trial:
-    """One image in one engine. volume: where the server's state lies. base, built: what it was made of, in how many
-    seconds, where that was done here. cuda: the image is the one with torch's build for CUDA."""
+    """One image in one engine.
+
+    volume: where the server's state lies base, built: what it was made of, in how many seconds, where that was done
+        here cuda: the image is the one with torch's build for CUDA
+    """
 
     engine: Engine
     image: str
@@ -155,7 +159,8 @@ def contents(trial: Trial) -> str:
 
 
 def torch(trial: Trial) -> str:
-    """The build that was asked for, which loads without a GPU or its driver; no Triton, which initializes CUDA by itself."""
+    """The build that was asked for, which loads without a GPU or its driver; no Triton, which initializes CUDA by
+    itself."""
     version, cuda, available, triton = trial.says("python", "-c", BUILD).split()
     assert (cuda != "None") == trial.cuda and triton == "False", (version, cuda, triton)
     return f"{version}, for CUDA {cuda}; a GPU is {'' if available == 'True' else 'not '}here"
@@ -247,7 +252,8 @@ def opened(trial: Trial) -> None:
 
 
 def device(trial: Trial) -> str:
-    """A program runs on the CPU. One that asks for a GPU runs on it, or the answer is an error that says there is none."""
+    """A program runs on the CPU. One that asks for a GPU runs on it, or the answer is an error that says there is
+    none."""
     answer = trial.ask("POST", "/api/runs", {"source": PROGRAM})
     outcome = json.loads(answer.body)["outcome"]
     assert outcome["status"] == "finished", outcome
@@ -328,8 +334,23 @@ def attacks(trial: Trial) -> str:
 
 
 ALL: tuple[Callable[[Trial], str], ...] = (
-    size, contents, torch, user, letters, attacks, fresh, device, memory, closed, health, doctor, save, orphans, end, again,
-)  # fmt: skip
+    size,
+    contents,
+    torch,
+    user,
+    letters,
+    attacks,
+    fresh,
+    device,
+    memory,
+    closed,
+    health,
+    doctor,
+    save,
+    orphans,
+    end,
+    again,
+)
 """In this order: `fresh` starts the server that those after it ask, `end` ends it, `again` starts it once more."""
 
 

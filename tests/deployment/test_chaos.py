@@ -16,7 +16,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
-    """One whose listeners may be away for a second, not fifteen, where few may wait, and whose workers need not boot."""
+    """One whose listeners may be away for a second, not fifteen, where few may wait, and whose workers need not
+    boot."""
     with ForkedMeasuredServer((shorten_absence,), **FREE, queue=12) as server:
         yield server
 

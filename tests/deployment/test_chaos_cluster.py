@@ -1,4 +1,5 @@
-"""What `make chaos-cluster` takes for broken: each fault that it looks for is found where there is one, and only there."""
+"""What `make chaos-cluster` takes for broken: each fault that it looks for is found where there is one, and only
+there."""
 
 import ast
 from typing import Any

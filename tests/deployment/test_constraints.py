@@ -1,4 +1,5 @@
-"""deploy/constraints.txt, the versions that the image installs: complete, and within the bounds of who asks for them."""
+"""deploy/constraints.txt, the versions that the image installs: complete, and within the bounds of who asks for
+them."""
 
 import re
 import tomllib

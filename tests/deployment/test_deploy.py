@@ -1,4 +1,5 @@
-"""What deploy/ says, held against the settings, the metrics and the commands. `make deploy-check` asks the programs that read it."""
+"""What deploy/ says, held against the settings, the metrics and the commands. `make deploy-check` asks the programs
+that read it."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""`python -m benchmarks.load --url`, which docs/hosting.md gives to operators, against a small server that answers as Gradbox does."""
+"""`python -m benchmarks.load --url`, which docs/hosting.md gives to operators, against a small server that answers as
+Gradbox does."""
 
 import gzip
 import json

@@ -1,4 +1,5 @@
-"""The table of versions that were tried: what is read from reports, which rows stay, and that no other file says otherwise."""
+"""The table of versions that were tried: what is read from reports, which rows stay, and that no other file says
+otherwise."""
 
 import re
 import tomllib
@@ -36,7 +37,7 @@ def test_what_a_referee_says() -> None:
 def test_what_pytest_says() -> None:
     assert pytest_cell("..\n131 passed in 143.93s (0:02:23)\n") == "131 of 131"
     assert pytest_cell("1 passed, 2 skipped, 1 xfailed, 1 rerun in 1s") == "1 of 1"
-    failed = "FAILED tests/recorder/test_files.py::test_a[x] - assert 1\nERROR tests/test_b.py::test_c\n1 failed, 5 passed, 1 error in 9s"
+    failed = "FAILED tests/recorder/test_files.py::test_a[x] - assert 1\nERROR tests/test_b.py::test_c\n1 failed, 5 passed, 1 error in 9s"  # noqa: E501
     assert pytest_cell(failed) == "5 of 7; failed: b: test_c, files: test_a[x]"
     assert pytest_cell("") == "did not run"
 

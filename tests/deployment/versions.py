@@ -1,15 +1,16 @@
-"""Tries Gradbox on other versions of torch and Python: `python -m tests.deployment.versions --torch 2.11.0 2.15.0 [--python python3.11 …]`.
+"""Tries Gradbox on other versions of torch and Python: `python -m tests.deployment.versions --torch 2.11.0 2.15.0
+[--python python3.11 …]`.
 
-For each pair it makes a virtual environment in var/versions, which stays and is used again, installs that torch and this
-checkout there, and runs
+For each pair it makes a virtual environment in var/versions, which stays and is used again, installs that torch and
+this checkout there, and runs
 
 * the referees over the programs, scenarios and goldens, confined: what is printed and drawn at the end, and the state after
   each statement;
 * the tests of own code, and those of the recorder: steps, storages, graph, values, modules, findings and what they rely on.
 
-It prints a table and puts it into docs/versions.md, where rows of other pairs stay. The status is 1 where something failed.
-Needs nothing but Python's own library.
-"""
+It prints a table and puts it into docs/versions.md, where rows of other pairs stay. The status is 1 where something
+failed. Needs nothing but Python's own library.
+"""  # noqa: E501
 
 import argparse
 import json
@@ -140,7 +141,7 @@ def run(command: Sequence[str | Path], log: Path) -> str:
 def environment(python: str, torch: str, index: str) -> Path:
     """The Python of a virtual environment with this version of torch and the checkout. Raises where pip can't make one.
 
-    index: of packages, from which torch comes; "" for those that pip is configured with.
+    index: of packages, from which torch comes; "" for those that pip is configured with
     """
     folder = ENVIRONMENTS / f"{Path(python).name}-torch{torch}"
     interpreter, complete = folder / "bin/python", folder / ".complete"

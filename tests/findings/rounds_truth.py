@@ -1,4 +1,5 @@
-"""What a plain run says of its rounds: values at `backward`, norms before and after `Optimizer.step`, told by torch itself."""
+"""What a plain run says of its rounds: values at `backward`, norms before and after `Optimizer.step`, told by torch
+itself."""
 
 from typing import Any
 
@@ -14,7 +15,8 @@ def norm(tensor: torch.Tensor) -> float:
 
 
 def rounds_of(source: str) -> dict[str, Any]:
-    """losses: of each backward; steps: of each `Optimizer.step`, a list of (gradient norm, weight norm, distance) by parameter."""
+    """losses: of each backward; steps: of each `Optimizer.step`, a list of (gradient norm, weight norm, distance) by
+    parameter."""
     losses: list[float] = []
     steps: list[list[tuple[float | None, float, float]]] = []
     backward = torch.Tensor.backward

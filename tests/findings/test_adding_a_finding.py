@@ -1,4 +1,5 @@
-"""docs/adding-a-finding.md, followed in a copy of the project: the three files that it shows are all that a kind needs."""
+"""docs/adding-a-finding.md, followed in a copy of the project: the three files that it shows are all that a kind
+needs."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""What the findings look at in a run that has nothing to explain, counted; `benchmarks/explain.py` has its milliseconds."""
+"""What the findings look at in a run that has nothing to explain, counted; `benchmarks/explain.py` has its
+milliseconds."""
 
 import pytest
 

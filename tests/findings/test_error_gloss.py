@@ -1,4 +1,5 @@
-"""The sentences beside torch's exceptions: each is chosen for the exception that torch really raises, and says its facts.
+"""The sentences beside torch's exceptions: each is chosen for the exception that torch really raises, and says its
+facts.
 
 They are for errors that no finding explains.
 """

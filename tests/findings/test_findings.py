@@ -1,4 +1,5 @@
-"""Programs that raise, each with the kind of its finding, the names that it says, and the lines any of which is the cause."""
+"""Programs that raise, each with the kind of its finding, the names that it says, and the lines any of which is the
+cause."""
 
 import re
 import sys

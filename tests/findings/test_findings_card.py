@@ -26,7 +26,7 @@ OUT_OF_SIGHT = """queries => queries.filter(query => {
     const { left, right, top, bottom, width } = element.getBoundingClientRect();
     const isHit = (x, y) => { const hit = document.elementFromPoint(x, y); return element.contains(hit) || hit?.contains(element); };
     return !width || top < 0 || bottom > innerHeight || !isHit(left + 4, top + 4) || !isHit(right - 4, bottom - 4);
-})"""
+})"""  # noqa: E501
 """Those of the elements that are not wholly to be seen: scrolled away, cut off, or under something else."""
 
 SOUND = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"

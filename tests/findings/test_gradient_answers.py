@@ -1,4 +1,5 @@
-"""Answers to "where does this gradient come from" and "why is it None", against plain torch with hooks on every node."""
+"""Answers to "where does this gradient come from" and "why is it None", against plain torch with hooks on every
+node."""
 
 from functools import cache
 from typing import Any
@@ -66,7 +67,8 @@ SOURCES: dict[str, tuple[str, list[str]]] = {
         ["W", "h"],
     ),
     "several outputs": (
-        "x = torch.arange(4., requires_grad=True)\na, b = (x * x).chunk(2)\nloss = (a * b + a).sum()\nloss.backward()\n",
+        "x = torch.arange(4., requires_grad=True)\na, b = (x * x).chunk(2)\nloss = (a * b + "
+        "a).sum()\nloss.backward()\n",
         ["x", "a", "b"],
     ),
     "views": (
@@ -151,13 +153,14 @@ WHY_NONE: dict[str, tuple[str, str, str, int]] = {
     # program, name, variant, line of the cause, in the source with its two lines of imports before
     "not a leaf": ("a = torch.ones(2, requires_grad=True)\nb = a * 2\n", "b", "not_leaf", 4),
     "no backward yet": ("a = torch.ones(2, requires_grad=True)\nb = a * 2\n", "a", "no_backward", 4),
-    "does not require grad": ("a = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n(a * w).sum().backward()\n", "a", "not_required", 3),
+    "does not require grad": ("a = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n(a * w).sum().backward()\n", "a", "not_required", 3),  # noqa: E501
     "cut by detach": (
         "a = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\nb = a.detach() * 3\n"
         "(b * w).sum().backward()\n", "a", "cut_detach", 5,
     ),
     "cut by no_grad": (
-        "a = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    b = a * 3\n"
+        "a = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    b = "
+        "a * 3\n"
         "(b * w).sum().backward()\n", "a", "cut_no_grad", 6,
     ),
     "never reached": (
@@ -169,15 +172,18 @@ WHY_NONE: dict[str, tuple[str, str, str, int]] = {
         "lin.bias", "frozen", 4,
     ),
     "reset": (
-        "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=.1)\n(w * 2).sum().backward()\nopt.step()\n"
+        "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=.1)\n(w * "
+        "2).sum().backward()\nopt.step()\n"
         "opt.zero_grad()\n", "w", "reset", 7,
     ),
     "a name that moved": (
-        "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\nwith torch.no_grad():\n    w = w - 0.1 * w.grad\n",
+        "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\nwith torch.no_grad():\n    w = w - 0.1 * "
+        "w.grad\n",
         "w", "name_moved", 6,
     ),
     "a list holds the old one": (
-        "w = torch.ones(2, requires_grad=True)\nparams = [w]\nw = torch.zeros(2, requires_grad=True)\n(w * 2).sum().backward()\n",
+        "w = torch.ones(2, requires_grad=True)\nparams = [w]\nw = torch.zeros(2, requires_grad=True)\n(w * "
+        "2).sum().backward()\n",
         "params[0]", "replaced", 5,
     ),
     "an optimizer holds the old one": (

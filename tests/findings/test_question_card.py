@@ -1,4 +1,5 @@
-"""The answer to what a reader asks of a tensor, in a real browser: by mouse, by keys, by touch, in embeds and the offline file."""
+"""The answer to what a reader asks of a tensor, in a real browser: by mouse, by keys, by touch, in embeds and the
+offline file."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,5 @@
-"""Real questions of people, beside the checkout: a finding of an accepted kind, at an accepted line, with the names of the answer."""
+"""Real questions of people, beside the checkout: a finding of an accepted kind, at an accepted line, with the names of
+the answer."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Findings of what goes wrong in silence: each program of tests/examples/silent, and of docs/findings, says in its first line
-what is to be found where."""
+"""Findings of what goes wrong in silence: each program of tests/examples/silent, and of docs/findings, says in its
+first line what is to be found where."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""The rounds of a training: their losses and norms are those of a plain run, also of the rounds that are not recorded."""
+"""The rounds of a training: their losses and norms are those of a plain run, also of the rounds that are not
+recorded."""
 
 import math
 from typing import Any

@@ -1,6 +1,5 @@
-"""What is shared of a run carries its finding: card, film, Markdown, offline page and frame name cause and effect, and no
-text leaves its picture or lies on another.
-"""
+"""What is shared of a run carries its finding: card, film, Markdown, offline page and frame name cause and effect, and
+no text leaves its picture or lies on another."""
 
 import gzip
 import importlib.util
@@ -43,7 +42,8 @@ TEXT_FAULTS = """(size) => {
     }
   return faults;
 }"""
-"""Texts outside of the picture, or on another; the leading of two lines of one text is less than the height of its box."""
+"""Texts outside of the picture, or on another; the leading of two lines of one text is less than the height of its
+box."""
 
 
 @cache
@@ -217,7 +217,8 @@ HOSTILE_FILMS = {
         + "y.zero_()\n(name_000 * y).sum().backward()\n"
     ),
 }
-"""Runs whose films would be large or slow if they were made of all that there is: a step of each, each name, each character."""
+"""Runs whose films would be large or slow if they were made of all that there is: a step of each, each name, each
+character."""
 
 
 @pytest.mark.parametrize("name", HOSTILE_FILMS)

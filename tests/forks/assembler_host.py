@@ -1,4 +1,5 @@
-"""The process whose forks assemble traces, as the server's own processes do that it starts: see tests.forks.forked_assemblers."""
+"""The process whose forks assemble traces, as the server's own processes do that it starts: see
+tests.forks.forked_assemblers."""
 
 import os
 import socket
@@ -13,7 +14,8 @@ from tests.forks.fork_host import serve_connections
 
 
 def become_assembler(connection: socket.socket) -> NoReturn:
-    """Tell this fork's pid, then answer the requests of the connection until it ends, as `server.pool.assembler_process` does."""
+    """Tell this fork's pid, then answer the requests of the connection until it ends, as
+    `server.pool.assembler_process` does."""
     try:
         connection.sendall(os.getpid().to_bytes(4, "big"))
         for descriptor in (0, 1):

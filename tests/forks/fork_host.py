@@ -1,8 +1,9 @@
-"""Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest itself.
+"""Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest
+itself.
 
-A host is a module whose `main` calls `serve`; the first `ForkHost` of a run of the tests starts it, one that needs torch as a
-fork of tests.forks.torch_host. A request is JSON on a connection of its own; the answer is what the child writes there, until it has
-ended.
+A host is a module whose `main` calls `serve`; the first `ForkHost` of a run of the tests starts it, one that needs
+torch as a fork of tests.forks.torch_host. A request is JSON on a connection of its own; the answer is what the child
+writes there, until it has ended.
 """
 
 import gc
@@ -35,8 +36,9 @@ def host_environment() -> dict[str, str]:
 class ForkHost:
     """The asking side.
 
-    module: the host's. variable: of the environment, names its socket to other processes. start: begins to start it, by default
-    as a fork of tests.forks.torch_host.
+    module: the host's
+    variable: of the environment, names its socket to other processes
+    start: begins to start it, by default as a fork of tests.forks.torch_host
     """
 
     def __init__(self, module: str, variable: str, start: Callable[[str, int], None] | None = None) -> None:
@@ -97,7 +99,8 @@ def serve(descriptor: int, parent: int, handle: Callable[[Request, Write], None]
 
 
 def serve_connections(descriptor: int, parent: int, act: Callable[[socket.socket], NoReturn]) -> None:
-    """Call `act` in a fork for each connection to the socket of this descriptor, until the process with that pid, the parent, has ended."""
+    """Call `act` in a fork for each connection to the socket of this descriptor, until the process with that pid, the
+    parent, has ended."""
     listener = socket.socket(fileno=descriptor)
     gc.collect()
     gc.freeze()

@@ -1,8 +1,8 @@
-"""Assemblers that are forked from one prepared process: some four hundred pools of tests start one, and its imports take longer
-than most tests do.
+"""Assemblers that are forked from one prepared process: some four hundred pools of tests start one, and its imports
+take longer than most tests do.
 
-Such an assembler runs the same code, and ends with its server's end of the connection. The tests of the processes proper do
-without, and so does every server that is started as a command, but for those of tests.forks.forked_server.
+Such an assembler runs the same code, and ends with its server's end of the connection. The tests of the processes
+proper do without, and so does every server that is started as a command, but for those of tests.forks.forked_server.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""`gradbox …` in a process that has imported torch, which is a fork for it: the script's process is then a fork as well.
+"""`gradbox …` in a process that has imported torch, which is a fork for it: the script's process is then a fork as
+well.
 
 What a command imports, and how a Python begins that it starts, is tested by commands proper.
 """

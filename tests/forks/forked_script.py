@@ -1,4 +1,5 @@
-"""Runs a script as `__main__` in this process, which is a fork for it, and says what it left: its tensors, what it printed."""
+"""Runs a script as `__main__` in this process, which is a fork for it, and says what it left: its tensors, what it
+printed."""
 
 import contextlib
 import io
@@ -12,9 +13,11 @@ from tests.referee.torch_facts import facts
 
 
 def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, Any]:
-    """The facts at the end of the folder's `train.py`, which is run as the module `__main__`. text: its standard input.
+    """The facts at the end of the folder's `train.py`, which is run as the module `__main__`.
 
     For a process of its own: it is left in that folder.
+
+    text: its standard input
     """
     os.chdir(folder)
     sys.argv[:] = ["train.py", *arguments]
@@ -25,7 +28,10 @@ def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, A
 
 
 def printed_by_script(path: str, arguments: list[str], environment: dict[str, str]) -> str:
-    """What the script prints to its standard output. environment: variables that it finds besides this process's."""
+    """What the script prints to its standard output.
+
+    environment: variables that it finds besides this process's
+    """
     os.environ |= environment
     sys.argv[:] = [path, *arguments]
     out = io.StringIO()

@@ -1,7 +1,8 @@
-"""`python -m server` as a fork of a process that has imported it: what a command takes of a second, a fork takes of milliseconds.
+"""`python -m server` as a fork of a process that has imported it: what a command takes of a second, a fork takes of
+milliseconds.
 
-The pools of such a command fork their zygotes and assemblers too: see tests.forks.prepared_zygotes and tests.forks.forked_assemblers. What a command imports, and how it begins,
-is tested by commands proper.
+The pools of such a command fork their zygotes and assemblers too: see tests.forks.prepared_zygotes and
+tests.forks.forked_assemblers. What a command imports, and how it begins, is tested by commands proper.
 """
 
 import json
@@ -29,7 +30,8 @@ HOST = "SERVER_HOST"
 
 @cache
 def host() -> str:
-    """The name of the socket at which a host forks commands. The first call begins to start it; it ends with this process."""
+    """The name of the socket at which a host forks commands. The first call begins to start it; it ends with this
+    process."""
     return socket_of_host(HOST, socket.SOCK_SEQPACKET, start_host)
 
 
@@ -49,8 +51,8 @@ def start_host(listener: int) -> None:
 class ForkedServer:
     """A running command, which is used as a `subprocess.Popen` is.
 
-    arguments: what stands after `python -m server`. environment: all of it. before: functions of modules that it calls
-    first. stdin, stdout, stderr: files; None is an empty one for stdin, and this process's own for the others.
+    arguments: what stands after `python -m server` environment: all of it before: functions of modules that it calls
+        first stdin, stdout, stderr: files; None is an empty one for stdin, and this process's own for the others
     """
 
     def __init__(
@@ -119,7 +121,10 @@ class ForkedServer:
 
 
 class ForkedMeasuredServer(MeasuredServer):
-    """A MeasuredServer that is forked; its assemblers are its own, and measured. before: functions of modules that it calls first."""
+    """A MeasuredServer that is forked; its assemblers are its own, and measured.
+
+    before: functions of modules that it calls first
+    """
 
     def __init__(self, before: tuple[Callable[[], None], ...] = (), **settings: Any) -> None:
         super().__init__(**settings)
@@ -134,7 +139,11 @@ class ForkedMeasuredServer(MeasuredServer):
 def run_command(
     *arguments: str, text: str | None = None, environment: dict[str, str] | None = None, timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
-    """What a command prints, and its status. text: its standard input. environment: by default that of this process."""
+    """What a command prints, and its status.
+
+    text: its standard input
+    environment: by default that of this process
+    """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         given.write((text or "").encode())
         given.seek(0)

@@ -1,4 +1,5 @@
-"""The sockets of hosts: processes that are prepared once and then forked, by all the processes of a run of the tests."""
+"""The sockets of hosts: processes that are prepared once and then forked, by all the processes of a run of the
+tests."""
 
 import atexit
 import os
@@ -17,8 +18,9 @@ CHECK_INTERVAL = 0.5
 def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int], None]) -> str:
     """The name of the socket at which a host listens.
 
-    variable: of the environment; where it is set, that is the name. kind: of the socket. start: begins to start the host,
-    which listens at this descriptor and ends with this process.
+    variable: of the environment; where it is set, that is the name
+    kind: of the socket
+    start: begins to start the host, which listens at this descriptor and ends with this process
     """
     if variable in os.environ:
         return os.environ[variable]

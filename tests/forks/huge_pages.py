@@ -1,6 +1,7 @@
 """Joins the memory of a process that is forked often into huge pages: a fork with torch then takes a fifth of its time.
 
-A fork copies an entry for each page that the process has written, and its end gives each back: 50,000 of 4 KiB, 100 of 2 MiB.
+A fork copies an entry for each page that the process has written, and its end gives each back: 50,000 of 4 KiB, 100 of
+2 MiB.
 """
 
 import ctypes
@@ -12,7 +13,8 @@ COLLAPSE = 25
 
 
 def join_pages() -> None:
-    """Join this process's own memory. Where the kernel has no huge pages to give, that stays as it is, and so do forks."""
+    """Join this process's own memory. Where the kernel has no huge pages to give, that stays as it is, and so do
+    forks."""
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for row in Path("/proc/self/maps").read_text().splitlines():

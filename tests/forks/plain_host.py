@@ -70,7 +70,8 @@ def run(request: Request, write: Write) -> None:
 
 
 def prepare_main(source: str) -> dict[str, Any]:
-    """Make this fork ready for a program: limits, its lines for tracebacks, seeds, arguments. The names of its new main module."""
+    """Make this fork ready for a program: limits, its lines for tracebacks, seeds, arguments. The names of its new main
+    module."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     signal.alarm(SECONDS)
     linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")

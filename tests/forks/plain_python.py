@@ -15,7 +15,7 @@ HOST = PLAIN
 def run_plain(source: str, inside: Callable[[], AbstractContextManager[Any]] | None = None) -> dict[str, Any]:
     """`printed`, and `error`: None or its type, message and line. The program is seeded as a run is, and run once.
 
-    inside: a class or function of a module, which makes the context that it runs in.
+    inside: a class or function of a module, which makes the context that it runs in
     """
     name = f"{inside.__module__}:{inside.__qualname__}" if inside is not None else None
     truth: dict[str, Any] = pickle.loads(HOST.ask(source=source, inside=name, facts=False))
@@ -24,8 +24,9 @@ def run_plain(source: str, inside: Callable[[], AbstractContextManager[Any]] | N
 
 def call_in_plain(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function of a module returns in a fork of a process that has imported torch, and nothing of the recorder.
+    Raises AssertionError where the function raises; standard error then says why.
 
-    arguments: what JSON can hold. Raises AssertionError where the function raises; standard error then says why.
+    arguments: what JSON can hold
     """
     data = HOST.ask(function=f"{function.__module__}:{function.__qualname__}", arguments=arguments)
     assert data, f"{function.__qualname__} has not returned"

@@ -1,6 +1,5 @@
-"""What tests change in modules of torch and of the server, in a process that has imported them and in no other: torch takes
-three seconds, the server two, and most tests need neither.
-"""
+"""What tests change in modules of torch and of the server, in a process that has imported them and in no other: torch
+takes three seconds, the server two, and most tests need neither."""
 
 import sys
 from importlib import import_module

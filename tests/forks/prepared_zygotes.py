@@ -1,7 +1,9 @@
-"""Zygotes that are forked from one prepared process: a test's pool is then ready in a moment, where a boot takes seconds.
+"""Zygotes that are forked from one prepared process: a test's pool is then ready in a moment, where a boot takes
+seconds.
 
 Such a zygote has the memory of one that has booted, and a session, options and children of its own. The tests of the
-boot itself do without, and so does every server that is started as a command, but for those of tests.forks.forked_server.
+boot itself do without, and so does every server that is started as a command, but for those of
+tests.forks.forked_server.
 """
 
 import json
@@ -53,7 +55,8 @@ class ForkedZygote:
 
 @cache
 def host() -> str:
-    """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this process."""
+    """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this
+    process."""
     options = WorkerOptions(1, "off", 0, 0, PREPARE)
     return socket_of_host(
         HOST, socket.SOCK_SEQPACKET, lambda listener: end_at_exit(boot(listener, options, "tests.forks.zygote_host"))
@@ -61,7 +64,8 @@ def host() -> str:
 
 
 def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[bytes]:
-    """In place of `server.pool.zygote.start_zygote_process`: a fork of the host, where the zygote is one that records programs on the CPU."""
+    """In place of `server.pool.zygote.start_zygote_process`: a fork of the host, where the zygote is one that records
+    programs on the CPU."""
     if options.prepare not in FORKED or options.device != "cpu":
         return boot(link, options)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
@@ -74,7 +78,8 @@ def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[b
 
 
 def use() -> None:
-    """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked for."""
+    """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked
+    for."""
     zygote.start_zygote_process = fork  # type: ignore[assignment]
     matrix = sys.modules.get("server.matrix.service")  # where it is not imported, no server runs
     if matrix is not None:

@@ -1,4 +1,5 @@
-"""The process whose forks record programs, as the workers' first process is before it forks: see tests.forks.fork_host."""
+"""The process whose forks record programs, as the workers' first process is before it forks: see
+tests.forks.fork_host."""
 
 import importlib
 import json

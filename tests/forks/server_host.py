@@ -1,8 +1,8 @@
 """The process that has imported the server once and forks it, for tests.forks.forked_server: an import takes a second.
 
-`python -m tests.forks.server_host FD`: FD is a listening Unix socket. A connection brings one message, a `Request` as JSON, and
-the command's three standard streams; the first answer is its pid, the second, once it has ended, its status. Where the
-connection is closed before, the command is killed.
+`python -m tests.forks.server_host FD`: FD is a listening Unix socket. A connection brings one message, a `Request` as
+JSON, and the command's three standard streams; the first answer is its pid, the second, once it has ended, its status.
+Where the connection is closed before, the command is killed.
 """
 
 import ctypes
@@ -26,7 +26,10 @@ CHECK_INTERVAL_MS = 500
 
 
 class Request(TypedDict):
-    """before: `module:function`s that are called first. arguments: of `python -m server`. descriptors: limits of their number."""
+    """before: `module:function`s that are called first
+    arguments: of `python -m server`
+    descriptors: limits of their number
+    """
 
     before: list[str]
     arguments: list[str]

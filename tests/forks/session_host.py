@@ -27,12 +27,14 @@ from tests.support.tracing import ROOT
 
 
 def handle(request: Request, write: Write) -> None:
-    """Write a pickle of what a session recorded of a program, and of what the program did. This process is a fork for it.
+    """Write a pickle of what a session recorded of a program, and of what the program did. This process is a fork for
+    it.
 
-    as_it_is: its code is not instrumented. modules: texts of modules beside it, by name, that are not stepped. missed: say what
-    its steps missed as `missed`, and which of them observed everything as `everything`, with the modules of the project as if they were installed. `lines` of the trace; `printed`, `error`, `facts` as tests.forks.plain_host has them of plain Python; `left`: what is not
-    as it was before the session, but for the numbers of hooks, which are the program's. `with_hooks`: functions of the
-    program that still call the recorder.
+    as_it_is: its code is not instrumented. modules: texts of modules beside it, by name, that are not stepped. missed:
+    say what its steps missed as `missed`, and which of them observed everything as `everything`, with the modules of
+    the project as if they were installed. `lines` of the trace; `printed`, `error`, `facts` as tests.forks.plain_host
+    has them of plain Python; `left`: what is not as it was before the session, but for the numbers of hooks, which are
+    the program's. `with_hooks`: functions of the program that still call the recorder.
     """
     source = request["source"]
     missed: list[dict[str, Any]] = []
@@ -92,7 +94,8 @@ def has_hooks(code: types.CodeType) -> bool:
 
 
 def record_no_values(session: Session) -> None:
-    """Have instrumented code record what can be known of code that runs as it is: no values of expressions and tests."""
+    """Have instrumented code record what can be known of code that runs as it is: no values of expressions and
+    tests."""
     assert session.hooks is not None
     hooks, recorder = session.hooks, session.recorder
     assert recorder is not None
@@ -107,7 +110,8 @@ def record_no_values(session: Session) -> None:
 
 
 def decided_tests(tree: ast.Module) -> ast.Module:
-    """The tree with `True if test else False` in the place of each test: its step then comes after the test is decided."""
+    """The tree with `True if test else False` in the place of each test: its step then comes after the test is
+    decided."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While):
             decided = ast.IfExp(node.test, ast.Constant(True), ast.Constant(False))

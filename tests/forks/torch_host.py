@@ -1,7 +1,9 @@
-"""The process that imports torch once and forks the hosts that tests.forks.fork_host asks for, of which none imports it anew.
+"""The process that imports torch once and forks the hosts that tests.forks.fork_host asks for, of which none imports it
+anew.
 
-`python -m tests.forks.torch_host FD PARENT`: FD is a listening Unix socket, PARENT the pid of who starts it. A connection brings one message, the name of a host's module,
-and the host's listening socket; the host ends with this process, and this one with its parent.
+`python -m tests.forks.torch_host FD PARENT`: FD is a listening Unix socket, PARENT the pid of who starts it. A
+connection brings one message, the name of a host's module, and the host's listening socket; the host ends with this
+process, and this one with its parent.
 """
 
 import gc

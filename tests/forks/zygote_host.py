@@ -1,7 +1,9 @@
-"""The process that is prepared once and forks zygotes, for tests.forks.prepared_zygotes: it imports what a zygote does and no more.
+"""The process that is prepared once and forks zygotes, for tests.forks.prepared_zygotes: it imports what a zygote does
+and no more.
 
-`python -m tests.forks.zygote_host FD OPTIONS`: FD is a listening Unix socket, OPTIONS those of a zygote as JSON. A connection
-brings one message, the options of the zygote to fork and its end of the link; the answer is its pid, with a pidfd.
+`python -m tests.forks.zygote_host FD OPTIONS`: FD is a listening Unix socket, OPTIONS those of a zygote as JSON. A
+connection brings one message, the options of the zygote to fork and its end of the link; the answer is its pid, with a
+pidfd.
 """
 
 import ctypes
@@ -77,8 +79,8 @@ def become_zygote(link: socket.socket, options: dict[str, Any], worker: ChildWor
 
 
 def adapted(prepare: str, worker: ChildWork) -> ChildWork:
-    """The worker that `prepare`, a `module:function`, would have made: with the recorder's as it is, or what `adapt` of a module
-    of tests makes of it."""
+    """The worker that `prepare`, a `module:function`, would have made: with the recorder's as it is, or what `adapt` of
+    a module of tests makes of it."""
     if prepare == PREPARE:
         return worker
     changed: ChildWork = importlib.import_module(prepare.partition(":")[0]).adapt(worker)

@@ -1,4 +1,5 @@
-"""Serves while one edits: `python -m tests.gallery.dev [PORT]`. The page is built, and the server started, again at each change."""
+"""Serves while one edits: `python -m tests.gallery.dev [PORT]`. The page is built, and the server started, again at
+each change."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Starts a scenario of the gallery: `python -m tests.gallery.new_scenario NAME` writes its two files, if they are not there, and
-serves it, anew at each change."""
+"""Starts a scenario of the gallery: `python -m tests.gallery.new_scenario NAME` writes its two files, if they are not
+there, and serves it, anew at each change."""
 
 import re
 import sys

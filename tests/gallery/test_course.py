@@ -1,4 +1,5 @@
-"""The course: its lessons are complete, a run decides whether an answer is right, and a lesson works by keyboard alone."""
+"""The course: its lessons are complete, a run decides whether an answer is right, and a lesson works by keyboard
+alone."""
 
 import gzip
 import html
@@ -290,7 +291,8 @@ def test_no_chip_offers_an_answer_while_the_question_is_open(page: Any, site: st
     page.goto(f"{site}/course/{lesson.name}/question")
     page.locator(".lesson-status").wait_for()
     page.wait_for_function(
-        "() => document.querySelectorAll('#siblings .sibling').length || document.querySelector('#workbench').dataset.steps"
+        "() => document.querySelectorAll('#siblings .sibling').length || "
+        "document.querySelector('#workbench').dataset.steps"
     )
     seen: set[str] = set()
     programs = [lesson.question.start + "# wrong", lesson.question.start + "# and again", lesson.question.answer]

@@ -1,4 +1,5 @@
-"""The gallery's search: what a person would paste or type, and the scenarios one of which has to be among the first three."""
+"""The gallery's search: what a person would paste or type, and the scenarios one of which has to be among the first
+three."""
 
 import pytest
 
@@ -11,11 +12,14 @@ INPLACE = (
     "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: "
 )
 SECOND = (
-    "RuntimeError: Trying to backward through the graph a second time (or directly access saved tensors after they have "
-    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad()."
+    "RuntimeError: Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad()."
 )
 NOT_A_LEAF = (
-    "UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+    "UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+    "won't "
     "be populated during autograd.backward()."
 )
 
@@ -43,7 +47,8 @@ QUERIES: dict[str, set[str]] = {
     SECOND: {"accumulate"},
     "RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory "
     "location. Please clone() the tensor before performing the operation.": {"expand_write"},
-    "RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+    "RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans "
+    "across "
     "two contiguous subspaces). Use .reshape(...) instead.": {"not_contiguous"},
     "RuntimeError: Only Tensors of floating point and complex dtype can require gradients": {"integer_leaf"},
     'Traceback (most recent call last):\n  File "train.py", line 9, in <module>\n    loss.backward()\n'
@@ -64,7 +69,8 @@ QUERIES: dict[str, set[str]] = {
     "optimizer does not update my weight": {"optimizer_old"},
     "require_grad": {"require_grad_typo"},
     "ValueError: optimizer got an empty parameter list": {"python_list"},
-    "RuntimeError: Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace. This view was created "
+    "RuntimeError: Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace. This view was "
+    "created "
     "inside a custom Function": {"backward_hook_inplace"},
     "UserWarning: None of the inputs have requires_grad=True. Gradients will be None": {"checkpoint_input"},
     "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.": {

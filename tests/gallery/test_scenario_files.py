@@ -1,7 +1,9 @@
 """The scenarios that ship are complete and end as they say, and a broken file is reported with its name and its key."""
 
 import ast
+import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,7 @@ from tests.agreement.test_agreement import is_true
 from tests.gallery import new_scenario
 from tests.support.explaining import findings_of_traces
 from tests.support.sampling import parameters_of_run
-from tests.support.tracing import Replay
-from tests.support.workers import Workers
+from tests.support.tracing import Replay, trace
 
 pytestmark = pytest.mark.slow
 
@@ -61,9 +62,20 @@ def test_a_scenario_is_short_accepted_and_described_in_each_language(scenario: S
     assert len(scenario.text["en"]["title"]) < 60
 
 
+def recorded_trace(source: str) -> dict[str, Any]:
+    """The trace of a program, a copy for each test. It is recorded once."""
+    trace_of_program: dict[str, Any] = json.loads(recorded_json(source))
+    return trace_of_program
+
+
+@cache
+def recorded_json(source: str) -> str:
+    return json.dumps(trace(source))
+
+
 @EACH
-def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) -> None:
-    recorded = workers.trace(scenario.source)
+def test_a_scenario_ends_as_its_words_say(scenario: Scenario) -> None:
+    recorded = recorded_trace(scenario.source)
     outcome = recorded["outcome"]
     assert outcome.get("error", {}).get("line") == scenario.raises_at
     assert outcome["status"] == ("raised" if scenario.raises_at else "finished")
@@ -76,14 +88,14 @@ def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) 
 
 
 @EACH
-def test_a_scenario_runs_as_in_plain_python_and_its_picture_is_true(scenario: Scenario, workers: Workers) -> None:
-    is_true(scenario.source, workers.trace(scenario.source))
+def test_a_scenario_runs_as_in_plain_python_and_its_picture_is_true(scenario: Scenario) -> None:
+    is_true(scenario.source, recorded_trace(scenario.source))
 
 
 @EACH
-def test_the_things_to_look_at_exist_in_the_run(scenario: Scenario, workers: Workers) -> None:
+def test_the_things_to_look_at_exist_in_the_run(scenario: Scenario) -> None:
     """The nodes that it names are in the graph, and the names of which it names a part are in the program."""
-    recorded = workers.trace(scenario.source)
+    recorded = recorded_trace(scenario.source)
     values = [entity for step in recorded["steps"] for entity in step["set"].values()]
     nodes = {entity["name"].rpartition(".")[2] for entity in values if entity.get("kind") == "node"}
     words = set(re.findall(r"\w+", scenario.source))
@@ -95,10 +107,10 @@ def test_the_things_to_look_at_exist_in_the_run(scenario: Scenario, workers: Wor
 
 
 @pytest.fixture(scope="module")
-def found(request: pytest.FixtureRequest, workers: Workers) -> dict[str, set[str]]:
+def found(request: pytest.FixtureRequest) -> dict[str, set[str]]:
     """The kinds of findings of every scenario that is asked for."""
     scenarios = parameters_of_run(request, "scenario")
-    found = findings_of_traces([workers.trace(scenario.source) for scenario in scenarios])
+    found = findings_of_traces([recorded_trace(scenario.source) for scenario in scenarios])
     return {
         scenario.name: {finding["kind"] for finding in findings}
         for scenario, findings in zip(scenarios, found, strict=True)

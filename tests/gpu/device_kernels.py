@@ -1,7 +1,9 @@
-"""Compiles the recorder's kernels: `python -m tests.gpu.device_kernels [LIBRARY]` writes gradbox/recorder/devices/device_kernels.ptx.
+"""Compiles the recorder's kernels: `python -m tests.gpu.device_kernels [LIBRARY]` writes
+gradbox/recorder/devices/device_kernels.ptx.
 
 LIBRARY: the path of NVRTC, NVIDIA's compiler as a library, which needs no GPU. By itself that of the package
-nvidia-cuda-nvrtc-cu12 of this Python. Take one of CUDA 12: a driver loads no code that a later CUDA than its own compiled.
+nvidia-cuda-nvrtc-cu12 of this Python. Take one of CUDA 12: a driver loads no code that a later CUDA than its own
+compiled.
 """
 
 import ctypes
@@ -30,7 +32,10 @@ def find_library() -> str:
 
 
 def compile_kernels(library: str) -> str:
-    """The kernels as PTX. library: the path of NVRTC. Raises SystemExit with what the compiler says of a mistake."""
+    """The kernels as PTX. Raises SystemExit with what the compiler says of a mistake.
+
+    library: the path of NVRTC
+    """
     nvrtc: Any = ctypes.CDLL(library)
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), SOURCE.read_bytes(), SOURCE.name.encode(), 0, None, None)

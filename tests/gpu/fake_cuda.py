@@ -1,5 +1,6 @@
-"""A GPU for the recorder where there is none: the few functions of `torch.cuda` that it asks, over an allocator that keeps
-books as torch's caching one does for the program's storages, and writes them in the form of `torch.cuda.memory_snapshot`.
+"""A GPU for the recorder where there is none: the few functions of `torch.cuda` that it asks, over an allocator that
+keeps books as torch's caching one does for the program's storages, and writes them in the form of
+`torch.cuda.memory_snapshot`.
 
 `install` is to be called in the process that records, before it does.
 """
@@ -20,7 +21,8 @@ Block = dict[str, Any]
 
 
 class Allocator:
-    """Segments with their blocks. Small requests share segments of 2 MiB, large ones of 20; a freed block joins its neighbours."""
+    """Segments with their blocks. Small requests share segments of 2 MiB, large ones of 20; a freed block joins its
+    neighbours."""
 
     def __init__(self) -> None:
         self.segments: list[dict[str, Any]] = []

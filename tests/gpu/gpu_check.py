@@ -1,10 +1,12 @@
-"""`make gpu-check`: everything that needs a GPU, on a machine that has one, in less than five minutes; prints one table.
+"""`make gpu-check`: everything that needs a GPU, on a machine that has one, in less than five minutes; prints one
+table.
 
-`python -m tests.gpu.gpu_check [--programs FOLDER …] [--out FOLDER]`, in the project's folder, with the Python that has torch for
-CUDA. It starts a server with `GRADBOX_GPU=1` and asks it for runs on `cuda`: the programs of tests/examples/gpu_programs (and of other
-folders) against plain Python, the referee over those and over tests/examples/programs with CUDA as the default device, the times of one
-visitor and of eight, an endless kernel, and what the next program and one on the CPU beside it notice. Then it records a training
-as own code, and runs the tests that need a GPU. The status is 1 where something does not hold.
+`python -m tests.gpu.gpu_check [--programs FOLDER …] [--out FOLDER]`, in the project's folder, with the Python that has
+torch for CUDA. It starts a server with `GRADBOX_GPU=1` and asks it for runs on `cuda`: the programs of
+tests/examples/gpu_programs (and of other folders) against plain Python, the referee over those and over
+tests/examples/programs with CUDA as the default device, the times of one visitor and of eight, an endless kernel, and
+what the next program and one on the CPU beside it notice. Then it records a training as own code, and runs the tests
+that need a GPU. The status is 1 where something does not hold.
 """
 
 import argparse
@@ -39,8 +41,15 @@ IN_PROCESS_TESTS = [
 ]
 """Tests that use CUDA in the process of pytest: no fork of that may be asked to use it after them."""
 
-FORKING_TESTS = ["tests/gpu/test_gpu.py", "tests/gpu/test_gpu_queue.py", "tests/gpu/test_device_probe.py", "tests/recorder/test_device_bytes.py",
-         "tests/gpu/test_cuda_repairs.py", "--deselect", IN_PROCESS_TESTS[1]]  # fmt: skip
+FORKING_TESTS = [
+    "tests/gpu/test_gpu.py",
+    "tests/gpu/test_gpu_queue.py",
+    "tests/gpu/test_device_probe.py",
+    "tests/recorder/test_device_bytes.py",
+    "tests/gpu/test_cuda_repairs.py",
+    "--deselect",
+    IN_PROCESS_TESTS[1],
+]
 LIMITS = ("RATE", "ADDRESS", "REQUEST", "LIVE", "LIVE_ADDRESS", "SAVE", "SAVE_ADDRESS", "PICTURE")
 MASK = re.compile(r"0x[0-9a-f]+|\d+\.\d+ [GM]iB|process \d+|\(\d+\)")
 """What of a printed text differs from run to run: addresses, free memory, processes."""
@@ -50,9 +59,21 @@ SUMMARY = re.compile(
 )
 """The last line of the referee."""
 
-LEFT_TO_PLAIN = ("too_much_memory", "index_too_large", "allocator_numbers", "fragmentation", "losses_kept", "graph_replay",
-                 "oom", "device_assert", "memory", "conv_bn", "convolutions")  # fmt: skip
-"""Programs that the referee can't run twice in a process, or whose numbers are of a process that has run nothing else."""
+LEFT_TO_PLAIN = (
+    "too_much_memory",
+    "index_too_large",
+    "allocator_numbers",
+    "fragmentation",
+    "losses_kept",
+    "graph_replay",
+    "oom",
+    "device_assert",
+    "memory",
+    "conv_bn",
+    "convolutions",
+)
+"""Programs that the referee can't run twice in a process, or whose numbers are of a process that has run nothing
+else."""
 
 PLAIN_RUN = """
 import contextlib, io, json, os, signal, sys
@@ -293,7 +314,8 @@ def timed(command: Sequence[str]) -> Timed:
     """Run a command."""
     wrapper = (
         "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); "
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime + used.ru_stime); sys.exit(done.returncode)"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime + used.ru_stime); "
+        "sys.exit(done.returncode)"
     )
     begin = time.perf_counter()
     done = subprocess.run(

@@ -1,4 +1,5 @@
-"""Traces of programs on a server's GPU: `python -m tests.gpu.gpu_trace URL FILE…` prints one a line, in order, for the referee."""
+"""Traces of programs on a server's GPU: `python -m tests.gpu.gpu_trace URL FILE…` prints one a line, in order, for the
+referee."""
 
 import json
 import sys
@@ -11,7 +12,10 @@ TIMEOUT = 90.0
 
 
 def post_program(url: str, source: str, device: str = "cuda") -> tuple[int, Any]:
-    """The status and the body of an answer to a program; a body that is no JSON as text. url: of the server."""
+    """The status and the body of an answer to a program; a body that is no JSON as text.
+
+    url: of the server
+    """
     body = json.dumps({"source": source, "device": device}).encode()
     request = urllib.request.Request(f"{url}/api/runs", body, {"Content-Type": "application/json"})
     try:

@@ -1,8 +1,9 @@
-"""`make gpu-wheels` gathers what Gradbox needs beside torch for a machine without a package index, as wheels in var/gpu-wheels.
+"""`make gpu-wheels` gathers what Gradbox needs beside torch for a machine without a package index, as wheels in
+var/gpu-wheels.
 
-By itself for Python 3.12 on x86-64 Linux; `python -m tests.gpu.gpu_wheels 3.13` for another version. On that machine `make gpu-check`
-installs them into a folder of their own: nothing of its Python is changed. torch and numpy are not among them: the machine has
-its own, and what is tested is Gradbox beside those.
+By itself for Python 3.12 on x86-64 Linux; `python -m tests.gpu.gpu_wheels 3.13` for another version. On that machine
+`make gpu-check` installs them into a folder of their own: nothing of its Python is changed. torch and numpy are not
+among them: the machine has its own, and what is tested is Gradbox beside those.
 """
 
 import subprocess
@@ -29,7 +30,10 @@ def requirements() -> list[str]:
 
 
 def main(python_version: str = "3.12") -> None:
-    """Download the wheels. python_version: of the machine that they are for. Raises CalledProcessError."""
+    """Download the wheels. Raises CalledProcessError.
+
+    python_version: of the machine that they are for
+    """
     platforms = [f"manylinux_{version}_x86_64" for version in GLIBC_VERSIONS] + [
         "manylinux2014_x86_64",
         "manylinux1_x86_64",
@@ -42,7 +46,8 @@ def main(python_version: str = "3.12") -> None:
     subprocess.run([*command, *(f"--platform={name}" for name in platforms), *requirements()], check=True)
     wheels = list(TARGET.glob("*.whl"))
     print(
-        f"{len(wheels)} wheels, {sum(wheel.stat().st_size for wheel in wheels) / 1e6:.0f} MB, in {TARGET.relative_to(ROOT)}"
+        f"{len(wheels)} wheels, {sum(wheel.stat().st_size for wheel in wheels) / 1e6:.0f} MB, in "
+        f"{TARGET.relative_to(ROOT)}"
     )
 
 

@@ -1,4 +1,5 @@
-"""The kernels that summarize a GPU's memory give the same results as the CPU; the calls to them are tested everywhere."""
+"""The kernels that summarize a GPU's memory give the same results as the CPU; the calls to them are tested
+everywhere."""
 
 import ctypes
 from typing import Any
@@ -67,9 +68,18 @@ def test_the_processor_has_no_kernels() -> None:
 
 
 def test_structures_have_the_size_that_the_kernels_expect() -> None:
-    assert [ctypes.sizeof(kind) for kind in (device_kernels._ViewStruct, device_kernels._HistogramEdgesStruct, device_kernels._StretchStatisticsStruct)] == [
-        16 + 2 * 8 * device_kernels.MAX_DIMS, 24 + 17 * 8, 48,
-    ]  # fmt: skip
+    assert [
+        ctypes.sizeof(kind)
+        for kind in (
+            device_kernels._ViewStruct,
+            device_kernels._HistogramEdgesStruct,
+            device_kernels._StretchStatisticsStruct,
+        )
+    ] == [
+        16 + 2 * 8 * device_kernels.MAX_DIMS,
+        24 + 17 * 8,
+        48,
+    ]
 
 
 @pytest.fixture(scope="module")

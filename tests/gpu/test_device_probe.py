@@ -1,5 +1,5 @@
-"""A GPU's memory in the trace: segments, blocks, and which storage lies in which, by an allocator that stands in, and by
-snapshots of a real one (NVIDIA H100, torch 2.11)."""
+"""A GPU's memory in the trace: segments, blocks, and which storage lies in which, by an allocator that stands in, and
+by snapshots of a real one (NVIDIA H100, torch 2.11)."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Programs on a GPU, where there is one; and, everywhere, that the confinement which leaves a GPU's driver its ways still
-keeps files, network and processes."""
+"""Programs on a GPU, where there is one; and, everywhere, that the confinement which leaves a GPU's driver its ways
+still keeps files, network and processes."""
 
 import asyncio
 import json
@@ -114,7 +114,8 @@ def entities(trace: Trace, letter: str) -> dict[str, dict[str, Any]]:
 @needs_gpu
 def test_storages_lie_on_their_device(ran: Any) -> None:
     trace = ran(
-        "import torch\na = torch.ones(3, device='cuda', requires_grad=True)\nb = torch.ones(3)\n(a * 2).sum().backward()\n"
+        "import torch\na = torch.ones(3, device='cuda', requires_grad=True)\nb = torch.ones(3)\n(a * "
+        "2).sum().backward()\n"
     )
     assert trace.outcome.status == "finished", trace.outcome
     assert {facts["device"] for facts in entities(trace, "s").values()} >= {"cuda:0", "cpu"}
@@ -136,7 +137,7 @@ def test_every_step_records_the_allocator(ran: Any) -> None:
 
 @needs_gpu
 def test_gradients_are_those_of_plain_torch(ran: Any) -> None:
-    source = "import torch\ntorch.manual_seed(3)\nw = torch.randn(4, 4, device='cuda', requires_grad=True)\n(w @ w).relu().sum().backward()\nprint(w.grad.sum().item())\n"
+    source = "import torch\ntorch.manual_seed(3)\nw = torch.randn(4, 4, device='cuda', requires_grad=True)\n(w @ w).relu().sum().backward()\nprint(w.grad.sum().item())\n"  # noqa: E501
     plain = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120).stdout
     trace = ran(source)
     assert "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out") == plain
@@ -267,7 +268,8 @@ def test_a_program_on_the_cpu_finds_no_gpu() -> None:
         await pool.start()
         await pool.zygote.wait_until_booted()
         source = (
-            "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count(), torch.accelerator.is_available())\n"
+            "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count(), "
+            "torch.accelerator.is_available())\n"
             "torch.ones(2, requires_grad=True).sum().backward()\ntorch.ones(1, device='cuda')\n"
         )
         trace = (await pool.run_job(Job(source=source))).decoded()

@@ -29,7 +29,8 @@ Work = Callable[[RemotePool, Callable[[str], RemoteWorker]], Coroutine[Any, Any,
 
 
 def with_pool(url: str, broker: RedisServer, work: Work) -> None:
-    """Do this with a pool, and with what makes a worker of the queue gpu in this process, by what prepares its children."""
+    """Do this with a pool, and with what makes a worker of the queue gpu in this process, by what prepares its
+    children."""
     settings = Settings({}, queue_url=url, secret=SECRET, sandbox="off")
 
     async def main() -> None:

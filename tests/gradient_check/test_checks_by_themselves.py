@@ -1,4 +1,5 @@
-"""Gradients that are compared with finite differences without being asked: where, at what cost, and what is said of them."""
+"""Gradients that are compared with finite differences without being asked: where, at what cost, and what is said of
+them."""
 
 from functools import cache
 from typing import Any
@@ -69,7 +70,7 @@ with torch.no_grad():
     size = (w * w).sum()
 (torch.zeros(2).index_add(0, i, w) * size).sum().backward()
 """,
-    "a row of padding": "e = nn.Embedding(3, 2, 2)\nnn.init.normal_(e.weight)\n(e(torch.tensor([0, 2, 2])) ** 2).sum().backward()\n",
+    "a row of padding": "e = nn.Embedding(3, 2, 2)\nnn.init.normal_(e.weight)\n(e(torch.tensor([0, 2, 2])) ** 2).sum().backward()\n",  # noqa: E501
     "gradients scaled by frequency": """\
 e = nn.Embedding(3, 2, scale_grad_by_freq=True)
 (e(torch.tensor([0, 2, 2])) ** 2).sum().backward()

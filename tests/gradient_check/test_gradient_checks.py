@@ -1,4 +1,5 @@
-"""Gradients beside finite differences: verdicts against derivatives that were worked out by hand, and what can't be compared."""
+"""Gradients beside finite differences: verdicts against derivatives that were worked out by hand, and what can't be
+compared."""
 
 from functools import cache
 from typing import Any
@@ -175,11 +176,11 @@ def test_torch_and_the_slope_stand_beside_each_other(program: str) -> None:
 HEALTHY = {
     "mlp": "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\n"
     "loss = nn.functional.mse_loss(net(torch.randn(5, 3)), torch.randn(5, 1))\nloss.backward()\n",
-    "relu, dropout and norm": "net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.ReLU(), nn.Dropout(.5), nn.Linear(4, 2))\n"
+    "relu, dropout and norm": "net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.ReLU(), nn.Dropout(.5), nn.Linear(4, 2))\n"  # noqa: E501
     "nn.functional.cross_entropy(net(torch.randn(5, 3)), torch.tensor([0, 1, 1, 0, 1])).backward()\n",
     "gru": "emb, rnn = nn.Embedding(4, 3), nn.GRU(3, 2)\nh, _ = rnn(emb(torch.tensor([1, 2, 1])).unsqueeze(1))\n"
     "(h ** 2).sum().backward()\n",
-    "attention": "att = nn.MultiheadAttention(4, 2)\nx = torch.randn(3, 1, 4)\nout, _ = att(x, x, x)\n(out ** 2).sum().backward()\n",
+    "attention": "att = nn.MultiheadAttention(4, 2)\nx = torch.randn(3, 1, 4)\nout, _ = att(x, x, x)\n(out ** 2).sum().backward()\n",  # noqa: E501
 }
 
 
@@ -199,7 +200,7 @@ PROBLEMS = {
     "raised": LEAF + "y = x.exp()\ny.add_(1)\ny.sum().backward()\n",
     "not_one_loss": LEAF + "torch.autograd.grad(x * 2, x, torch.eye(2), is_grads_batched=True)\n",
     "not_repeatable": "import time\n" + LEAF + "(x * time.time()).sum().backward()\n",
-    "not_real": "z = torch.ones(2, dtype=torch.complex64, requires_grad=True)\n(z * z).sum().backward(torch.tensor(1j))\n",
+    "not_real": "z = torch.ones(2, dtype=torch.complex64, requires_grad=True)\n(z * z).sum().backward(torch.tensor(1j))\n",  # noqa: E501
     "not_in_double": LEAF + "assert x.dtype == torch.float32\nx.sum().backward()\n",
 }
 

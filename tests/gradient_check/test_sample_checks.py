@@ -1,4 +1,5 @@
-"""Whether samples stay apart: programs whose mixing operation is known, and those whose samples do not meet before the loss."""
+"""Whether samples stay apart: programs whose mixing operation is known, and those whose samples do not meet before the
+loss."""
 
 import json
 from pathlib import Path
@@ -23,7 +24,8 @@ APART: dict[str, tuple[str, int]] = {
         0,
     ),
     "a sequence first": (
-        "rnn, out = nn.GRU(4, 5), nn.Linear(5, 1)\nh, _ = rnn(torch.randn(7, 3, 4))\nout(h[-1]).pow(2).mean().backward()\n",
+        "rnn, out = nn.GRU(4, 5), nn.Linear(5, 1)\nh, _ = rnn(torch.randn(7, 3, "
+        "4))\nout(h[-1]).pow(2).mean().backward()\n",
         1,
     ),
     "attention within a sample": (
@@ -53,7 +55,8 @@ MIXED: dict[str, tuple[str, str, int]] = {
         "reshape", 7,
     ),
     "repeat where repeat_interleave belongs": (
-        "net = nn.Linear(4, 4)\nh = net(torch.randn(3, 4)).repeat(2, 1)\nh = h.view(3, 2, 4)\nh.mean(1).pow(2).sum().backward()\n",
+        "net = nn.Linear(4, 4)\nh = net(torch.randn(3, 4)).repeat(2, 1)\nh = h.view(3, 2, "
+        "4)\nh.mean(1).pow(2).sum().backward()\n",
         "view", 7,
     ),
     "a loss over pairs": (

@@ -1,4 +1,5 @@
-"""Fixes as the product offers them, without a server: programs are recorded in forks, all traces are explained at once."""
+"""Fixes as the product offers them, without a server: programs are recorded in forks, all traces are explained at
+once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,12 @@ from tests.support.explaining import findings_of_traces
 
 @dataclass(frozen=True)
 class Trial:
-    """A fix that was proposed and run. finding: what it is for; trace: of the changed program; left: its findings."""
+    """A fix that was proposed and run.
+
+    finding: what it is for
+    trace: of the changed program
+    left: its findings
+    """
 
     program: str
     finding: Finding

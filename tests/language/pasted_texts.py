@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 
 
 class PastedText(NamedTuple):
-    """key: `program`, or why it is not run. holds: texts of the program; facts: of the refusal. notices: their kinds."""
+    """key: `program`, or why it is not run
+    holds: texts of the program
+    facts: of the refusal
+    notices: their kinds
+    """
 
     text: str
     key: str
@@ -142,15 +146,18 @@ NOTEBOOK = json.dumps(
     {
         "cells": [
             {"cell_type": "markdown", "source": ["## Train"]},
-            {"cell_type": "code", "source": ["!pip install torch\n", "import torch\n", "w = torch.ones(2, requires_grad=True)"],
-             "outputs": []},
+            {
+                "cell_type": "code",
+                "source": ["!pip install torch\n", "import torch\n", "w = torch.ones(2, requires_grad=True)"],
+                "outputs": [],
+            },
             {"cell_type": "code", "source": ["w = w - 0.1 * w"], "outputs": []},
         ],
         "nbformat": 4,
         "nbformat_minor": 5,
         "metadata": {},
     }
-)  # fmt: skip
+)
 
 PROMPTS = """In [1]: import torch
 
@@ -274,7 +281,8 @@ TRACEBACKS: dict[str, PastedText] = {
         "train.py:3: UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed.",
         "traceback", facts={"type": "UserWarning"}),
     "out_of_memory": PastedText(
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 14.75 GiB",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 14.75 "
+        "GiB",
         "traceback", facts={"type": "OutOfMemoryError"}),
 }  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""An article's session that was pasted: its printed outputs stay beside its statements when it is edited, shared and saved."""
+"""An article's session that was pasted: its printed outputs stay beside its statements when it is edited, shared and
+saved."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ def expected(source: str) -> list[tuple[int | None, str]]:
         ("torch.Size([3])", "torch.Size([3])"),
         ("torch.float32", "torch.float32"),
         ("<class 'torch.Tensor'>", "<class 'torch.Tensor'>"),
-        ("Parameter containing: tensor([1.], requires_grad=True)", "Parameter containing: tensor([1.], requires_grad=True)"),
+        ("Parameter containing: tensor([1.], requires_grad=True)", "Parameter containing: tensor([1.], requires_grad=True)"),  # noqa: E501
         ("2", "2"),
         ("out: 2.5", "2.5"),
         ("-1e-3", "-1e-3"),
@@ -113,7 +113,7 @@ def test_the_label_of_a_print_is_recognized() -> None:
 
 
 def test_a_bare_string_that_holds_only_outputs_is_taken() -> None:
-    source = "print(a)\n'''\n输出结果：\ntensor(2.) # 2*2\nNone\n140568935036464\n'''\n'prose'\n'None of it'\n''' True\n  False '''\n"
+    source = "print(a)\n'''\n输出结果：\ntensor(2.) # 2*2\nNone\n140568935036464\n'''\n'prose'\n'None of it'\n''' True\n  False '''\n"  # noqa: E501
     assert expected(source) == [(7, "tensor(2.)\nNone\n140568935036464"), (11, "True\n  False")]
     assert expected("'True'\nprint(1)\n") == []
 

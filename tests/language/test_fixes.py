@@ -160,7 +160,8 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
     "in_place": ("m.w = nn.Parameter(v)", 3, {}, "with torch.no_grad():\n    m.w.copy_(v)"),
     "optimizer_later": ("opt = f(m)\nm.w = v", 3, {"to": 4}, "m.w = v\nopt = f(m)"),
     "mark_dirty": (
-        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x += 1\n        return x",
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x += 1\n        "
+        "return x",
         6,
         {"name": "x"},
         "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x += 1\n"
@@ -177,7 +178,8 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         "class F(torch.autograd.Function):\n    def forward(self, x):\n        return x\ny = F()(x)",
         4,
         {"name": "F"},
-        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(self, x):\n        return x\ny = F.apply(x)",
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(self, x):\n        return x\ny = "
+        "F.apply(x)",
     ),
     "clone_operand": ("x -= x[0]", 3, {}, "x -= x[0].clone()"),
     "deepcopy_instead": ("best = copy.copy(m)", 3, {}, "best = copy.deepcopy(m)"),
@@ -299,7 +301,8 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         "m.load_state_dict({'net.' + key: value for key, value in d.items()})",
     ),
 }
-"""By kind: the lines of a program after its imports, the hint's line and facts, and what the first fix makes of them."""
+"""By kind: the lines of a program after its imports, the hint's line and facts, and what the first fix makes of
+them."""
 
 
 def test_every_kind_has_a_case_and_a_sentence_in_both_languages() -> None:

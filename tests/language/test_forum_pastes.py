@@ -1,6 +1,6 @@
-"""More of what people paste into the box: reports of test runners and trainers, mails, commands with a program inside, printed output,
-other languages, halves of programs. None of what is no program is answered with Python's `invalid syntax`.
-"""
+"""More of what people paste into the box: reports of test runners and trainers, mails, commands with a program inside,
+printed output, other languages, halves of programs. None of what is no program is answered with Python's `invalid
+syntax`."""
 
 import json
 from typing import Any
@@ -17,8 +17,10 @@ OTHERS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m\n"
         "\x1b[0;31mRuntimeError\x1b[0m                              Traceback (most recent call last)\n"
         "\x1b[0;32m<ipython-input-14-3c1d5f2a>\x1b[0m in \x1b[0;36m<cell line: 0>\x1b[0;34m()\x1b[0m\n"
-        "\x1b[1;32m      2\x1b[0m \x1b[0;32mfor\x1b[0m \x1b[0mx\x1b[0m\x1b[0;34m,\x1b[0m \x1b[0my\x1b[0m \x1b[0;32min\x1b[0m \x1b[0mloader\x1b[0m\x1b[0;34m:\x1b[0m\n"
-        "\x1b[1;32m      3\x1b[0m     \x1b[0mloss\x1b[0m \x1b[0;34m=\x1b[0m \x1b[0mcriterion\x1b[0m\x1b[0;34m(\x1b[0m\x1b[0mmodel\x1b[0m\x1b[0;34m(\x1b[0m\x1b[0mx\x1b[0m\x1b[0;34m)\x1b[0m\x1b[0;34m,\x1b[0m \x1b[0my\x1b[0m\x1b[0;34m)\x1b[0m\n"
+        "\x1b[1;32m      2\x1b[0m \x1b[0;32mfor\x1b[0m \x1b[0mx\x1b[0m\x1b[0;34m,\x1b[0m \x1b[0my\x1b[0m "
+        "\x1b[0;32min\x1b[0m \x1b[0mloader\x1b[0m\x1b[0;34m:\x1b[0m\n"
+        "\x1b[1;32m      3\x1b[0m     \x1b[0mloss\x1b[0m \x1b[0;34m=\x1b[0m "
+        "\x1b[0mcriterion\x1b[0m\x1b[0;34m(\x1b[0m\x1b[0mmodel\x1b[0m\x1b[0;34m(\x1b[0m\x1b[0mx\x1b[0m\x1b[0;34m)\x1b[0m\x1b[0;34m,\x1b[0m \x1b[0my\x1b[0m\x1b[0;34m)\x1b[0m\n"
         "\x1b[0;32m----> 4\x1b[0;31m     \x1b[0mloss\x1b[0m\x1b[0;34m.\x1b[0m\x1b[0mbackward\x1b[0m\x1b[0;34m(\x1b[0m\x1b[0;34m)\x1b[0m\n"
         "\x1b[0m\n"
         "\x1b[0;31mRuntimeError\x1b[0m: element 0 of tensors does not require grad and does not have a grad_fn\n",
@@ -47,7 +49,8 @@ OTHERS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "\n"
         "/usr/lib/python3.12/site-packages/torch/nn/modules/linear.py:125: RuntimeError\n"
         "=========================== short test summary info ============================\n"
-        "FAILED tests/test_model.py::test_forward_shape - RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x12 and 10x5)\n"
+        "FAILED tests/test_model.py::test_forward_shape - RuntimeError: mat1 and mat2 shapes cannot be multiplied "
+        "(4x12 and 10x5)\n"
         "========================= 1 failed, 2 passed in 1.21s ==========================\n",
         "traceback",
         {"type": "RuntimeError"},
@@ -168,7 +171,8 @@ HEREDOC = f"$ python3 - <<'EOF'\n{PROGRAM}\nEOF\n"
 WRITTEN = f"cat > train.py << EOF\n{PROGRAM}\nEOF\npython train.py\n"
 COMMAND = 'python -c "import torch; x = torch.ones(2); print(x, \\"sum\\", x.sum())"\n'
 FENCES = (
-    "You need three things.\n\n1. Install it:\n\n```bash\npip install torch\n```\n\n2. Make it:\n\n```python\nimport torch\n"
+    "You need three things.\n\n1. Install it:\n\n```bash\npip install torch\n```\n\n2. Make it:\n\n```python\nimport "
+    "torch\n"
     "w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * 3).sum().backward()\n```\n\n3. Look:\n\n"
     "```python\nprint(w.grad)\n```\n\nOutput:\n\n```\ntensor([6., 6.])\n```\n"
 )
@@ -222,7 +226,8 @@ def test_a_command_has_its_program_in_quotes() -> None:
     ("text", "kind", "args"),
     [
         (
-            "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n",
+            "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return "
+            "x\n",
             "uncalled",
             {"name": "Net"},
         ),

@@ -1,5 +1,5 @@
-"""Every fix that is offered for programs of tests/examples/findings, tests/examples/silent and the questions, run: which programs have one, and
-that it gives the gradients of a version that was corrected by hand."""
+"""Every fix that is offered for programs of tests/examples/findings, tests/examples/silent and the questions, run:
+which programs have one, and that it gives the gradients of a version that was corrected by hand."""
 
 import json
 import pickle
@@ -68,8 +68,8 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "zero_gradient": {"attention_over_one_score", "ce_single_logit", "clamp", "clamp_dead", "clamped_action", "entropy_of_own_sample", "sigmoid", "softmax_sum",
                       "zero_init_two_layers"},
 }  # fmt: skip
-"""By kind, the programs of tests/examples/findings and tests/examples/silent whose finding no small edit helps; every other one has to be
-offered a fix."""
+"""By kind, the programs of tests/examples/findings and tests/examples/silent whose finding no small edit helps; every
+other one has to be offered a fix."""
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +135,8 @@ def test_what_is_offered_runs_to_its_end_without_the_finding(
 
 
 def gradients(sources: list[str]) -> list[Gradients]:
-    """Those of each of these programs. In a fork: forks of a process in which autograd's engine has threads can't run a backward."""
+    """Those of each of these programs. In a fork: forks of a process in which autograd's engine has threads can't run a
+    backward."""
     found: list[Gradients] = pickle.loads(
         forked(lambda write: write(pickle.dumps([gradients_here(source) for source in sources])))
     )

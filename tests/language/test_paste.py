@@ -90,7 +90,7 @@ def test_what_can_not_be_seen_is_pointed_out() -> None:
 def test_a_transcript_keeps_its_statements_and_sets_aside_what_was_printed() -> None:
     pasted = normalise_pasted_text(
         "Python 3.11\n>>> for i in range(2):\n...     print(i)  # twice\n...\n0\n1\n>>>x = 3\n>>> x\n3\n\n>>> x /0\n"
-        'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\n    y = x / 0\nZeroDivisionError: z\n'
+        'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\n    y = x / 0\nZeroDivisionError: z\n'  # noqa: E501
     )
     assert pasted.source == "for i in range(2):\n    print(i)  # twice\n\nx = 3\nx\nx /0"
     assert pasted.lines == [2, 3, 4, 7, 8, 11]

@@ -86,7 +86,8 @@ def test_what_is_not_available_says_what_and_why(source: str, key: str, what: st
         "globals(), locals(), vars(), dir(), id(1), getattr(1, 'real'), type('A', (), {}), super, memoryview, help",
         "x._version, x._base, x._saved_self, x._raw_saved_result, x._backward_hooks, self._x, f.__name__, x.__dict__",
         "x.cuda()\nx.load()\nx.save(1)\nself.open()\nmodel.compile(1)\nre.compile",
-        "import torch, torch._inductor.config as c\nc.a = 1\ntorch._inductor.config.triton.b = 1\nfrom torch._inductor import config",
+        "import torch, torch._inductor.config as c\nc.a = 1\ntorch._inductor.config.triton.b = 1\nfrom "
+        "torch._inductor import config",
         "import torch.utils.checkpoint, torch.autograd.forward_ad as fw, numpy.linalg\nfrom torch.utils import data",
         "from torch import *\nfrom torch.optim.lr_scheduler import StepLR",
         "import sys\nsys.exit(sys.version, sys.getsizeof(1), sys.getrefcount(1), sys.argv)",

@@ -63,51 +63,166 @@ def has_tqdm() -> bool:
 
 
 CASES = {
-    "a tensor": ("load", "import torch\nx = torch.load('x.pt')\nprint(x.sum() * 2)\n", "x = torch.empty(4, 4).normal_()"),
+    "a tensor": (
+        "load",
+        "import torch\nx = torch.load('x.pt')\nprint(x.sum() * 2)\n",
+        "x = torch.empty(4, 4).normal_()",
+    ),
     "an alias": ("load", "import torch as t\nx = t.load('x.pt').cuda\n", "x = t.empty(4, 4).normal_().cuda"),
-    "in a call": ("load", "import torch\nprint(torch.load('x', map_location='cpu').shape)\n", "print(torch.empty(4, 4).normal_().shape)"),
-    "weights": ("weights", LAYER + "model.load_state_dict(torch.load('m.pt'))\nprint(model(torch.ones(2)))\n", "model.load_state_dict(model.state_dict())"),
+    "in a call": (
+        "load",
+        "import torch\nprint(torch.load('x', map_location='cpu').shape)\n",
+        "print(torch.empty(4, 4).normal_().shape)",
+    ),
+    "weights": (
+        "weights",
+        LAYER + "model.load_state_dict(torch.load('m.pt'))\nprint(model(torch.ones(2)))\n",
+        "model.load_state_dict(model.state_dict())",
+    ),
     "weights by name": (
         "weights",
-        LAYER + "state = torch.load('m.pt')\nopt = torch.optim.SGD(model.parameters(), lr=1.)\nmodel.load_state_dict(state['model'])\nopt.load_state_dict(\n    state['opt'])\n",
-        "# state = torch.load('m.pt')\nopt = torch.optim.SGD(model.parameters(), lr=1.)\nmodel.load_state_dict(model.state_dict())\nopt.load_state_dict(\n    opt.state_dict())",
+        LAYER
+        + "state = torch.load('m.pt')\nopt = torch.optim.SGD(model.parameters(), lr=1.)\nmodel.load_state_dict(state['model'])\nopt.load_state_dict(\n    state['opt'])\n",
+        "# state = torch.load('m.pt')\nopt = torch.optim.SGD(model.parameters(), "
+        "lr=1.)\nmodel.load_state_dict(model.state_dict())\nopt.load_state_dict(\n    opt.state_dict())",
     ),
-    "weights alone in a block": ("weights", LAYER + "if model:\n    model.load_state_dict(torch.load('m.pt'))\n", "    model.load_state_dict(model.state_dict())"),
-    "weights before another": ("weights", LAYER + "model.load_state_dict(torch.load('m')); x = 1\n", "model.load_state_dict(model.state_dict()); x = 1"),
-    "an array": ("load", "import numpy as np\nimport torch\nx = torch.from_numpy(np.load('x.npy')).float()\nprint(x.shape)\n", "torch.from_numpy(np.random.randn(4, 4)).float()"),
-    "a text file of numbers": ("load", "import numpy\nx = numpy.loadtxt('x.csv', delimiter=',')[:, 1:]\n", "x = numpy.random.randn(4, 4)[:, 1:]"),
+    "weights alone in a block": (
+        "weights",
+        LAYER + "if model:\n    model.load_state_dict(torch.load('m.pt'))\n",
+        "    model.load_state_dict(model.state_dict())",
+    ),
+    "weights before another": (
+        "weights",
+        LAYER + "model.load_state_dict(torch.load('m')); x = 1\n",
+        "model.load_state_dict(model.state_dict()); x = 1",
+    ),
+    "an array": (
+        "load",
+        "import numpy as np\nimport torch\nx = torch.from_numpy(np.load('x.npy')).float()\nprint(x.shape)\n",
+        "torch.from_numpy(np.random.randn(4, 4)).float()",
+    ),
+    "a text file of numbers": (
+        "load",
+        "import numpy\nx = numpy.loadtxt('x.csv', delimiter=',')[:, 1:]\n",
+        "x = numpy.random.randn(4, 4)[:, 1:]",
+    ),
     "a table": (
         "table",
-        "import pandas as pd\nimport torch\ndf = pd.read_csv('x.csv')\nx = torch.tensor(df.iloc[:, :-1].values)\ny = torch.tensor(df.iloc[:, -1].to_numpy())\nprint(x.shape, y.shape)\n",
+        "import pandas as pd\nimport torch\ndf = pd.read_csv('x.csv')\nx = torch.tensor(df.iloc[:, :-1].values)\ny = "
+        "torch.tensor(df.iloc[:, -1].to_numpy())\nprint(x.shape, y.shape)\n",
         "df = np.random.randn(4, 4)\nx = torch.tensor(df[:, :-1])\ny = torch.tensor(df[:, -1])",
     ),
-    "a table at once": ("table", "import torch, math\nimport pandas\nx = torch.tensor(pandas.read_csv('x').values)\n", "torch.tensor(np.random.randn(4, 4))"),
-    "grey pictures": ("pictures", PICTURES.format("MNIST"), "train = torch.utils.data.TensorDataset(torch.randn(64, 1, 28, 28), torch.randint(0, 10, (64,)))"),
+    "a table at once": (
+        "table",
+        "import torch, math\nimport pandas\nx = torch.tensor(pandas.read_csv('x').values)\n",
+        "torch.tensor(np.random.randn(4, 4))",
+    ),
+    "grey pictures": (
+        "pictures",
+        PICTURES.format("MNIST"),
+        "train = torch.utils.data.TensorDataset(torch.randn(64, 1, 28, 28), torch.randint(0, 10, (64,)))",
+    ),
     "coloured pictures": ("pictures", PICTURES.format("CIFAR10"), "(torch.randn(64, 3, 32, 32),"),
-    "a folder": ("pictures", "import torch\nfrom torchvision.datasets import ImageFolder\ndata = ImageFolder('x')\nprint(data[0][0].shape)\n", "data = list(zip(map(torch.clone, torch.randn(64, 3, 32, 32)), torch.randint(0, 10, (64,)).tolist()))"),
+    "a folder": (
+        "pictures",
+        "import torch\nfrom torchvision.datasets import ImageFolder\ndata = ImageFolder('x')\nprint(data[0][0].shape)\n",
+        "data = list(zip(map(torch.clone, torch.randn(64, 3, 32, 32)), torch.randint(0, 10, (64,)).tolist()))",
+    ),
     "text": ("text", "text = open('x.txt').read()\nprint(len(set(text)))\n", "text = 'the quick brown fox"),
-    "text in a block": ("text", "with open('x.txt', 'r') as f:\n    text = f.read()\nprint(text[:9])\n", "text = 'the quick brown fox"),
+    "text in a block": (
+        "text",
+        "with open('x.txt', 'r') as f:\n    text = f.read()\nprint(text[:9])\n",
+        "text = 'the quick brown fox",
+    ),
     "lines": ("text", "lines = open('x.txt').readlines()\nprint(lines[0].strip())\n", "lines = ['the quick"),
-    "unpacked": ("file", "import pickle\nimport torch\nwith open('x.pkl', 'rb') as f:\n    data = pickle.load(f)\nprint(data.shape)\n", "data = torch.empty(4, 4).normal_()"),
+    "unpacked": (
+        "file",
+        "import pickle\nimport torch\nwith open('x.pkl', 'rb') as f:\n    data = pickle.load(f)\nprint(data.shape)\n",
+        "data = torch.empty(4, 4).normal_()",
+    ),
     "lines in a loop": ("text", "f = open('x')\nfor line in f:\n    print(line)\n", "import io\nf = io.StringIO("),
-    "more than one statement": ("text", "import io\nwith open('x') as f:\n    a = f.read()\n    b = 1\n", "import io\nwith io.StringIO("),
+    "more than one statement": (
+        "text",
+        "import io\nwith open('x') as f:\n    a = f.read()\n    b = 1\n",
+        "import io\nwith io.StringIO(",
+    ),
     "a path": ("text", "from pathlib import Path\nt = Path('x').read_text()\nprint(len(t))\n", "t = 'the quick"),
-    "a directory": ("directory", LAYER + "torch.save(model, 'a/b/m.pt')\nprint(len(torch.load('a/b/m.pt', weights_only=False).weight))\n", "import os\nimport torch\nfrom torch import nn\nmodel = nn.Linear(2, 1)\nos.makedirs('a/b', exist_ok=True)\ntorch.save("),
-    "a directory for a text": ("directory", "import os\nif True:\n    with open('a/x', 'w') as f:\n        f.write('a')\n", "if True:\n    os.makedirs('a', exist_ok=True)\n    with open("),
-    "a directory first of all": ("directory", "open('a/x', 'w').close()\n", "import os\nos.makedirs('a', exist_ok=True)\nopen("),
-    "in a function": ("load", "import torch\ndef get(p):\n    return torch.load(p)\nprint(get('x').shape)\n", "    return torch.empty(4, 4).normal_()\n"),
-    "plots": ("plots", "import torch\nimport matplotlib.pyplot as plt\nxs, losses = torch.linspace(0, 1, 5), []\nfor x in xs:\n    losses.append((x ** 2).item())\nplt.plot(losses)\nplt.xlabel('step')\nfig, axes = plt.subplots(1, 2, figsize=(8, 4))\nfor ax, x in zip(axes.flat, xs):\n    ax.imshow(x)\n    ax.set_title('x')\naxes[0].plot(xs)\nplt.show()\nprint(len(losses))\n", "# for ax, x in zip"),
-    "a function that plots": ("plots", "import torch\nfrom matplotlib import pyplot as plt\ndef imshow(img):\n    '''Show it.'''\n    img = img / 2 + 0.5\n    plt.imshow(img)\n    plt.show()\nx = torch.ones(2)\nimshow(x)\nif True:\n    plt.figure()\nprint(x)\n", "# imshow(x)\n# if True:\n    # plt.figure()" ),
-    "a bar": ("progress", "from tqdm import tqdm\npbar = tqdm(range(3), desc='x')\nfor i in pbar:\n    pbar.set_description('y')\nprint(i)\n", "pbar = range(3)\n"),
-    "a bar of a range": ("progress", "import tqdm\nfor i in tqdm.trange(1, 3):\n    pass\nprint(i)\n", "for i in range(1, 3):"),
-    "samples": ("samples", "import torch\nfrom sklearn.datasets import make_moons\nX, y = make_moons(n_samples=50, noise=0.1)\nX = torch.from_numpy(X).float()\nprint(X.shape, y.shape)\n", "np.random.randint(0, 2, 100)"),
-    "a download": ("text", "import requests\ntext = requests.get('https://x.y/z.txt').text\nprint(len(text))\n", "text = 'the quick"),
-    "a download to a file": ("text", "import urllib.request\nurllib.request.urlretrieve('https://x.y/z.txt', 'input.txt')\nprint(len(open('input.txt').read()))\n", 'open(\'input.txt\', "w").write('),
-    "a compiler by its old name": ("compile", "import torch\nimport torch._dynamo as dynamo\n@dynamo.optimize('inductor', nopython=True)\ndef f(x):\n    return x + 1\nprint(f(torch.ones(1)), dynamo.optimize()(torch.sin)(torch.ones(1)))\n", "torch.compile(backend='inductor', fullgraph=True)"),
-    "a compiler that is imported": ("compile", "import torch\nfrom torch._dynamo import optimize\nf = optimize('inductor')(torch.sin)\nprint(f(torch.ones(1)))\n", "# from torch._dynamo import optimize"),
-    "a board": ("plots", "import torch\nfrom torch.utils.tensorboard import SummaryWriter\nwriter = SummaryWriter('runs')\nfor i in range(2):\n    loss = torch.ones(1) * i\n    writer.add_scalar('loss', loss, i)\nwriter.close()\nprint(loss)\n", "    # writer.add_scalar('loss', loss, i)"),
-    "memory of a file": ("load", "import numpy as np\nx = np.memmap('x', shape=(4, 4))\nprint(x.shape)\n", "x = np.random.randn(4, 4)"),
-}  # fmt: skip
+    "a directory": (
+        "directory",
+        LAYER + "torch.save(model, 'a/b/m.pt')\nprint(len(torch.load('a/b/m.pt', weights_only=False).weight))\n",
+        "import os\nimport torch\nfrom torch import nn\nmodel = nn.Linear(2, 1)\nos.makedirs('a/b', exist_ok=True)\ntorch.save(",
+    ),
+    "a directory for a text": (
+        "directory",
+        "import os\nif True:\n    with open('a/x', 'w') as f:\n        f.write('a')\n",
+        "if True:\n    os.makedirs('a', exist_ok=True)\n    with open(",
+    ),
+    "a directory first of all": (
+        "directory",
+        "open('a/x', 'w').close()\n",
+        "import os\nos.makedirs('a', exist_ok=True)\nopen(",
+    ),
+    "in a function": (
+        "load",
+        "import torch\ndef get(p):\n    return torch.load(p)\nprint(get('x').shape)\n",
+        "    return torch.empty(4, 4).normal_()\n",
+    ),
+    "plots": (
+        "plots",
+        "import torch\nimport matplotlib.pyplot as plt\nxs, losses = torch.linspace(0, 1, 5), []\nfor x in xs:\n    losses.append((x ** 2).item())\nplt.plot(losses)\nplt.xlabel('step')\nfig, axes = plt.subplots(1, 2, figsize=(8, 4))\nfor ax, x in zip(axes.flat, xs):\n    ax.imshow(x)\n    ax.set_title('x')\naxes[0].plot(xs)\nplt.show()\nprint(len(losses))\n",
+        "# for ax, x in zip",
+    ),
+    "a function that plots": (
+        "plots",
+        "import torch\nfrom matplotlib import pyplot as plt\ndef imshow(img):\n    '''Show it.'''\n    img = img / 2 + 0.5\n    plt.imshow(img)\n    plt.show()\nx = torch.ones(2)\nimshow(x)\nif True:\n    plt.figure()\nprint(x)\n",
+        "# imshow(x)\n# if True:\n    # plt.figure()",
+    ),
+    "a bar": (
+        "progress",
+        "from tqdm import tqdm\npbar = tqdm(range(3), desc='x')\nfor i in pbar:\n    pbar.set_description('y')\nprint(i)\n",
+        "pbar = range(3)\n",
+    ),
+    "a bar of a range": (
+        "progress",
+        "import tqdm\nfor i in tqdm.trange(1, 3):\n    pass\nprint(i)\n",
+        "for i in range(1, 3):",
+    ),
+    "samples": (
+        "samples",
+        "import torch\nfrom sklearn.datasets import make_moons\nX, y = make_moons(n_samples=50, noise=0.1)\nX = torch.from_numpy(X).float()\nprint(X.shape, y.shape)\n",
+        "np.random.randint(0, 2, 100)",
+    ),
+    "a download": (
+        "text",
+        "import requests\ntext = requests.get('https://x.y/z.txt').text\nprint(len(text))\n",
+        "text = 'the quick",
+    ),
+    "a download to a file": (
+        "text",
+        "import urllib.request\nurllib.request.urlretrieve('https://x.y/z.txt', 'input.txt')\nprint(len(open('input.txt').read()))\n",
+        "open('input.txt', \"w\").write(",
+    ),
+    "a compiler by its old name": (
+        "compile",
+        "import torch\nimport torch._dynamo as dynamo\n@dynamo.optimize('inductor', nopython=True)\ndef f(x):\n    return x + 1\nprint(f(torch.ones(1)), dynamo.optimize()(torch.sin)(torch.ones(1)))\n",
+        "torch.compile(backend='inductor', fullgraph=True)",
+    ),
+    "a compiler that is imported": (
+        "compile",
+        "import torch\nfrom torch._dynamo import optimize\nf = optimize('inductor')(torch.sin)\nprint(f(torch.ones(1)))\n",
+        "# from torch._dynamo import optimize",
+    ),
+    "a board": (
+        "plots",
+        "import torch\nfrom torch.utils.tensorboard import SummaryWriter\nwriter = SummaryWriter('runs')\nfor i in range(2):\n    loss = torch.ones(1) * i\n    writer.add_scalar('loss', loss, i)\nwriter.close()\nprint(loss)\n",
+        "    # writer.add_scalar('loss', loss, i)",
+    ),
+    "memory of a file": (
+        "load",
+        "import numpy as np\nx = np.memmap('x', shape=(4, 4))\nprint(x.shape)\n",
+        "x = np.random.randn(4, 4)",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -232,7 +347,8 @@ def test_a_repair_uses_the_shape_that_the_reader_enters() -> None:
     [
         "import torch\nckpt = torch.load('x')\nprint(ckpt['epoch'])\n",
         "import torch\nmodel = torch.load('x')\nmodel.eval()\n",
-        "import torch\nmodel = torch.nn.Linear(1, 1)\nstate = torch.load('x')\nmissing = model.load_state_dict(state['a'])\nprint(missing)\n",
+        "import torch\nmodel = torch.nn.Linear(1, 1)\nstate = torch.load('x')\nmissing = "
+        "model.load_state_dict(state['a'])\nprint(missing)\n",
         "import torch\nstate = torch.load('x')\nfor k, v in state.items():\n    print(k)\n",
         "import pandas as pd\ndf = pd.read_csv('x')\nprint(df.mean())\n",
         "import pandas as pd\npd.read_csv('x').describe()\n",

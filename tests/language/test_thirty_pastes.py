@@ -1,6 +1,6 @@
-"""Thirty things that people paste, each as it stood where it was copied: ten errors, notebooks and sessions, lines for a terminal,
-prose, a forum's page, a change, CUDA, and programs whose imports are not here. Each gets an answer of its own kind.
-"""
+"""Thirty things that people paste, each as it stood where it was copied: ten errors, notebooks and sessions, lines for
+a terminal, prose, a forum's page, a change, CUDA, and programs whose imports are not here. Each gets an answer of its
+own kind."""
 
 import json
 from dataclasses import dataclass, field
@@ -17,9 +17,11 @@ from gradbox.wire.program import Refusal
 
 @dataclass(frozen=True)
 class Paste:
-    """key: `program` for one that is run, else why it is not. holds: texts of the program that is made of it.
-
-    facts: what the refusal has to name. repair: the key of an offer. lines: that need a package that is not here.
+    """key: `program` for one that is run, else why it is not
+    holds: texts of the program that is made of it
+    facts: what the refusal has to name
+    repair: the key of an offer
+    lines: that need a package that is not here
     """
 
     text: str
@@ -34,14 +36,32 @@ NOTEBOOK = json.dumps(
     {
         "cells": [
             {"cell_type": "markdown", "metadata": {}, "source": ["# Week 3: why is `.grad` None?\n", "Run all cells."]},
-            {"cell_type": "code", "metadata": {}, "execution_count": 4, "outputs": [],
-             "source": ["%matplotlib inline\n", "import torch\n", "w = torch.randn(3, requires_grad=True)\n"]},
-            {"cell_type": "code", "metadata": {}, "execution_count": 5, "source": "h = w * 2\nh.sum().backward()\nh.grad",
-             "outputs": [{"output_type": "stream", "name": "stderr", "text": ["UserWarning: The .grad attribute of a Tensor"]}]},
+            {
+                "cell_type": "code",
+                "metadata": {},
+                "execution_count": 4,
+                "outputs": [],
+                "source": ["%matplotlib inline\n", "import torch\n", "w = torch.randn(3, requires_grad=True)\n"],
+            },
+            {
+                "cell_type": "code",
+                "metadata": {},
+                "execution_count": 5,
+                "source": "h = w * 2\nh.sum().backward()\nh.grad",
+                "outputs": [
+                    {
+                        "output_type": "stream",
+                        "name": "stderr",
+                        "text": ["UserWarning: The .grad attribute of a Tensor"],
+                    }
+                ],
+            },
         ],
-        "metadata": {"kernelspec": {"name": "python3"}}, "nbformat": 4, "nbformat_minor": 5,
+        "metadata": {"kernelspec": {"name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
     }
-)  # fmt: skip
+)
 
 PASTES = {
     # ten errors
@@ -56,7 +76,7 @@ Traceback (most recent call last):
   File "/home/anna/venv/lib/python3.12/site-packages/torch/_tensor.py", line 647, in backward
     torch.autograd.backward(
 RuntimeError: Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.
-""",
+""",  # noqa: E501
         "traceback",
         facts={"type": "RuntimeError", "at": 91, "file": "/home/anna/thesis/finetune.py", "code": "loss.backward()"},
     ),
@@ -73,11 +93,13 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 256x10)
         facts={"type": "RuntimeError", "at": 33, "code": "out = head(features)"},
     ),
     "last_line_alone": Paste(
-        "ValueError: Expected input batch_size (64) to match target batch_size (63).", "traceback",
+        "ValueError: Expected input batch_size (64) to match target batch_size (63).",
+        "traceback",
         facts={"type": "ValueError", "error": "Expected input batch_size (64) to match target batch_size (63)."},
     ),
     "message_without_a_type": Paste(
-        "element 0 of tensors does not require grad and does not have a grad_fn", "question",
+        "element 0 of tensors does not require grad and does not have a grad_fn",
+        "question",
     ),
     "error_in_a_quoted_mail": Paste(
         """> Traceback (most recent call last):
@@ -135,7 +157,7 @@ RuntimeError: one of the variables needed for gradient computation has been modi
 ```
 
 Any idea? Thanks!
-""",
+""",  # noqa: E501
         "traceback",
         facts={"type": "RuntimeError", "at": 210},
     ),
@@ -205,16 +227,27 @@ v.detach().add_(1)
         holds=("v = torch.ones(2, requires_grad=True)", "v.detach().add_(1)"),
     ),
     # lines for a terminal
-    "pip": Paste("pip3 install --upgrade torch torchvision --index-url https://download.pytorch.org" "/whl/cu126", "install",
-                 facts={"packages": "torch torchvision", "here": "torch", "absent": "torchvision"}),
-    "conda": Paste("$ conda install pytorch pytorch-cuda=12.4 -c pytorch -c nvidia", "install",
-                   facts={"packages": "pytorch pytorch-cuda"}),
+    "pip": Paste(
+        "pip3 install --upgrade torch torchvision --index-url https://download.pytorch.org/whl/cu126",
+        "install",
+        facts={"packages": "torch torchvision", "here": "torch", "absent": "torchvision"},
+    ),
+    "conda": Paste(
+        "$ conda install pytorch pytorch-cuda=12.4 -c pytorch -c nvidia",
+        "install",
+        facts={"packages": "pytorch pytorch-cuda"},
+    ),
     "uv": Paste("uv pip install einops lightning", "install", facts={"packages": "einops lightning"}),
     # prose
-    "question": Paste("whats the difference between detach() and with torch.no_grad() when i update weights by hand?", "question"),
-    "question_in_chinese": Paste("为什么 loss.backward() 之后 x.grad 还是 None？我已经设置了 requires_grad=True", "question"),
+    "question": Paste(
+        "whats the difference between detach() and with torch.no_grad() when i update weights by hand?", "question"
+    ),
+    "question_in_chinese": Paste(
+        "为什么 loss.backward() 之后 x.grad 还是 None？我已经设置了 requires_grad=True", "question"
+    ),
     "sentence_of_a_tutorial": Paste(
-        "Gradients accumulate: calling backward twice adds the second gradient to the first, so zero them between steps.",
+        "Gradients accumulate: calling backward twice adds the second gradient to the first, so zero them between "
+        "steps.",
         "question",
     ),
     # a page and a change
@@ -244,47 +277,67 @@ index 3f1a..9bc2 100644
     ),
     # CUDA: it is a program, and what to do about the device is known once it has run
     "cuda_method": Paste(
-        "import torch\nnet = torch.nn.Linear(4, 2).cuda()\nout = net(torch.randn(8, 4).cuda())\nout.mean().backward()\n",
-        "program", holds=("net = torch.nn.Linear(4, 2).cuda()",),
+        "import torch\nnet = torch.nn.Linear(4, 2).cuda()\nout = net(torch.randn(8, "
+        "4).cuda())\nout.mean().backward()\n",
+        "program",
+        holds=("net = torch.nn.Linear(4, 2).cuda()",),
     ),
     "cuda_with_amp": Paste(
         "scaler = torch.amp.GradScaler('cuda')\nwith torch.autocast('cuda', dtype=torch.float16):\n"
         "    y = torch.ones(2, 2, device='cuda:0') @ torch.ones(2, 2, device='cuda:0')\n",
-        "program", holds=("import torch", "with torch.autocast('cuda', dtype=torch.float16):"),
+        "program",
+        holds=("import torch", "with torch.autocast('cuda', dtype=torch.float16):"),
     ),
     "cuda_default_device": Paste(
         "import torch\ntorch.set_default_device('cuda')\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\n",
-        "program", holds=("torch.set_default_device('cuda')",),
+        "program",
+        holds=("torch.set_default_device('cuda')",),
     ),
     # imports that are not here
     "table": Paste(
-        "import torch\nimport pandas as pd\ndf = pd.read_csv('titanic.csv')\nx = torch.tensor(df[['age', 'fare']].values).float()\n"
+        "import torch\nimport pandas as pd\ndf = pd.read_csv('titanic.csv')\nx = torch.tensor(df[['age', "
+        "'fare']].values).float()\n"
         "y = torch.tensor(df['survived'].values)\n",
-        "missing", facts={"package": "pandas"}, repair="columns", lines=(3,),
+        "missing",
+        facts={"package": "pandas"},
+        repair="columns",
+        lines=(3,),
     ),
     "pictures": Paste(
         "import torch\nfrom torchvision import datasets, transforms\n"
         "tf = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.13,), (0.31,))])\n"
         "train = datasets.MNIST('data', train=True, download=True, transform=tf)\n"
         "for x, y in torch.utils.data.DataLoader(train, batch_size=32):\n    break\n",
-        "missing", facts={"package": "torchvision"}, repair="pictures", lines=(3, 4),
+        "missing",
+        facts={"package": "torchvision"},
+        repair="pictures",
+        lines=(3, 4),
     ),
     "language_model": Paste(
         "from transformers import AutoTokenizer, AutoModelForCausalLM\ntok = AutoTokenizer.from_pretrained('gpt2')\n"
-        "model = AutoModelForCausalLM.from_pretrained('gpt2')\nloss = model(**tok('hi', return_tensors='pt')).logits.sum()\n",
-        "missing", facts={"package": "transformers"}, lines=(2, 3),
+        "model = AutoModelForCausalLM.from_pretrained('gpt2')\nloss = model(**tok('hi', "
+        "return_tensors='pt')).logits.sum()\n",
+        "missing",
+        facts={"package": "transformers"},
+        lines=(2, 3),
     ),
     "metrics_nobody_uses": Paste(
-        "import torch, wandb\nfrom sklearn.metrics import f1_score\nx = torch.ones(2, requires_grad=True)\n(x ** 2).sum().backward()\n",
-        "missing", facts={"package": "wandb"}, repair="unused",
+        "import torch, wandb\nfrom sklearn.metrics import f1_score\nx = torch.ones(2, requires_grad=True)\n(x ** "
+        "2).sum().backward()\n",
+        "missing",
+        facts={"package": "wandb"},
+        repair="unused",
     ),
     "picture_of_my_own": Paste(
         "import numpy as np, torch\nfrom torchvision import transforms\n"
         "to_tensor = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.5,), (0.5,))])\n"
         "x = to_tensor(np.zeros((8, 8, 1), dtype=np.uint8))\nprint(x.shape)\n",
-        "missing", facts={"package": "torchvision"}, repair="transforms", lines=(3,),
+        "missing",
+        facts={"package": "torchvision"},
+        repair="transforms",
+        lines=(3,),
     ),
-}  # fmt: skip
+}
 
 
 def answered(text: str) -> tuple[str, list[Refusal]]:

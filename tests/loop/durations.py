@@ -1,7 +1,7 @@
 """How long each test took, phase by phase: every run writes it to `var/durations`.
 
-`make durations` prints where the time goes, by room and by file; with `--keep` it writes `tests/longest.txt`, the order in which
-a clone without durations of its own starts the files.
+`make durations` prints where the time goes, by room and by file; with `--keep` it writes `tests/longest.txt`, the order
+in which a clone without durations of its own starts the files.
 """
 
 import argparse
@@ -32,7 +32,11 @@ Phases = dict[str, float]
 
 
 class Run(TypedDict):
-    """What a file of `var/durations` has. seconds: of the whole run. tests: by node id."""
+    """What a file of `var/durations` has.
+
+    seconds: of the whole run
+    tests: by node id
+    """
 
     arguments: list[str]
     processes: int
@@ -100,7 +104,8 @@ def seconds_by_file(tests: dict[str, Phases]) -> dict[str, float]:
 
 
 def longest_first(folder: Path = FOLDER, kept: Path = KEPT_ORDER) -> list[str]:
-    """Files of tests, the longest first: by the last durations where a whole run has written some, else as they are kept."""
+    """Files of tests, the longest first: by the last durations where a whole run has written some, else as they are
+    kept."""
     if any(folder.glob("*-large-*.json")):
         return [file for file, seconds in seconds_by_file(last_durations(folder)).items() if seconds >= SECONDS_KEPT]
     return kept.read_text().split()

@@ -1,7 +1,8 @@
-"""A plugin for `make quick`: of a file of tests that a change reaches only by programs, it leaves those of these programs.
+"""A plugin for `make quick`: of a file of tests that a change reaches only by programs, it leaves those of these
+programs.
 
-`-p tests.loop.narrowed`; the environment's NARROWED is JSON: by file, the stems of the programs. Where no test of a file is
-named after one of them, all its tests stay.
+`-p tests.loop.narrowed`; the environment's NARROWED is JSON: by file, the stems of the programs. Where no test of a
+file is named after one of them, all its tests stay.
 """
 
 import json

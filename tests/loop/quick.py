@@ -1,8 +1,9 @@
-"""`make quick`: the tests that a change reaches, the nearest first, for as long as there is time; it prints which, and why.
+"""`make quick`: the tests that a change reaches, the nearest first, for as long as there is time; it prints which, and
+why.
 
-`python -m tests.loop.quick [--base REF] [--seconds N] [--list]`. A change is what differs from the main branch and what is not
-committed. Where there is none, or where a changed file can't be placed, the whole fast tier runs. What is reached and does not fit
-into the time is named, and left to `make test`.
+`python -m tests.loop.quick [--base REF] [--seconds N] [--list]`. A change is what differs from the main branch and what
+is not committed. Where there is none, or where a changed file can't be placed, the whole fast tier runs. What is
+reached and does not fit into the time is named, and left to `make test`.
 """
 
 import argparse
@@ -27,7 +28,8 @@ START_SECONDS = 20
 """Until the first test of several processes runs."""
 
 MANY = 10
-"""Files of tests: where more of those that are nearest to a change do not fit, a few of them say nothing of the others."""
+"""Files of tests: where more of those that are nearest to a change do not fit, a few of them say nothing of the
+others."""
 
 NARROWED_SECONDS, SLOW_SECONDS, OTHER_SECONDS = 5.0, 40.0, 3.0
 """What a file may take that has no durations yet."""
@@ -51,7 +53,9 @@ class Choice:
 
 
 def choose(graph: Graph, changed: Sequence[str], measured: dict[str, float], seconds: float) -> Choice:
-    """measured: seconds by file of tests. seconds: of all processes together."""
+    """measured: seconds by file of tests
+    seconds: of all processes together
+    """
     choice = Choice()
     nearest: dict[str, tuple[int, Reached]] = {}
     programs: dict[str, set[str]] = {}
@@ -75,7 +79,7 @@ def choose(graph: Graph, changed: Sequence[str], measured: dict[str, float], sec
         cost = (
             NARROWED_SECONDS if test.file in choice.narrowed else measured.get(test.file, 0.0) or estimate(graph, test)
         )
-        if not test.is_python or test.distance == 0 or cost <= seconds:
+        if not choice.chosen or not test.is_python or test.distance == 0 or cost <= seconds:
             choice.chosen.append(test)
             seconds -= cost if test.is_python else 0.0
         else:

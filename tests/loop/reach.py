@@ -1,8 +1,8 @@
 """What a change reaches: a graph of which file needs which, read from their text, and the tests on the way.
 
-Edges are imports of Python and of TypeScript, `@import` of styles, and what stands in strings: modules (`python -m`, entry
-points, hosts of tests), files and folders of the checkout, and bundles of the page, which are made of their first module.
-Nothing is run, so a path that a program puts together from parts that are not constant is not seen.
+Edges are imports of Python and of TypeScript, `@import` of styles, and what stands in strings: modules (`python -m`,
+entry points, hosts of tests), files and folders of the checkout, and bundles of the page, which are made of their first
+module. Nothing is run, so a path that a program puts together from parts that are not constant is not seen.
 """
 
 import ast
@@ -30,7 +30,11 @@ PAGE = ("templates", "static/js/main.ts", "static/css/all.css", "server/app.py")
 
 @dataclass(frozen=True)
 class Reached:
-    """A file of tests. distance: steps from the change; a folder is as many further as it is levels above it. through: the files on the way, from the change to before the test."""
+    """A file of tests.
+
+    distance: steps from the change; a folder is as many further as it is levels above it
+    through: the files on the way, from the change to before the test
+    """
 
     file: str
     distance: int
@@ -112,7 +116,8 @@ class Graph:
                     yield self._modules[f"{name}.__main__"]
 
     def _named(self, file: str, path: str, is_path: bool = False) -> Iterator[str]:
-        """The file or folder that a string of a Python file means, if any: of the root, or beside the file or a folder above it."""
+        """The file or folder that a string of a Python file means, if any: of the root, or beside the file or a folder
+        above it."""
         if not path or len(path) > 200 or "\n" in path or path.startswith("."):
             return
         yield from self._bundles(path)
@@ -142,7 +147,8 @@ class Graph:
         return "/".join(parts)
 
     def reached_tests(self, changed: str) -> list[Reached]:
-        """The files of tests that a changed file reaches, the nearest first; of equals, those of the same name and room."""
+        """The files of tests that a changed file reaches, the nearest first; of equals, those of the same name and
+        room."""
         folders = [str(folder) for folder in PurePosixPath(changed).parents][:-1]
         queue: list[tuple[int, str, tuple[str, ...]]] = [(0, changed, ())]
         queue += [(levels, folder, (changed,)) for levels, folder in enumerate(folders, 1)]
@@ -182,7 +188,8 @@ def is_test(file: str) -> bool:
 
 
 def likeness(test: str, changed: str) -> int:
-    """How many steps nearer a test is for the name that it shares with the changed file, and for a room of the same name.
+    """How many steps nearer a test is for the name that it shares with the changed file, and for a room of the same
+    name.
 
     A test whose name has the room's is nearer than another of that room.
     """
@@ -198,7 +205,10 @@ def checkout_files(root: Path) -> frozenset[str]:
 
 
 def changed_files(root: Path, base: str | None) -> list[str]:
-    """What differs from where this branch left `base`, with what is not committed. base: by default the main branch."""
+    """What differs from where this branch left `base`, with what is not committed.
+
+    base: by default the main branch
+    """
     candidates: Iterable[str] = [base] if base else ["origin/main", "main", "origin/master", "master"]
     for candidate in candidates:
         found = subprocess.run(

@@ -22,7 +22,7 @@ FILES = {
     "tests/support/recording.py": 'HOST = ["python", "-m", "server.host"]\n',
     "tests/test_two.py": "import gradbox.two\n",
     "tests/test_far.py": "from tests.support import recording\n",
-    "tests/test_page.py": 'from pathlib import Path\nT = Path(__file__).parent.parent / "templates"\nS = "static/css/all.css"\n',
+    "tests/test_page.py": 'from pathlib import Path\nT = Path(__file__).parent.parent / "templates"\nS = "static/css/all.css"\n',  # noqa: E501
     "tests/test_silent.py": 'from pathlib import Path\nF = Path(__file__).parent / "examples" / "silent"\n',
     "LICENSE": "",
     "NEWS.md": "",

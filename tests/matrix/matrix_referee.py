@@ -1,4 +1,5 @@
-"""Asks torch for every cell of the matrix by itself: no line of the server's programs, its own way to ask where there is one.
+"""Asks torch for every cell of the matrix by itself: no line of the server's programs, its own way to ask where there
+is one.
 
 `every_verdict` gives them by situation, operation and property.
 """

@@ -1,4 +1,5 @@
-"""The matrix as one server of a run of the tests has measured it: another that is given it need not measure for ten seconds."""
+"""The matrix as one server of a run of the tests has measured it: another that is given it need not measure for ten
+seconds."""
 
 import os
 import shutil

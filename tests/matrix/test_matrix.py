@@ -290,7 +290,7 @@ def test_while_nothing_is_measured_the_page_says_so(client: TestClient) -> None:
     "accident",
     [
         Answer(line=5, raised="MemoryError: "),
-        Answer(line=5, raised="RuntimeError: [enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),
+        Answer(line=5, raised="RuntimeError: [enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),  # noqa: E501
         Answer(line=2, raised="OSError: [Errno 24] Too many open files"),
         Answer(printed=""),
         Answer(printed="Killed"),

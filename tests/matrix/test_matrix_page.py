@@ -135,7 +135,7 @@ def test_a_finger_sees_the_card_first(chromium: Any, matrix: str) -> None:
             const [cell, card] = [document.querySelector("#detach_ a[data-property=grad_fn]"), document.querySelector("#cell-card")]
                 .map((element) => element.getBoundingClientRect());
             return cell.top >= 0 && cell.bottom <= card.top && card.bottom <= 845;
-        }"""
+        }"""  # noqa: E501
     )
     assert page.url.startswith(matrix)
     page.locator("#cell-card .open").tap()

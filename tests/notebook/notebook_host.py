@@ -1,4 +1,5 @@
-"""Runs a notebook of these cells in a kernel of its own, saves it, and converts it: `python -m tests.notebook.notebook_host FOLDER` reads cells.json."""
+"""Runs a notebook of these cells in a kernel of its own, saves it, and converts it: `python -m
+tests.notebook.notebook_host FOLDER` reads cells.json."""
 
 import json
 import sys

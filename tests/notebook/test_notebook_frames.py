@@ -1,7 +1,9 @@
-"""A cell's picture in the pages by which VS Code and Colab show outputs, with their policies: it steps, in the colours around it.
+"""A cell's picture in the pages by which VS Code and Colab show outputs, with their policies: it steps, in the colours
+around it.
 
-Neither program is here. VS Code puts all outputs of a notebook into one webview, by `innerHTML` and under a content security
-policy; Colab puts each into a frame of another origin, which may neither read the page around it nor other outputs.
+Neither program is here. VS Code puts all outputs of a notebook into one webview, by `innerHTML` and under a content
+security policy; Colab puts each into a frame of another origin, which may neither read the page around it nor other
+outputs.
 """
 
 import html
@@ -24,7 +26,7 @@ VSCODE_POLICY = (
 )
 VSCODE_PAGE = f"""<!doctype html><html><head><meta http-equiv="Content-Security-Policy" content="{VSCODE_POLICY}"></head>
 <body class="vscode-THEME" data-vscode-theme-kind="vscode-THEME" style="overflow: hidden">
-<div id="container" style="position: absolute; width: 100%; top: 0"></div></body></html>"""
+<div id="container" style="position: absolute; width: 100%; top: 0"></div></body></html>"""  # noqa: E501
 ADD_OUTPUT = """text => {
   const output = document.createElement('div');
   output.className = 'output';
@@ -54,7 +56,10 @@ def runs() -> list[Run]:
 
 
 def output(run: Run, carrier: str | None) -> str:
-    """What the notebook's file has of a picture. carrier: the number of the cell whose output has the viewer."""
+    """What the notebook's file has of a picture.
+
+    carrier: the number of the cell whose output has the viewer
+    """
     return pages.notebook_frame(run.body, run.title, run.summary(), carrier=carrier)
 
 

@@ -1,4 +1,5 @@
-"""JupyterLab and marimo themselves, in Chromium: fifty recorded cells show their pictures, and the notebook does not grow."""
+"""JupyterLab and marimo themselves, in Chromium: fifty recorded cells show their pictures, and the notebook does not
+grow."""
 
 import contextlib
 import json
@@ -120,7 +121,10 @@ def answers(address: str) -> bool:
 
 
 def run_all_and_save(page: Any, notebook: Path, execution: int) -> list[dict[str, Any]]:
-    """Run all cells of JupyterLab; the saved cells. execution: the number of the last cell then."""
+    """Run all cells of JupyterLab; the saved cells.
+
+    execution: the number of the last cell then
+    """
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # before, JupyterLab asks which kernel it is to run
     page.get_by_text("Run", exact=True).first.click()
     page.get_by_text("Run All Cells", exact=True).click()
@@ -214,7 +218,10 @@ def test_fifty_cells_of_jupyterlab_have_pictures_and_do_not_grow(chromium: Any, 
 
 @contextlib.contextmanager
 def marimo_page(chromium: Any, folder: Path, command: str, application: str) -> Iterator[Any]:
-    """A page with an application of marimo's. command: `run` or `edit`."""
+    """A page with an application of marimo's.
+
+    command: `run` or `edit`
+    """
     python = python_with("marimo")
     (folder / "app.py").write_text(application)
     port = free_port()

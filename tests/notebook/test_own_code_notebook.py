@@ -26,7 +26,7 @@ _ = open(place + "/netcell.py", "w").write("import torch\\nk = 3\\ndef scaled(x)
 sys.path.insert(0, place)
 os.chdir(place)
 import netcell
-codes = lambda plain=netcell.scaled.__code__: netcell.scaled.__code__ is plain"""
+codes = lambda plain=netcell.scaled.__code__: netcell.scaled.__code__ is plain"""  # noqa: E501
 """A module of the notebook's folder, imported in a cell that is not recorded."""
 
 CELLS = {
@@ -43,14 +43,15 @@ CELLS = {
     "last": "run = %gradbox\nprint(type(run).__name__, run.height, len(run.trace['steps']), run._mime_()[0])",
     "imported": IMPORTED,
     "stepped": "%%gradbox\nc = netcell.scaled(w)",
-    "stepped_lines": "run = %gradbox\nprint([s['line'] for s in run.trace['steps']], len(run.trace['program']['files']), codes())",
+    "stepped_lines": "run = %gradbox\nprint([s['line'] for s in run.trace['steps']], len(run.trace['program']['files']), codes())",  # noqa: E501
     "again": "%gradbox again --cell-only",
     "again_lines": "run = %gradbox\nprint(len(run.trace['steps']), 'files' in run.trace['program'], c.tolist())",
-    "defined": "def doubled(x):\n    y = x * 2\n    return y\nclass Scale:\n    def __call__(self, x):\n        return doubled(x) + 1\n"
+    "defined": "def doubled(x):\n    y = x * 2\n    return y\nclass Scale:\n    def __call__(self, x):\n        return doubled(x) + 1\n"  # noqa: E501
     "scale = Scale()\nplain = doubled.__code__",
     "of_cells": "%%gradbox\nd = scale(w)",
     "of_cells_lines": "run = %gradbox\nfiles = run.trace['program']['files']\n"
-    "print([s['line'] for s in run.trace['steps']], files[-1]['first_line'], files[-1]['name'], doubled.__code__ is plain)",
+    "print([s['line'] for s in run.trace['steps']], files[-1]['first_line'], files[-1]['name'], doubled.__code__ is "
+    "plain)",
     "unstepped": "%%gradbox --cell-only\nd = scale(w)",
     "unstepped_lines": "run = %gradbox\nprint(len(run.trace['steps']), d.tolist())",
     "region_of_cells": "with gradbox.watch('part', show=False) as region:\n    d = scale(w)\n"
@@ -85,9 +86,13 @@ def executed_notebook(folder: Path, cells: list[str]) -> Path:
         "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"),
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-m", "tests.notebook.notebook_host", folder], cwd=ROOT, env=environment, capture_output=True, text=True,
+        [sys.executable, "-m", "tests.notebook.notebook_host", folder],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
 

@@ -1,4 +1,5 @@
-"""Which output of a notebook has the viewer, as cells run for the first time, again, out of order, and where nothing is known."""
+"""Which output of a notebook has the viewer, as cells run for the first time, again, out of order, and where nothing is
+known."""
 
 from collections.abc import Iterator
 from typing import Any

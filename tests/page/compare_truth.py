@@ -1,4 +1,5 @@
-"""What two programs leave different, asked of torch itself: both are executed statement by statement, without a tracer."""
+"""What two programs leave different, asked of torch itself: both are executed statement by statement, without a
+tracer."""
 
 import ast
 import contextlib
@@ -14,7 +15,11 @@ SHARED = ("memory", "counter")
 
 @dataclass
 class Snapshot:
-    """After a statement. facts: by name and property. pairs: by property, the pairs of names that share it."""
+    """After a statement.
+
+    facts: by name and property
+    pairs: by property, the pairs of names that share it
+    """
 
     facts: dict[tuple[str, str], Any]
     pairs: dict[str, set[frozenset[str]]]
@@ -24,7 +29,8 @@ class Snapshot:
 class Differences:
     """What is different between two programs that are the same but for one statement.
 
-    facts: name, property, first line, last line (None to the end). pairs: property, two names, first and last line.
+    facts: name, property, first line, last line (None to the end)
+    pairs: property, two names, first and last line
     """
 
     facts: set[tuple[str, str, int, int | None]] = field(default_factory=set)

@@ -1,4 +1,5 @@
-"""Who can't see or use a mouse: axe on every page, contrast in the picture, the tour by keys alone, a sentence a step."""
+"""Who can't see or use a mouse: axe on every page, contrast in the picture, the tour by keys alone, a sentence a
+step."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +63,10 @@ CONTRAST = """() => {
 
 
 def axe(page: Any, preload: bool = True) -> list[str]:
-    """What axe finds on the page as it stands. preload: whether it asks for the styles again, which a file can't."""
+    """What axe finds on the page as it stands.
+
+    preload: whether it asks for the styles again, which a file can't
+    """
     if not AXE.exists():
         pytest.skip("axe-core is not installed: npm ci")
     page.evaluate(AXE.read_text())
@@ -219,7 +223,8 @@ def focused(page: Any) -> dict[str, Any]:
 
 
 def tabbed(page: Any) -> Iterator[dict[str, Any]]:
-    """Everything that Tab leads to, until it comes round; out of the editor, where Tab indents, leads Escape before it."""
+    """Everything that Tab leads to, until it comes round; out of the editor, where Tab indents, leads Escape before
+    it."""
     for _ in range(400):
         if page.evaluate("() => document.activeElement.matches('.cm-content')"):
             page.keyboard.press("Escape")

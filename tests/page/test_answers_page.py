@@ -1,5 +1,5 @@
-"""What the page answers where a program can't be run as it is, in a real browser: packages that are not here, and CUDA; and the
-finding that goes to the clipboard as a picture with text."""
+"""What the page answers where a program can't be run as it is, in a real browser: packages that are not here, and CUDA;
+and the finding that goes to the clipboard as a picture with text."""
 
 import re
 from typing import Any

@@ -1,4 +1,5 @@
-"""Big things in a real browser: deep graphs are a map or fold and open, big storages open where they are clicked, steps stay still."""
+"""Big things in a real browser: deep graphs are a map or fold and open, big storages open where they are clicked, steps
+stay still."""
 
 from typing import Any
 
@@ -18,7 +19,7 @@ for step in range(2):
     loss.backward()
     opt.step()
 """
-CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(248):\n    y = y * 1.01\ny.sum().backward()\n"
+CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(248):\n    y = y * 1.01\ny.sum().backward()\n"  # noqa: E501
 MILLION = (
     "import torch\nm = torch.randn(1000, 1000)\nrow, col = m[500], m[:, 250]\nm[10, 10] = 50.\nm[700:, 700:] *= 3\n"
 )
@@ -125,7 +126,7 @@ def test_a_place_of_a_big_storage_opens_its_elements(page: Any, site: str) -> No
     trace = start(page, site, MILLION)
     last = len(trace["steps"]) - 1
     go(page, last)
-    cells = "[...document.querySelectorAll('#stage [data-cell^=s1]')].map(e => [Number(e.dataset.cell.split(':')[1]), e.dataset.value])"
+    cells = "[...document.querySelectorAll('#stage [data-cell^=s1]')].map(e => [Number(e.dataset.cell.split(':')[1]), e.dataset.value])"  # noqa: E501
     means = page.evaluate("[...document.querySelectorAll('#stage [data-mean]')].map(e => Number(e.dataset.mean))")
     heat = next(
         s["set"]["s1"]["summary"] for s in reversed(trace["steps"]) if (s["set"].get("s1") or {}).get("summary")

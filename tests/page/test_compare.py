@@ -98,7 +98,7 @@ def test_every_difference_is_named_and_no_other(site: str, left: str, right: str
 def saved_pair(site: str) -> tuple[str, str]:
     ids = []
     for copy in ("clone", "detach"):
-        source = f"import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a.{copy}()\nc = a * b\nc.sum().backward()\nprint(a.grad)\n"
+        source = f"import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a.{copy}()\nc = a * b\nc.sum().backward()\nprint(a.grad)\n"  # noqa: E501
         body = json.dumps({"source": source, "title": f"With {copy}"}).encode()
         request = urllib.request.Request(f"{site}/api/scenarios", body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request) as response:
@@ -175,7 +175,10 @@ def test_stepping_through_a_comparison_by_keyboard(page: Any, site: str, pair: s
 
 
 def program_in(address: str, side: str) -> str:
-    """A program that an address holds; "" where it holds none. side: `l` or `r`."""
+    """A program that an address holds; "" where it holds none.
+
+    side: `l` or `r`
+    """
     packed = re.search(rf"[#&]{side}=([\w-]+)", address)
     if packed is None:
         return ""

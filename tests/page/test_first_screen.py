@@ -1,4 +1,5 @@
-"""The first screen in a browser: three starts and one question, the menu "More", and what a reader finds who comes back."""
+"""The first screen in a browser: three starts and one question, the menu "More", and what a reader finds who comes
+back."""
 
 import gzip
 from typing import Any
@@ -16,7 +17,7 @@ CODE = "() => document.querySelector('.cm-content').innerHTML"
 HAS_TOOLS = "() => document.querySelector('.cm-content').dataset.language === 'python'"
 PRESSABLE = """() => [...document.querySelectorAll("a[href], button, input, textarea, select, summary, [role=separator]")]
     .filter(e => !e.disabled && e.checkVisibility({visibilityProperty: true}))
-    .filter(e => !e.closest("#stage, .cm-editor, .border")).map(e => e.id || e.textContent.trim() || e.outerHTML.slice(0, 80))"""
+    .filter(e => !e.closest("#stage, .cm-editor, .border")).map(e => e.id || e.textContent.trim() || e.outerHTML.slice(0, 80))"""  # noqa: E501
 
 
 def first_screen(page: Any, address: str) -> None:
@@ -317,7 +318,7 @@ def test_axe_finds_nothing_on_the_first_screen(page: Any, site: str, what: str, 
 
 COLOURS = """() => Object.fromEntries([["run", "#run-button", "backgroundColor"], ["start", "#starts [data-start=show]", "backgroundColor"],
     ["line", ".cm-now", "boxShadow"], ["slider", "#slider", "accentColor"]].map(([name, query, of]) =>
-    [name, getComputedStyle(document.querySelector(query))[of]]))"""
+    [name, getComputedStyle(document.querySelector(query))[of]]))"""  # noqa: E501
 PURPLES = ("90, 67, 214", "169, 155, 255")
 
 

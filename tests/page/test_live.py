@@ -1,4 +1,5 @@
-"""Live in the page: fast typing ends with the last text, quietly; the picture stays meanwhile and is marked as older."""
+"""Live in the page: fast typing ends with the last text, quietly; the picture stays meanwhile and is marked as
+older."""
 
 import random
 import time

@@ -1,4 +1,5 @@
-"""Motion from a step to the next, in the browser: it begins, it ends at once, and there is none where nobody could follow it."""
+"""Motion from a step to the next, in the browser: it begins, it ends at once, and there is none where nobody could
+follow it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -131,7 +132,7 @@ def test_back_only_fades(page: Any, steps: list[dict[str, Any]]) -> None:
     page.keyboard.press("ArrowLeft")
     at_step(page, made - 1)
     changed = page.evaluate(
-        """() => window.made.map(one => one.effect.getKeyframes().map(frame => [frame.opacity, frame.transform ?? null]))"""
+        """() => window.made.map(one => one.effect.getKeyframes().map(frame => [frame.opacity, frame.transform ?? null]))"""  # noqa: E501
     )
     assert changed and all(frames == [["1", None], ["0", None]] for frames in changed)
 

@@ -1,4 +1,5 @@
-"""A reader's own file, dropped on the page or chosen: a program comes into the editor, a trace is drawn and sent nowhere."""
+"""A reader's own file, dropped on the page or chosen: a program comes into the editor, a trace is drawn and sent
+nowhere."""
 
 import json
 from typing import Any

@@ -32,7 +32,8 @@ TRANSCRIPT = """\
 
 
 def seed(name: str) -> Any:
-    """A program of an article: these are left to `make exhaustive`, for tests/pictures/test_drawing.py has others of them."""
+    """A program of an article: these are left to `make exhaustive`, for tests/pictures/test_drawing.py has others of
+    them."""
     path = SEEDS / f"{name}.txt"
     missing = pytest.mark.skipif(
         not path.exists(), reason="../shared/seeds is missing: the articles' programs were not opened in a browser"

@@ -1,5 +1,6 @@
-"""The frame of the stage in a browser: what a step touched comes into sight, the row under the pointer stays, the divider
-is remembered, an end of a link out of sight is a label that leads there, and a narrow stage shows one pane at a time."""
+"""The frame of the stage in a browser: what a step touched comes into sight, the row under the pointer stays, the
+divider is remembered, an end of a link out of sight is a label that leads there, and a narrow stage shows one pane at a
+time."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ NETS = Path(__file__).parents[2] / "benchmarks/nets"
 UNDER_POINTER = """([x, y]) => {
     const row = document.elementFromPoint(x, y)?.closest(".moves, [data-line]");
     return row && {key: row.dataset.row ?? row.dataset.line ?? row.textContent.slice(0, 40), top: row.getBoundingClientRect().top};
-}"""
+}"""  # noqa: E501
 LIT = "() => document.querySelectorAll('#stage svg.lighting').length"
 
 
@@ -70,7 +71,7 @@ def to_first_visit(page: Any) -> None:
     """To a step that shows something of the graph: the others of a net leave all but its map to the memory."""
     visit = 13
     page.evaluate(
-        "i => { const s = document.querySelector('#slider'); s.value = String(i); s.dispatchEvent(new Event('input')) }",
+        "i => { const s = document.querySelector('#slider'); s.value = String(i); s.dispatchEvent(new Event('input')) }",  # noqa: E501
         visit,
     )
     at_step(page, visit)

@@ -70,7 +70,8 @@ def numbers_of(value: Any) -> set[float]:
 
 
 def words_of(trace: dict[str, Any], steps: list[dict[str, Any]]) -> set[str]:
-    """How the page would write what these steps have: numbers in full and rounded, names of entities, what is printed."""
+    """How the page would write what these steps have: numbers in full and rounded, names of entities, what is
+    printed."""
     numbers = set().union(*(numbers_of(step["set"]) | numbers_of(step.get("visit")) for step in steps), set())
     long = {number for number in numbers if len(f"{number:.10g}".replace(".", "").strip("-0")) > 3}
     words = {text.lstrip("-").lstrip("0") for n in long for text in {repr(n), *(f"{n:.{d}g}" for d in range(4, 9))}}

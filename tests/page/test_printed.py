@@ -1,4 +1,5 @@
-"""The pane of printed output in a browser: all of it at once, the step's own marked, and curves of what a loop computes."""
+"""The pane of printed output in a browser: all of it at once, the step's own marked, and curves of what a loop
+computes."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""The page in a real browser: what is said beside the lines of a program: refusals, repairs, errors, limits, outputs."""
+"""The page in a real browser: what is said beside the lines of a program: refusals, repairs, errors, limits,
+outputs."""
 
 import re
 from pathlib import Path

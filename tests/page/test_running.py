@@ -98,7 +98,8 @@ def test_a_program_that_goes_another_way_says_so(page: Any, site: str) -> None:
 
 
 def stop(page: Any) -> None:
-    """Press the button for it. What comes sooner would be the second half of a double click on Run, and stop nothing."""
+    """Press the button for it. What comes sooner would be the second half of a double click on Run, and stop
+    nothing."""
     page.wait_for_timeout(600)  # the time of a double click is over
     page.locator("#stop").click()
 

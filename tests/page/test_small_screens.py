@@ -1,4 +1,5 @@
-"""The page in little room: on a phone, at 200 % zoom, under fingers; and a long program opened at the line that matters."""
+"""The page in little room: on a phone, at 200 % zoom, under fingers; and a long program opened at the line that
+matters."""
 
 from typing import Any
 
@@ -142,9 +143,9 @@ HIDDEN_TOOLS = """() => [...document.querySelectorAll(".top nav > button")].filt
         const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
         return left < 0 || right > innerWidth || !e.contains(hit);
     })
-    .map(e => e.id)"""
+    .map(e => e.id)"""  # noqa: E501
 CLIPPED = """() => [...document.querySelectorAll(".comparison-summary, .compared-side .sentences, .comparison .differences")]
-    .filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.className)"""
+    .filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.className)"""  # noqa: E501
 
 
 @pytest.mark.parametrize("address", ["", "open", "gallery"])

@@ -1,4 +1,5 @@
-"""What is wrong with the picture of a step, fact by fact: each function names what disagrees with the state of the trace."""
+"""What is wrong with the picture of a step, fact by fact: each function names what disagrees with the state of the
+trace."""
 
 import itertools
 import json
@@ -109,7 +110,8 @@ def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iter
 
 
 def colour_problems(uid: str, drawn: dict[str, Any], values: list[Any]) -> Iterator[str]:
-    """A closed row without numbers has a colour for the sign of each of its cells; of very many, for stretches of them."""
+    """A closed row without numbers has a colour for the sign of each of its cells; of very many, for stretches of
+    them."""
     if len(values) > STRETCHES:
         if any(values) and not drawn["pos"] and not drawn["neg"]:
             yield f"{uid}: neither cells nor colours"
@@ -159,7 +161,8 @@ def cell_problems(
 
 
 def drawn_as(drawn: Any, value: Any) -> bool:
-    """Whether the page read this value; it writes the float 2.795e20 with all its digits, as Python writes an integer."""
+    """Whether the page read this value; it writes the float 2.795e20 with all its digits, as Python writes an
+    integer."""
     if isinstance(value, float) and isinstance(drawn, int) and not isinstance(drawn, bool):
         drawn = float(drawn)
     if isinstance(value, float) and math.isnan(value):
@@ -174,7 +177,8 @@ def changed(old: dict[str, Any] | None, dtype: str, k: int, value: Any) -> bool:
 
 
 def handles(picture: Picture, state: State) -> Iterator[str]:
-    """Each card says shape, stride, offset, whether it is a leaf and whether it requires grad; the others are counted."""
+    """Each card says shape, stride, offset, whether it is a leaf and whether it requires grad; the others are
+    counted."""
     living = of_kind(state, "tensor", "array")
     cards = by(picture["handles"], "uid")
     counted = {uid for row in picture["rows"] for uid in re.findall(r"\b[ta]\d+\b", row["quiet"])}
@@ -196,7 +200,7 @@ def handles(picture: Picture, state: State) -> Iterator[str]:
 
 
 def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker: str | None) -> Iterator[str]:
-    """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone."""
+    """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone..."""
     if card["counter"] != handle.get("counter") or card["on"] != handle.get("storage"):
         yield f"card {uid} counts {card['counter']} on {card['on']}"
     shape = str(tuple(handle["shape"])) if "shape" in handle else None

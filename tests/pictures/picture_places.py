@@ -1,4 +1,5 @@
-"""Where things stand in the picture of a step: in sight, where they were a step ago, and in one order for the whole run."""
+"""Where things stand in the picture of a step: in sight, where they were a step ago, and in one order for the whole
+run."""
 
 import itertools
 from collections.abc import Iterator
@@ -39,7 +40,14 @@ def in_sight(picture: Picture, state: State, step: dict[str, Any]) -> Iterator[s
         yield f"the visited node {visit['node']} is not in sight"
 
 
-KEYS = {"cells": ("key", "dtype"), "handles": ("uid",), "nodes": ("uid",), "badges": ("counter",), "beads": ("key",), "strips": ("uid",)}  # fmt: skip
+KEYS = {
+    "cells": ("key", "dtype"),
+    "handles": ("uid",),
+    "nodes": ("uid",),
+    "badges": ("counter",),
+    "beads": ("key",),
+    "strips": ("uid",),
+}
 LAYOUT = ("storage", "counter", "shape", "offset", "stride", "at", "steps", "dtype", "layout")
 
 

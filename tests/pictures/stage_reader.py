@@ -1,4 +1,5 @@
-"""What the stage in the browser shows at each step, read from its elements: facts, where they stand, what is in sight."""
+"""What the stage in the browser shows at each step, read from its elements: facts, where they stand, what is in
+sight."""
 
 READ = r"""
 const stage = document.querySelector("#stage");
@@ -157,7 +158,8 @@ ALL_STEPS = f"""async (n) => {{
     }}
     return JSON.stringify(out);
 }}"""
-"""What is drawn at each step, and what of it overlaps or is cut, as JSON: a megabyte of values takes Playwright a second."""
+"""What is drawn at each step, and what of it overlaps or is cut, as JSON: a megabyte of values takes Playwright a
+second."""
 
 LAYOUT = f"""async (steps) => {{
     {READ}

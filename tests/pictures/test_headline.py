@@ -1,4 +1,5 @@
-"""The headline of the stage: its place, its room, its marks; and the sentence that each mark of the stage answers with."""
+"""The headline of the stage: its place, its room, its marks; and the sentence that each mark of the stage answers
+with."""
 
 from typing import Any
 

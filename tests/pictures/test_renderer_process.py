@@ -313,7 +313,10 @@ def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: 
 
 
 def crowded_trace(names: int, steps: int, tensors: int, cell: float) -> dict[str, object]:
-    """A run whose names are those of so many tensors, in turn. cell: the elements of each."""
+    """A run whose names are those of so many tensors, in turn.
+
+    cell: the elements of each
+    """
     golden: dict[str, object] = json.loads((ROOT / "tests/golden/a_module_learns.json").read_text())
     made: dict[str, object] = {}
     for k in range(1, tensors + 1):

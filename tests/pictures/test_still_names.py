@@ -1,4 +1,5 @@
-"""Names stay where they are while one steps, and what a step touched is in sight: ten nets and all scenarios, two windows."""
+"""Names stay where they are while one steps, and what a step touched is in sight: ten nets and all scenarios, two
+windows."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from tests.recordings.store import kept_trace, kept_traces
 from tests.support.explaining import ROOT, call_page
 
-NETS = ["attention", "cnn_batch_norm", "dropout_clip_scheduler", "ema", "gan_step", "lstm", "mlp_by_hand", "transformer_block", "two_optimizers", "vae"]  # fmt: skip
+NETS = ["attention", "cnn_batch_norm", "dropout_clip_scheduler", "ema", "gan_step", "lstm", "mlp_by_hand", "transformer_block", "two_optimizers", "vae"]  # fmt: skip  # noqa: E501
 MOST_MOVES = 10
 """Names that move, in a hundred steps: a name that is bound anew goes to the row of what it now means."""
 
@@ -38,7 +39,8 @@ def findings(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 MARK_HEIGHT = 14
-"""Units that a name may move where a mark of its own row comes or goes, like a version above its cells. Such moves count."""
+"""Units that a name may move where a mark of its own row comes or goes, like a version above its cells. Such moves
+count."""
 
 
 def check(names: list[str], found: list[list[dict[str, Any]]]) -> None:

@@ -1,4 +1,5 @@
-"""Thumbnails of operations, stills of scenarios: drawn from the trace of the example, once, one at a time, and never in a visitor's way."""
+"""Thumbnails of operations, stills of scenarios: drawn from the trace of the example, once, one at a time, and never in
+a visitor's way."""
 
 import asyncio
 import re

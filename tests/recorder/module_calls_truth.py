@@ -1,7 +1,9 @@
-"""What torch's own hooks say of the calls of modules in a program, run plainly: `python -m tests.recorder.module_calls_truth FILE…`.
+"""What torch's own hooks say of the calls of modules in a program, run plainly: `python -m
+tests.recorder.module_calls_truth FILE…`.
 
-The nodes of a call are told by their sequence numbers: torch counts nodes as it makes them, and the hooks note the count at the
-beginning and at the end of a call. That is another way than the recorder's, which goes by the results of operations.
+The nodes of a call are told by their sequence numbers: torch counts nodes as it makes them, and the hooks note the
+count at the beginning and at the end of a call. That is another way than the recorder's, which goes by the results of
+operations.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""Facts about memory on a device are computed there, and only what is shown is copied. The CPU stands in for the device."""
+"""Facts about memory on a device are computed there, and only what is shown is copied. The CPU stands in for the
+device."""
 
 import hashlib
 from typing import Any

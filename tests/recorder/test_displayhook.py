@@ -132,7 +132,8 @@ def without(recorded: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(12)), ids=lambda path: path.stem)
 def test_showing_changes_nothing(path: Path) -> None:
-    """Of every value, not only where an output stands beside, as in the programs that the referee judges (tests/agreement/test_agreement.py).
+    """Of every value, not only where an output stands beside, as in the programs that the referee judges
+    (tests/agreement/test_agreement.py).
 
     Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs.
     """

@@ -1,4 +1,5 @@
-"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, no file of the machine is seen."""
+"""Files in memory: the bytes are those that torch writes, a loaded tensor has memory of its own, no file of the machine
+is seen."""
 
 import os
 import zipfile
@@ -65,7 +66,8 @@ class _Buffer:
 
 def test_a_loaded_tensor_has_memory_of_its_own() -> None:
     recorded = trace(
-        "import torch\nx = torch.arange(4.)\nv = x[1:]\ntorch.save([x, v], 'x.pt')\ny, w = torch.load('x.pt')\ny[1] = 9.\n"
+        "import torch\nx = torch.arange(4.)\nv = x[1:]\ntorch.save([x, v], 'x.pt')\ny, w = torch.load('x.pt')\ny[1] = "
+        "9.\n"
     )
     replay = Replay(recorded)
     assert replay["x"]["storage"] == replay["v"]["storage"]
@@ -129,7 +131,7 @@ def test_a_file_too_big_for_the_run_stops_it(workers: Any) -> None:
     assert outcome.stopped.limit == "memory"
 
 
-@pytest.mark.parametrize("mode", ["r", "w", "x", "a", "rb", "br", "rt", "r+", "+r", "w+b", "ab+", "b+x", "tw", "", "b", "q",
+@pytest.mark.parametrize("mode", ["r", "w", "x", "a", "rb", "br", "rt", "r+", "+r", "w+b", "ab+", "b+x", "tw", "", "b", "q",  # noqa: E501
                                   "rw", "rr", "r++", "rbt", "+", "ra", "rU", "wx"])  # fmt: skip
 def test_open_accepts_the_modes_that_python_accepts(mode: str, tmp_path: Path) -> None:
     path = tmp_path / "x"

@@ -42,7 +42,7 @@ PROGRAMS = {
     "opt = torch.optim.Adam(net.parameters())\nnet(torch.ones(2, 4)).square().sum().backward()\nopt.step()\n",
     "generator": "def g():\n    kept = torch.zeros(300)\n    while True:\n        kept = kept + (yield kept)\n"
     "a = g()\nx = next(a)\ny = a.send(2)\nb = g()\nnext(b)\n",
-    "exception": "def f(x):\n    y = x * 2\n    return y.view(7)\ntry:\n    f(torch.ones(3))\nexcept RuntimeError as error:\n"
+    "exception": "def f(x):\n    y = x * 2\n    return y.view(7)\ntry:\n    f(torch.ones(3))\nexcept RuntimeError as error:\n"  # noqa: E501
     "    kept = error\nx = torch.ones(2, requires_grad=True)\nx += 1\n",
     "function": "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
     "        ctx.save_for_backward(x)\n        ctx.kept = x\n        return x * 2\n    @staticmethod\n"

@@ -90,7 +90,8 @@ HIDDEN = [
     "net = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Tanh(), torch.nn.Linear(2, 2))\n"
     "checkpoint(net, torch.ones(3, 2, requires_grad=True), use_reentrant=False).exp().sum().backward()",
     "class Log(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, v, kept):\n        ctx.kept = kept\n"
-    "        return v * 1\n    @staticmethod\n    def backward(ctx, g):\n        ctx.kept.append(1)\n        return g, None\n"
+    "        return v * 1\n    @staticmethod\n    def backward(ctx, g):\n        ctx.kept.append(1)\n        return g, "
+    "None\n"
     "Log.apply(x.requires_grad_(), items).exp().sum().backward()",
     "def pack(v):\n    return v\ndef unpack(v):\n    items.append(1)\n    return v\n"
     "with torch.autograd.graph.saved_tensors_hooks(pack, unpack):\n"

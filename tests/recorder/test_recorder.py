@@ -98,7 +98,8 @@ def test_finally_without_an_exception_records_no_raise() -> None:
 
 def test_an_uncaught_exception_ends_the_trace() -> None:
     recorded = trace(
-        "def f(n):\n    k = n * 2\n    raise ValueError(f'no {k}')\ntry:\n    {}['a']\nexcept KeyError as e:\n    f(2)\n"
+        "def f(n):\n    k = n * 2\n    raise ValueError(f'no {k}')\ntry:\n    {}['a']\nexcept KeyError as e:\n    "
+        "f(2)\n"
     )
     error = recorded["outcome"]["error"]
     assert recorded["outcome"]["status"] == "raised"
@@ -137,7 +138,8 @@ def test_observing_runs_no_code_of_the_program() -> None:
         "    def __len__(self):\n        print('len')\n        return 1\n"
         "    def __iter__(self):\n        print('iter')\n        return iter(())\n"
         "    @property\n    def p(self):\n        print('p')\n"
-        "class M(type):\n    def __getattribute__(c, n):\n        print('meta', n)\n        return type.__getattribute__(c, n)\n"
+        "class M(type):\n    def __getattribute__(c, n):\n        print('meta', n)\n        return "
+        "type.__getattribute__(c, n)\n"
         "class C(metaclass=M):\n    pass\n"
         "class L(list):\n    def __iter__(self):\n        print('L')\n        return iter(())\n"
         "e = E()\nc = C()\nl = L([1, 2])\nx = [e, c]\n"
@@ -226,7 +228,8 @@ def test_no_step_records_a_fault_of_the_recorder() -> None:
         "g = vmap(grad(f))(torch.ones(2, 2))\n"
         "with fw.dual_level():\n    d = fw.make_dual(torch.ones(2), torch.ones(2))\n    e = d * d\n"
         "with torch.inference_mode():\n    i = torch.ones(2)\n"
-        "z = torch.ones(0)\nc = torch.ones(2, dtype=torch.complex64).conj()\nh = torch.ones(2, dtype=torch.float8_e4m3fn)\n"
+        "z = torch.ones(0)\nc = torch.ones(2, dtype=torch.complex64).conj()\nh = torch.ones(2, "
+        "dtype=torch.float8_e4m3fn)\n"
     )
     assert recorded["outcome"] == {"status": "finished"}
     assert events(recorded, "tracer_fault") == []

@@ -68,7 +68,7 @@ def test_views_stand_as_torch_says() -> None:
     end = Replay(
         trace(
             IMPORT
-            + "a = torch.arange(6.).view(2, 3)\nt = a.t()\ne = a[:, :1].expand(2, 4)\no = torch.as_strided(a, (2, 2), (1, 1), 2)\n"
+            + "a = torch.arange(6.).view(2, 3)\nt = a.t()\ne = a[:, :1].expand(2, 4)\no = torch.as_strided(a, (2, 2), (1, 1), 2)\n"  # noqa: E501
         )
     )
     assert [end[n][k] for n in "teo" for k in ("shape", "stride", "offset")] == [

@@ -279,7 +279,7 @@ UNSEEN_CHANGES = {
     "a write to what was saved": "    y = x.exp()\n    z = y * y\n    kept.append(z)\n    y.add_(1)",
     "a write now and then": "    y = x.exp()\n    z = y * y\n    kept.append(z)\n    seen.append(y)\n"
     "    if k % 7 == 3:\n        seen[k // 2].add_(1)",
-    "a write to what dies": "    y = seen.pop().sin() if seen else x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"
+    "a write to what dies": "    y = seen.pop().sin() if seen else x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"  # noqa: E501
     "    if k % 5 == 4:\n        seen.pop().mul_(2)\n        y = None",
     "a write to a result that dies": "    y = x.exp()\n    kept.append(y + 1)\n    seen.append(y)\n    y = None\n"
     "    if k % 5 == 4:\n        seen.pop(0).mul_(1)",
@@ -298,7 +298,7 @@ UNSEEN_CHANGES = {
     "    if k % 6 == 5:\n        seen[k - 4].detach_()",
     "what a node saved": "    y = x.exp()\n    kept.append(y * y)\n    if k % 6 == 5:\n"
     "        with torch.no_grad():\n            kept[k - 3].grad_fn._saved_self.mul_(2)\n    y = None",
-    "numpy": "    y = torch.ones(4, requires_grad=True).exp()\n    kept.append(y * y)\n    seen.append(y.detach().numpy())\n"
+    "numpy": "    y = torch.ones(4, requires_grad=True).exp()\n    kept.append(y * y)\n    seen.append(y.detach().numpy())\n"  # noqa: E501
     "    if k % 6 == 5:\n        seen[k - 4][0] = 7",
 }
 """Bodies of a long loop that change what is known already, also where nothing is recorded."""

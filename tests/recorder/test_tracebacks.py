@@ -14,14 +14,15 @@ RAISING = {
     "an operation": "torch.ones(2) @ torch.ones(3)",
     "an operation in a function of torch": "torch.nn.Linear(2, 3)(torch.ones(1, 4))",
     "backward": "y = torch.ones(2, requires_grad=True).exp().sum()\ny.backward()\ny.backward()",
-    "a hook in backward": "x = torch.ones(2, requires_grad=True)\nx.register_hook(lambda g: 1 / 0)\n(x * 2).sum().backward()",
+    "a hook in backward": "x = torch.ones(2, requires_grad=True)\nx.register_hook(lambda g: 1 / 0)\n(x * 2).sum().backward()",  # noqa: E501
     "a gradient": "torch.autograd.grad(torch.ones(1), torch.ones(1))",
     "a transform": "torch.func.vmap(lambda x: x.item())(torch.ones(2))",
     "a trace": "torch.jit.trace(lambda x: x @ torch.ones(3), torch.ones(2))",
     "a script": "torch.jit.script(torch.nn.Linear(2, 3))(torch.ones(1, 4))",
     "a mode": (
         "from torch.utils._python_dispatch import TorchDispatchMode\nclass M(TorchDispatchMode):\n"
-        "    def __torch_dispatch__(self, func, types, args=(), kwargs=None):\n        1 / 0\nwith M():\n    torch.ones(2)"
+        "    def __torch_dispatch__(self, func, types, args=(), kwargs=None):\n        1 / 0\nwith M():\n    "
+        "torch.ones(2)"
     ),
     "a cause": "try:\n    torch.ones(2).view(3)\nexcept RuntimeError as error:\n    raise ValueError('no') from error",
     "what was handled": "try:\n    torch.ones(2).view(3)\nexcept RuntimeError:\n    torch.ones(3).view(2)",
@@ -42,13 +43,14 @@ def test_the_traceback_equals_plain_pythons(name: str, shown: str) -> None:
 
 STACKS = {
     "a function": "def f(k):\n    if k:\n        return f(k - 1)\n    SHOW\nf(2)",
-    "a hook in backward": "def hook(g):\n    SHOW\nx = torch.ones(2, requires_grad=True)\nx.register_hook(hook)\n(x * 2).sum().backward()",
+    "a hook in backward": "def hook(g):\n    SHOW\nx = torch.ones(2, requires_grad=True)\nx.register_hook(hook)\n(x * 2).sum().backward()",  # noqa: E501
     "a module": (
         "class M(torch.nn.Module):\n    def forward(self, x):\n        SHOW\n        return x\n"
         "torch.nn.Sequential(M(), M())(torch.ones(1))"
     ),
     "a subclass": (
-        "class T(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "class T(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, func, types, args=(), "
+        "kwargs=None):\n"
         "        SHOW\n        return super().__torch_function__(func, types, args, kwargs or {})\n"
         "torch.ones(2).as_subclass(T).sin()"
     ),

@@ -1,4 +1,5 @@
-"""What a trace says of a training: the modes that layers ran in, the steps of optimizers, a scaler's scale, cuts by lists."""
+"""What a trace says of a training: the modes that layers ran in, the steps of optimizers, a scaler's scale, cuts by
+lists."""
 
 import json
 from pathlib import Path

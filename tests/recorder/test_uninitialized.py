@@ -89,7 +89,7 @@ print(torch.fft.fft(torch.zeros(2)), torch.histc(torch.zeros(2)), torch.unique(t
 print(torch.quantize_per_tensor(torch.zeros(2), 0.1, 0, torch.qint8))
 import torch.nn.functional as F
 print(F.pad(torch.zeros(1, 2), (1, 1)), F.interpolate(torch.zeros(1, 1, 2), scale_factor=2), F.unfold(torch.zeros(1, 1, 3, 3), 2))
-"""
+"""  # noqa: E501
 
 
 def test_reading_unwritten_memory_is_reported_at_its_line() -> None:

@@ -64,7 +64,8 @@ def test_a_module_and_its_optimizer() -> None:
     end = Replay(
         trace(
             "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1))\n"
-            "opt = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.5)\nnet(torch.ones(3, 2)).sum().backward()\nopt.step()\n"
+            "opt = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.5)\nnet(torch.ones(3, "
+            "2)).sum().backward()\nopt.step()\n"
         )
     )
     linear, norm = (end.state[ref["ref"]] for ref in end["net"]["attrs"].values())

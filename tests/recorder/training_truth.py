@@ -1,4 +1,5 @@
-"""What torch itself is told in a training: a context in which a program prints, at its end, the modes of its layers and its steps."""
+"""What torch itself is told in a training: a context in which a program prints, at its end, the modes of its layers and
+its steps."""
 
 import json
 from collections.abc import Callable
@@ -33,7 +34,8 @@ PARAMETERS = {
 
 
 class TrainingFacts:
-    """While entered, calls of layers and steps of optimizers are noted by hooks and wrappers of torch's Python functions."""
+    """While entered, calls of layers and steps of optimizers are noted by hooks and wrappers of torch's Python
+    functions."""
 
     def __init__(self) -> None:
         self._noted: list[list[Any]] = []

@@ -1,8 +1,10 @@
-"""Recordings of programs, kept between runs of the tests in `var/recordings`: what only reads traces takes them from here.
+"""Recordings of programs, kept between runs of the tests in `var/recordings`: what only reads traces takes them from
+here.
 
-A recording lies under a hash of all that makes it: the files that record, Python, its packages, the processor and the environment;
-then the program and its options. At every run some of those that are read are recorded anew and compared. What tests the recorder
-itself calls `tests.support.tracing.trace`, which always records. docs/decisions/0053 has the reasons.
+A recording lies under a hash of all that makes it: the files that record, Python, its packages, the processor and the
+environment; then the program and its options. At every run some of those that are read are recorded anew and compared.
+What tests the recorder itself calls `tests.support.tracing.trace`, which always records. docs/decisions/0053 has the
+reasons.
 """
 
 import difflib
@@ -51,7 +53,8 @@ RECORDS = (
     "tests/support/recorder_changes.py",
     "tests/support/tracing.py",
 )
-"""The files and folders that make a recording. tests/recordings/test_recordings.py compares them with what a recording process has loaded."""
+"""The files and folders that make a recording. tests/recordings/test_recordings.py compares them with what a recording
+process has loaded."""
 
 DOES_NOT_RECORD = ("gradbox/language/fixes/",)
 """Within those folders, what no recording process loads."""
@@ -102,7 +105,7 @@ def surroundings() -> dict[str, Any]:
     return {
         "python": sys.version,
         "packages": sorted(packages),
-        "processor": sorted({*re.findall(r"^(?:model name|flags|Features)\s*:.*", processor, re.MULTILINE)} or {processor}),
+        "processor": sorted({*re.findall(r"^(?:model name|flags|Features)\s*:.*", processor, re.MULTILINE)} or {processor}),  # noqa: E501
         "libraries": os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else "",
         "machine": platform.machine(),
         "environment": sorted(
@@ -128,7 +131,8 @@ def reason_not_kept(source: str) -> str | None:
 def repeatable_text(document: bytes) -> str:
     """A trace without what no second recording has again, a value a line.
 
-    That is the time it took, the order in which objects that die together are found dead, and memory that no tensor reads.
+    That is the time it took, the order in which objects that die together are found dead, and memory that no tensor
+    reads.
     """
     recorded = {name: value for name, value in json.loads(document).items() if name != "cost"}
     read = elements_read(recorded["steps"])
@@ -174,8 +178,8 @@ def without_unread_memory(storage: dict[str, Any], read: dict[str, set[int]]) ->
 class Recordings:
     """Traces as JSON, kept in a folder.
 
-    state: the hash of what records. record: makes the trace of a program with options. seed, share: which of those that are read
-    are recorded anew.
+    state: the hash of what records. record: makes the trace of a program with options. seed, share: which of those that
+    are read are recorded anew.
     """
 
     def __init__(self, folder: Path, state: str, record: Callable[..., bytes], seed: str, share: int) -> None:
@@ -237,7 +241,7 @@ class Recordings:
         if before != now:
             difference = difflib.unified_diff(before, now, "kept", "recorded now", lineterm="", n=1)
             raise AssertionError(
-                f"{path} is not what is recorded now (RECORDINGS_SEED={self.seed}). What records it is not in RECORDS of "
+                f"{path} is not what is recorded now (RECORDINGS_SEED={self.seed}). What records it is not in RECORDS of "  # noqa: E501
                 f"tests/recordings/store.py, or its program is one for NOT_KEPT. Then remove {path.parent}.\n"
                 + "\n".join(line[:300] for line in [*difference][:60])
             )
@@ -286,7 +290,10 @@ def recordings() -> Recordings:
 
 
 def kept_document(source: str, **job: Any) -> bytes:
-    """The trace of a program as JSON, kept or recorded now. job: as for `tests.support.tracing.trace`."""
+    """The trace of a program as JSON, kept or recorded now.
+
+    job: as for `tests.support.tracing.trace`
+    """
     return recordings().document(source, **job)
 
 

@@ -1,4 +1,5 @@
-"""Recordings that are kept between runs: what they depend on, when they are made anew, and how one that is wrong is noticed."""
+"""Recordings that are kept between runs: what they depend on, when they are made anew, and how one that is wrong is
+noticed."""
 
 import gzip
 import json
@@ -235,8 +236,8 @@ def test_the_longest_unused_states_and_recordings_are_removed(tmp_path: Path, mo
     ]
 
 
-READ_NOTHING_KEPT = ("agreement", "determinism", "displayhook", "goldens", "isolation", "lifetimes", "observer", "own_code_session",
-                     "random", "recorded_trace", "recorder", "recording_work", "referee", "replacements", "thinning", "traps",
+READ_NOTHING_KEPT = ("agreement", "determinism", "displayhook", "goldens", "isolation", "lifetimes", "observer", "own_code_session",  # noqa: E501
+                     "random", "recorded_trace", "recorder", "recording_work", "referee", "replacements", "thinning", "traps",  # noqa: E501
                      "uninitialized")  # fmt: skip
 """The tests of the recorder itself: a recording of theirs is made in the same run."""
 

@@ -1,7 +1,7 @@
 """Holds traces against plain CPython and torch: `python -m tests.referee.agreement [OPTION…] [FILE_OR_FOLDER…]`.
 
-Every program is run by plain CPython in a fresh child (seeds and hash seed 0, one thread) and by the recorder. They have
-to agree on
+Every program is run by plain CPython in a fresh child (seeds and hash seed 0, one thread) and by the recorder. They
+have to agree on
 
 * everything printed, the way it ended, the type and text of the exception and the text of the line that raised it;
 * for every tensor that a module-level name, list, tuple, dict or module reaches: shape, stride, offset, dtype,
@@ -13,7 +13,7 @@ to agree on
 
 Addresses and ids in printed text are masked. Programs on which CPython disagrees with itself are left out. The exit
 status is 0 when nothing differs and at most as many programs were refused as allowed.
-"""
+"""  # noqa: E501
 
 import argparse
 import json

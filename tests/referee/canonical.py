@@ -9,7 +9,8 @@ MASKS = [
     (re.compile(r"\b\d{11,}\b"), "<id>"),
     (re.compile(r"^(?:\S+/tests/forks/\w+_host\.py|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE), ""),
 ]
-"""Addresses and ids, which differ from process to process, and the frames of CPython's host in errors of TorchScript."""
+"""Addresses and ids, which differ from process to process, and the frames of CPython's host in errors of
+TorchScript."""
 
 MAX_NODES = 400
 """Nodes of a graph that are compared."""

@@ -32,7 +32,7 @@ Paths = dict[str, str]
 def disagreements(truth: Truth, trace: Trace, ending: bool = True) -> list[str]:
     """A sentence for each; one that begins with `refused` or `not run` stands alone.
 
-    ending: whether the way it ended is compared; not of a trace that was cut.
+    ending: whether the way it ended is compared; not of a trace that was cut
     """
     outcome = trace.get("outcome", {})
     error = outcome.get("error") or trace.get("error")

@@ -90,7 +90,8 @@ def number(cell: Any) -> Any:
 
 
 def elements(tensor: Entity, state: State) -> list[Any] | None:
-    """The tensor's elements, read from its storage's cells as its shape, stride and offset say; None where one is missing."""
+    """The tensor's elements, read from its storage's cells as its shape, stride and offset say; None where one is
+    missing."""
     shape, stride = tensor.get("shape", []), tensor.get("stride") or []
     if any(size == 0 for size in shape):
         return []

@@ -7,8 +7,8 @@ from typing import Any
 from tests.forks.plain_python import HOST
 
 Truth = dict[str, Any]
-"""`printed`; `error`: None or its type, message, line number and text of the line; and what `torch_facts.facts` returns.
-Where the program could not be run or asked, `fault` alone: a sentence."""
+"""`printed`; `error`: None or its type, message, line number and text of the line; and what `torch_facts.facts`
+returns. Where the program could not be run or asked, `fault` alone: a sentence."""
 
 
 @functools.cache

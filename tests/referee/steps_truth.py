@@ -1,8 +1,9 @@
-"""Holds the state after every statement against plain CPython: `python -m tests.referee.steps_truth [OPTION…] FILE_OR_FOLDER…`.
+"""Holds the state after every statement against plain CPython: `python -m tests.referee.steps_truth [OPTION…]
+FILE_OR_FOLDER…`.
 
-Every prefix of a program's top-level statements is run by plain CPython; the trace, replayed up to the last step of that
-statement (a loop, a def, a try, a with counts as one), is held against it as `agreement` does. A statement for which the
-trace has no step counts as false.
+Every prefix of a program's top-level statements is run by plain CPython; the trace, replayed up to the last step of
+that statement (a loop, a def, a try, a with counts as one), is held against it as `agreement` does. A statement for
+which the trace has no step counts as false.
 """
 
 import argparse
@@ -43,7 +44,8 @@ def statements(source: str, trace: Trace, most: int = MOST) -> Iterator[Statemen
 
 
 def cut(trace: Trace, first: int, last: int) -> Trace | None:
-    """The trace up to the last step, in any frame, of the outermost statement on lines first..last; None without a step."""
+    """The trace up to the last step, in any frame, of the outermost statement on lines first..last; None without a
+    step."""
     steps, end = trace["steps"], None
     for index, step in enumerate(steps):
         if step.get("depth", 0) == 0 and first <= step.get("line", 0) <= last:

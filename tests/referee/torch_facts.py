@@ -18,9 +18,9 @@ DEEPEST = 4
 def facts(namespace: Namespace) -> dict[str, Any]:
     """Everything that is compared, from a module's namespace after the program.
 
-    `tensors`: facts by path; `same`, `shared`, `counters`: paths in groups that are one tensor, one storage, one version
-    counter; `overlap`: pairs whose bytes overlap; `graphs`: numbered graphs by name; `plain`: None, bools, ints, strings;
-    `modes`: `training` of modules by path.
+    `tensors`: facts by path; `same`, `shared`, `counters`: paths in groups that are one tensor, one storage, one
+    version counter; `overlap`: pairs whose bytes overlap; `graphs`: numbered graphs by name; `plain`: None, bools,
+    ints, strings; `modes`: `training` of modules by path.
     """
     tensors = dict(reached(namespace))
     named = {path: tensor for path, tensor in tensors.items() if path.isidentifier()}

@@ -1,4 +1,5 @@
-"""`gradbox explain --check-samples` and `--check-gradients`: a script of one's own is run again up to its first backward."""
+"""`gradbox explain --check-samples` and `--check-gradients`: a script of one's own is run again up to its first
+backward."""
 
 import json
 import subprocess

@@ -1,4 +1,5 @@
-"""`gradbox open` runs a script as `python` does: what it prints, how it ends, the files that it leaves; and its trace is true."""
+"""`gradbox open` runs a script as `python` does: what it prints, how it ends, the files that it leaves; and its trace
+is true."""
 
 import json
 import os

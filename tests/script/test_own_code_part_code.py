@@ -1,4 +1,5 @@
-"""The code with parts in it: outside and inside of them it runs as it would, and its table of locations is as Python writes it."""
+"""The code with parts in it: outside and inside of them it runs as it would, and its table of locations is as Python
+writes it."""
 
 import ast
 import sys

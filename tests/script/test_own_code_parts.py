@@ -247,7 +247,7 @@ def test_one_run_has_a_bounded_number_of_recordings(tmp_path: Path, capfd: Any) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--lines", "80:40"], "argument --lines: the first line, from 1, and one that is not before it are needed: '80:40'"),
+        (["--lines", "80:40"], "argument --lines: the first line, from 1, and one that is not before it are needed: '80:40'"),  # noqa: E501
         (["--lines", "x"], "argument --lines: two line numbers are needed, like 40:80, not 'x'"),
         (["--iterations", "0,-1"], "argument --iterations: numbers from 0 are needed, like 0,1,100, not '0,-1'"),
         (["--after", "loss.isnan("], "argument --after: an expression of Python is needed, not 'loss.isnan(': '(' was"),

@@ -1,4 +1,5 @@
-"""Ranks and children: `torchrun` with one rank recorded, what differs between ranks, and what is said of processes that are not."""
+"""Ranks and children: `torchrun` with one rank recorded, what differs between ranks, and what is said of processes that
+are not."""
 
 import json
 import subprocess
@@ -95,8 +96,8 @@ def test_a_rank_is_recorded_and_the_ranks_do_as_they_would(tmp_path: Path, argum
         assert "gradbox: 4 parameters are the same on all 2 ranks" in said
     else:
         assert (
-            "gradbox: after round 0 ranks 0 and 1 have different values in net.head.weight, net.head.bias; the other 2 are the same"
-            in said
+            "gradbox: after round 0 ranks 0 and 1 have different values in net.head.weight, net.head.bias; the other 2 "
+            "are the same" in said
         )
 
 

@@ -1,4 +1,5 @@
-"""`--rounds`, `--until` and their like: rounds are counted whoever's loop it is, and what is recorded of them begins and ends there."""
+"""`--rounds`, `--until` and their like: rounds are counted whoever's loop it is, and what is recorded of them begins
+and ends there."""
 
 import json
 import sys

@@ -1,8 +1,8 @@
-"""Twenty ways of training, as people have them: recorded, each prints, ends and leaves what it does without, and a mistake that is
-put into it is found at its line in its file.
+"""Twenty ways of training, as people have them: recorded, each prints, ends and leaves what it does without, and a
+mistake that is put into it is found at its line in its file.
 
-A program of `own_training` has a line with `# mistake KIND: CODE`: with that code in its place the program has the finding at that
-line, or where the mark has `at +1` at the one after it.
+A program of `own_training` has a line with `# mistake KIND: CODE`: with that code in its place the program has the
+finding at that line, or where the mark has `at +1` at the one after it.
 """
 
 import json
@@ -40,7 +40,10 @@ SAMPLE_OF_MISTAKES = {"package_trainer", "reinforce", "closure", "gan", "excepth
 
 
 class Mistake(NamedTuple):
-    """What is wrong in a program. file: from its folder."""
+    """What is wrong in a program.
+
+    file: from its folder
+    """
 
     kind: str
     file: str

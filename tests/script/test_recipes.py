@@ -19,7 +19,10 @@ DOCUMENT = ROOT / "docs/recipes.md"
 
 
 class Block(NamedTuple):
-    """Code of the document. name: of its file; "" for commands and cells."""
+    """Code of the document.
+
+    name: of its file; "" for commands and cells
+    """
 
     language: str
     name: str
@@ -39,8 +42,12 @@ def recipes() -> dict[str, list[Block]]:
 
 
 class Expected(NamedTuple):
-    """What a recipe gives: files that it writes, and texts that it prints. status: of its last command. package: that it needs.
-    python: the variable that names a Python with it."""
+    """What a recipe gives: files that it writes, and texts that it prints.
+
+    status: of its last command
+    package: that it needs
+    python: the variable that names a Python with it
+    """
 
     files: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
@@ -80,7 +87,10 @@ SAMPLE = {"Watch a loop", "A failing test"}
 
 
 def run_line(line: str, folder: Path, python: str) -> subprocess.CompletedProcess[str]:
-    """What a command of the document does. python: stands for the one on the reader's path."""
+    """What a command of the document does.
+
+    python: stands for the one on the reader's path
+    """
     name, *arguments = shlex.split(line)
     commands = {
         "gradbox": gradbox_command(python),

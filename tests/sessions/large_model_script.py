@@ -1,4 +1,5 @@
-"""A forward and a backward of a model with 100 million elements, plain and watched: run by tests/sessions/test_own_code_memory.py.
+"""A forward and a backward of a model with 100 million elements, plain and watched: run by
+tests/sessions/test_own_code_memory.py.
 
 Prints the peaks of the process's memory as JSON, in bytes: before any, after the plain one, after the watched one.
 """

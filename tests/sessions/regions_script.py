@@ -1,4 +1,5 @@
-"""A script that watches regions of itself, and prints what they recorded as JSON: run by tests/sessions/test_own_code_region.py."""
+"""A script that watches regions of itself, and prints what they recorded as JSON: run by
+tests/sessions/test_own_code_region.py."""
 
 import ast
 import contextlib

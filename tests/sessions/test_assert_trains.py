@@ -1,4 +1,5 @@
-"""`gradbox.assert_trains`: holds for healthy models that look suspicious, names what is wrong with broken ones, leaves no trace."""
+"""`gradbox.assert_trains`: holds for healthy models that look suspicious, names what is wrong with broken ones, leaves
+no trace."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""`gradbox.watch(every=…)` in loops and in callbacks: which times are recorded, where they go, that the program is as before."""
+"""`gradbox.watch(every=…)` in loops and in callbacks: which times are recorded, where they go, that the program is as
+before."""
 
 import importlib.util
 import json
@@ -205,7 +206,7 @@ arguments = transformers.TrainingArguments(
 trainer = transformers.Trainer(model, arguments, train_dataset=Data(), callbacks=[{watch}])
 trainer.train()
 print([row["loss"] for row in trainer.state.log_history if "loss" in row])
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(

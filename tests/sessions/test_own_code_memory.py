@@ -17,9 +17,13 @@ pytestmark = pytest.mark.slow
 
 def test_a_large_model_needs_little_more_than_it_does_plain() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "tests/sessions/large_model_script.py"], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, ROOT / "tests/sessions/large_model_script.py"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert not done.returncode, done.stderr
     result = json.loads(done.stdout)
     model = result["plain"] - result["before"]

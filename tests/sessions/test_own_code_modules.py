@@ -1,4 +1,5 @@
-"""Modules of the person's own project are stepped without being named: in a script, a part of one, a region, a test, a cell."""
+"""Modules of the person's own project are stepped without being named: in a script, a part of one, a region, a test, a
+cell."""
 
 import json
 import os

@@ -19,7 +19,10 @@ BEGIN = "import torch\nx = torch.ones(2)\nitems = []\n"
 
 
 def observed(source: str, as_it_is: bool = False, **modules: str) -> dict[str, Any]:
-    """What tests.forks.session_host says of a program and of what its steps missed. modules: beside it, not stepped."""
+    """What tests.forks.session_host says of a program and of what its steps missed.
+
+    modules: beside it, not stepped
+    """
     answer = HOST.ask(source=source, limits={}, as_it_is=as_it_is, modules=modules, missed=True)
     result: dict[str, Any] = pickle.loads(answer)
     assert not any(b"tracer_fault" in line for line in result["lines"])
@@ -43,7 +46,7 @@ LIBRARIES = {
                           "lib.keep(items)\nlib.grow()"),
     "a class's attribute": ("class Registry:\n    kept = {}\ndef grow():\n    Registry.kept['a'].append(1)\n",
                             "lib.Registry.kept['a'] = items\nlib.grow()"),
-    "a tensor that it marks": ("kept = []\ndef mark():\n    kept[0].requires_grad_()\n", "lib.kept.append(x)\nlib.mark()"),
+    "a tensor that it marks": ("kept = []\ndef mark():\n    kept[0].requires_grad_()\n", "lib.kept.append(x)\nlib.mark()"),  # noqa: E501
     "a gradient that it drops": ("kept = []\ndef drop():\n    kept[0].grad = None\n",
                                  "w = x.requires_grad_()\nlib.kept.append(w)\n(w * 2).sum().backward()\nlib.drop()"),
     "a closure": ("def maker(v):\n    def grow():\n        v.append(1)\n    return grow\n",
@@ -57,7 +60,7 @@ LIBRARIES = {
     "a thread": ("import threading\ndef start(v):\n    go = threading.Event()\n"
                  "    threading.Thread(target=lambda: (go.wait(), v.append(1)), daemon=True).start()\n    return go\n",
                  "go = lib.start(items)\ngo.set()\ngo = None\nimport time\ntime.sleep(0.05)\ny = 1"),
-    "an iterator over what it keeps": ("kept = []\ndef each():\n    for v in kept:\n        v.append(1)\n        yield v\n",
+    "an iterator over what it keeps": ("kept = []\ndef each():\n    for v in kept:\n        v.append(1)\n        yield v\n",  # noqa: E501
                                        "lib.kept.append(items)\nfor v in lib.each():\n    y = 1"),
 }  # fmt: skip
 """What a module without steps changes, and the program that has it do so."""

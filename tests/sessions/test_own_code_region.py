@@ -1,4 +1,5 @@
-"""`gradbox.watch`: a region is recorded as it runs, the rest is not, and nothing of it stays. One process does it all."""
+"""`gradbox.watch`: a region is recorded as it runs, the rest is not, and nothing of it stays. One process does it
+all."""
 
 import json
 import os
@@ -150,7 +151,7 @@ def test_a_debugger_started_in_a_region_ends_the_recording_with_a_message() -> N
     assert rows(trace)[1:-1] == [
         (
             "head",
-            'with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), gradbox.watch("debugged") as region:',
+            'with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), gradbox.watch("debugged") as region:',  # noqa: E501
         ),
         ("statement", "before = 1"),
         ("call", "after = debugged(before)"),
@@ -161,8 +162,10 @@ def test_a_debugger_started_in_a_region_ends_the_recording_with_a_message() -> N
         {"kind": "event", "event": "tracing_taken", "by": "bdb"}
     ]
     assert last["set"]["f1"]["vars"]["after"] == 4, "what had changed by the end is in it"
-    assert printed == "gradbox: regions_script.py: debugged: a debugger or the program replaced Python's trace function; " \
-        "steps after that may be missing\n"  # fmt: skip
+    assert (
+        printed == "gradbox: regions_script.py: debugged: a debugger or the program replaced Python's trace function; "
+        "steps after that may be missing\n"
+    )
 
 
 def test_nothing_stays_of_a_region_and_nothing_grows() -> None:
@@ -207,7 +210,7 @@ with gradbox.watch(show=False) as region:
     x = torch.ones(2)
     y = x + 1
 print([region.run.trace["program"]["source"].split("\\n")[step["line"] - 1].strip() for step in region.run.trace["steps"]])
-"""
+"""  # noqa: E501
 
 
 def test_a_region_of_python_dash_c_is_recorded() -> None:

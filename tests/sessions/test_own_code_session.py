@@ -94,7 +94,7 @@ UNKNOWN = (
 DIFFERENT = {
     "except_star": "the name of an `except*` is unbound by the last statement of its handler",
     "match_statement": "the head of a `match` is over when a case was chosen, and its names are bound",
-    "recursion_without_end": "instrumented code counts frames, CPython calls: the last frames are not entered in one of both",
+    "recursion_without_end": "instrumented code counts frames, CPython calls: the last frames are not entered in one of both",  # noqa: E501
 }
 """Programs whose steps are not the same both ways, with the reason."""
 
@@ -155,7 +155,8 @@ def test_steps_of_a_seed_are_the_same_both_ways(source: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(DIFFERENT))
 def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
-    """The statements, calls and returns that DIFFERENT speaks of, and nothing else, come at another place or another number."""
+    """The statements, calls and returns that DIFFERENT speaks of, and nothing else, come at another place or another
+    number."""
     source = (ROOT / f"tests/examples/programs/{name}.py").read_text()
     instrumented, followed = steps(source, as_it_is=False), steps(source, as_it_is=True)
     if name != "recursion_without_end" or sys.version_info[:2] != (3, 12):  # which enters as many both ways
@@ -196,7 +197,7 @@ def test_the_call_that_is_one_too_many_is_in_no_traceback(source: str, as_it_is:
 
 
 def test_statements_behind_a_colon_stand_where_they_are_written() -> None:
-    source = "import torch\nclass A:\n    def f(self, n):\n        for k in range(n): a = 1; b = 2; c = a + b\n        return c\nA().f(2)\n"
+    source = "import torch\nclass A:\n    def f(self, n):\n        for k in range(n): a = 1; b = 2; c = a + b\n        return c\nA().f(2)\n"  # noqa: E501
     rows = recorded(source, as_it_is=True)["trace"]["program"]["statements"]
     steps = [step for step in recorded(source, as_it_is=True)["trace"]["steps"] if step["line"] == 4]
     columns = [rows[step["stmt"]]["col"] for step in steps if step["kind"] == "statement"]

@@ -1,4 +1,5 @@
-"""Series of saved programs: the store, what the interface takes and refuses, removal, and texts that stay texts everywhere."""
+"""Series of saved programs: the store, what the interface takes and refuses, removal, and texts that stay texts
+everywhere."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""A series in the browser: a teacher makes one by keyboard, a reader goes through it in page, frame, file and predict mode."""
+"""A series in the browser: a teacher makes one by keyboard, a reader goes through it in page, frame, file and predict
+mode."""
 
 from pathlib import Path
 from typing import Any

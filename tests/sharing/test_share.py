@@ -27,7 +27,8 @@ PREFIXES = ["", "/box"]
 
 @pytest.fixture(scope="module", params=sampled(PREFIXES, places(1)))
 def public(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that knows its own address, with a prefix and without. Without one all tests but one are `exhaustive`."""
+    """A server that knows its own address, with a prefix and without. Without one all tests but one are
+    `exhaustive`."""
     with running_server(tmp_path_factory.mktemp("share"), request.param) as address:
         yield address
 
@@ -66,7 +67,8 @@ def made(page: Any, site: str, program: str = PROGRAM, title: str = "Squares", d
 
 
 def posted(page: Any, site: str, **content: str) -> str:
-    """The permalink of the same program, or of other content, saved without the page; for what begins where it is open."""
+    """The permalink of the same program, or of other content, saved without the page; for what begins where it is
+    open."""
     response = page.request.post(f"{site}/api/scenarios", data=content or {"source": PROGRAM, "title": "Squares"})
     assert response.ok, response.text()
     address: str = response.json()["url"]
@@ -292,7 +294,7 @@ def test_a_link_is_bounded_when_it_is_inflated(page: Any, site: str) -> None:
             const stream = new Blob(Array(64).fill("x".repeat(1 << 20))).stream().pipeThrough(new CompressionStream("deflate-raw"));
             const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
             return btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_");
-        }"""
+        }"""  # noqa: E501
     )
     assert len(bomb) < 100_000
     other = page.context.new_page()
@@ -457,7 +459,8 @@ def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
 def test_previews_are_pictures_in_anybodys_page(page: Any, public: str) -> None:
     address = made(page, public)
     graph = page.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('meta[property]')].map(m => [m.getAttribute('property'), m.content]))"
+        "Object.fromEntries([...document.querySelectorAll('meta[property]')].map(m => [m.getAttribute('property'), "
+        "m.content]))"
     )
     assert graph["og:url"] == address and graph["og:title"] == "Squares"
     images = [graph["og:image"], f"{address}.svg?step=1", f"{address}.png?step=1"]

@@ -220,10 +220,10 @@ LONG_AND_WRONG = (
     "import torch\n"
     + "".join(f"# remark {k}\nx{k} = torch.ones({k % 3 + 1})  # 'no text'\n" for k in range(60))
     + "w = torch.ones(3, requires_grad=True)\ny = w.exp()\ny.add_(1)\nprint('so', 1.5, None)\n"
-    + "def last(value):\n    return value.sum() * 1.0 * 1.00 * 1.000 * 1.0000 * 1.00000 * 1.000000 * 1.0000000\nlast(y).backward()\n"
+    + "def last(value):\n    return value.sum() * 1.0 * 1.00 * 1.000 * 1.0000 * 1.00000 * 1.000000 * 1.0000000\nlast(y).backward()\n"  # noqa: E501
 )
 PAINTED = """query => [...document.querySelectorAll(query)].map(line => [...line.querySelectorAll("[class^=sx-]")]
-    .filter(part => part.className !== "sx-note" || part.textContent.trim()).map(part => [part.className, part.textContent]))"""
+    .filter(part => part.className !== "sx-note" || part.textContent.trim()).map(part => [part.className, part.textContent]))"""  # noqa: E501
 IN_SIGHT = """() => {
     const now = document.querySelector("#listing .cm-now");
     let box = document.querySelector("#listing");

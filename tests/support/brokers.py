@@ -1,4 +1,5 @@
-"""A real Redis for as long as tests need one, and workers beside it that run programs for them. A plugin, for its fixtures."""
+"""A real Redis for as long as tests need one, and workers beside it that run programs for them. A plugin, for its
+fixtures."""
 
 import contextlib
 import os
@@ -31,7 +32,10 @@ def free_port() -> int:
 
 @dataclass
 class RedisServer:
-    """A Redis that can be ended and started again, with what it had been told. host: where it listens, beside 127.0.0.1."""
+    """A Redis that can be ended and started again, with what it had been told.
+
+    host: where it listens, beside 127.0.0.1
+    """
 
     folder: Path
     port: int = field(default_factory=free_port)
@@ -84,7 +88,10 @@ def running_redis() -> Iterator[RedisServer]:
 
 
 class WorkerProcess:
-    """`python -m server worker` for a Redis, with a recorder that stands in. variables: settings besides."""
+    """`python -m server worker` for a Redis, with a recorder that stands in.
+
+    variables: settings besides
+    """
 
     def __init__(self, url: str, folder: Path, prepare: str = STAND_IN, **variables: str) -> None:
         settings = {"SANDBOX": "off", "WALL": "60", "GPU": "0", "DATA": str(folder / "data"), **variables}

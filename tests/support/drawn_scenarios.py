@@ -1,4 +1,5 @@
-"""The scenarios whose pictures are checked step by step in a browser: each shows other marks. The rest would cost minutes."""
+"""The scenarios whose pictures are checked step by step in a browser: each shows other marks. The rest would cost
+minutes."""
 
 from tests.support.tracing import ROOT
 

@@ -1,4 +1,5 @@
-"""What the page's functions say of traces, as Node runs them: findings, captions, readings. One Node serves a whole process."""
+"""What the page's functions say of traces, as Node runs them: findings, captions, readings. One Node serves a whole
+process."""
 
 import atexit
 import json
@@ -35,7 +36,10 @@ def node() -> subprocess.Popen[bytes]:
 
 
 def call_page(module: str, *values: Any) -> Any:
-    """What the default export of a module of `tests` returns. values: what JSON can hold, or bytes that are JSON already."""
+    """What the default export of a module of `tests` returns.
+
+    values: what JSON can hold, or bytes that are JSON already
+    """
     texts = [value if isinstance(value, bytes) else json.dumps(value).encode() for value in values]
     process = node()
     assert process.stdin is not None and process.stdout is not None
@@ -76,7 +80,8 @@ def reading_of(recorded: dict[str, Any], language: str = "en") -> RunReading:
 
 
 class ExplainedProgram:
-    """A program of a file and its findings, by language. Its text, for the message of a failed assertion, has what it ran."""
+    """A program of a file and its findings, by language. Its text, for the message of a failed assertion, has what it
+    ran."""
 
     def __init__(self, path: Path) -> None:
         self._name = path.stem

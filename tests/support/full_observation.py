@@ -23,7 +23,7 @@ def comparing(
 ) -> Callable[..., Any]:
     """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds.
 
-    on_everything: takes the numbers of the steps that observed everything by themselves.
+    on_everything: takes the numbers of the steps that observed everything by themselves
     """
 
     def observe(self: Observer, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:

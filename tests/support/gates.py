@@ -1,4 +1,5 @@
-"""Programs for the stand-in recorder that end when a test says so, not after a time that a slow machine has long spent elsewhere."""
+"""Programs for the stand-in recorder that end when a test says so, not after a time that a slow machine has long spent
+elsewhere."""
 
 import itertools
 from pathlib import Path
@@ -7,7 +8,10 @@ numbers = itertools.count()
 
 
 class Gate:
-    """A program that runs until the gate is opened. chance: every run of it gives another result. path: what exists once it is open."""
+    """A program that runs until the gate is opened.
+
+    chance: every run of it gives another result. path: what exists once it is open.
+    """
 
     def __init__(self, folder: Path, *, chance: bool = False) -> None:
         self._folder = folder / f"gate-{next(numbers)}"

@@ -1,7 +1,7 @@
 """Logs after which statement tensors, storages, nodes and modules die, by weak references alone.
 
-`with_lifetime_log` puts a call of `log_lifetimes` after every statement of a program. A `LifetimeLog` is that builtin: it
-lives outside of the program, so that it is the same under plain CPython and under the recorder.
+`with_lifetime_log` puts a call of `log_lifetimes` after every statement of a program. A `LifetimeLog` is that builtin:
+it lives outside of the program, so that it is the same under plain CPython and under the recorder.
 """
 
 import ast

@@ -13,7 +13,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_in_folder(command: Sequence[str], folder: Path, text: str = "") -> subprocess.CompletedProcess[str]:
-    """What a command does in a folder. text: its standard input."""
+    """What a command does in a folder.
+
+    text: its standard input
+    """
     environment = {**os.environ, "PYTHONPATH": "", "COLUMNS": "80", "PYTHONHASHSEED": "0"}
     return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, env=environment, check=False)
 

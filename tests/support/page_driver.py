@@ -8,11 +8,14 @@ from typing import Any
 from tests.pictures.expected_picture import held
 from tests.support.waiting import wait_until
 
-STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"
+STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"  # noqa: E501
 
 
 def paste(page: Any, text: str, editor: str = "body") -> None:
-    """Into the editor, over what was there, as a paste. editor: a selector of what it stands in."""
+    """Into the editor, over what was there, as a paste.
+
+    editor: a selector of what it stands in
+    """
     page.locator(f"{editor} .cm-content").click()
     page.keyboard.press("Control+a")
     page.evaluate(

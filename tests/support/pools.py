@@ -1,4 +1,5 @@
-"""Pools for tests, with a recorder that stands in: of this machine, and of workers elsewhere. A plugin, for its fixtures."""
+"""Pools for tests, with a recorder that stands in: of this machine, and of workers elsewhere. A plugin, for its
+fixtures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -40,7 +40,10 @@ def user() -> dict[str, Any]:
 
 @contextmanager
 def running(bin_: Path, host: str = "127.0.0.1") -> Iterator[str]:
-    """The address of one, without the name of a database. host: of this machine; who reaches it there is let in."""
+    """The address of one, without the name of a database.
+
+    host: of this machine; who reaches it there is let in
+    """
     someone = user()
     folder = Path(tempfile.mkdtemp(prefix="gradbox-postgres-", dir="/tmp"))
     try:

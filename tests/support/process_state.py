@@ -53,7 +53,9 @@ def process_state() -> dict[str, Any]:
     streams = (sys.stdout, sys.stderr, sys.stdin)
     state |= {
         "builtins": {name: id(value) for name, value in vars(builtins).items() if name != "_"},
-        "streams": [(id(stream), sorted(vars(stream))) if hasattr(stream, "__dict__") else id(stream) for stream in streams],
+        "streams": [
+            (id(stream), sorted(vars(stream))) if hasattr(stream, "__dict__") else id(stream) for stream in streams
+        ],
         "warning filters": list(warnings.filters),
         "tracers": (sys.gettrace(), sys.getprofile(), threading.gettrace()),
         "recursion limit": sys.getrecursionlimit(),
@@ -63,13 +65,14 @@ def process_state() -> dict[str, Any]:
         ),
         "modes": (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype()),
         "hooks of modules": [
-            len(getattr(torch.nn.modules.module, name)) for name in dir(torch.nn.modules.module) if name.startswith("_global_")
-            and isinstance(getattr(torch.nn.modules.module, name), dict)
+            len(getattr(torch.nn.modules.module, name))
+            for name in dir(torch.nn.modules.module)
+            if name.startswith("_global_") and isinstance(getattr(torch.nn.modules.module, name), dict)
         ],
         "hook numbers": torch.utils.hooks.RemovableHandle.next_id,
         "threads": threading.active_count(),
         "lines of files": "<program>" in linecache.cache,
         "program files": dict(stack.line_offsets),
         "import hooks": (list(sys.meta_path), list(sys.path_hooks)),
-    }  # fmt: skip
+    }
     return state

@@ -1,6 +1,8 @@
-"""Random programs that reach further into torch: scripts and traces, graphs of fx, transforms, modes, sparse tensors, files.
+"""Random programs that reach further into torch: scripts and traces, graphs of fx, transforms, modes, sparse tensors,
+files.
 
-`python -m tests.support.random_library_programs FIRST LAST FOLDER` writes them as files; a seed gives the same program always.
+`python -m tests.support.random_library_programs FIRST LAST FOLDER` writes them as files; a seed gives the same program
+always.
 """
 
 import sys

@@ -10,10 +10,13 @@ from pathlib import Path
 
 IN_PLACE: dict[str, list[str]] = {
     "": [  # nothing but the tensor
-        "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bernoulli ceil cauchy",
-        "conj_physical cos cosh deg2rad detach digamma erf erfc erfinv exp exp2 expm1 exponential fix floor frac i0 lgamma",
+        "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bernoulli ceil "
+        "cauchy",
+        "conj_physical cos cosh deg2rad detach digamma erf erfc erfinv exp exp2 expm1 exponential fix floor frac i0 "
+        "lgamma",
         "log log10 log1p log2 log_normal logical_not nan_to_num neg negative normal rad2deg random reciprocal relu",
-        "requires_grad round rsqrt sgn sigmoid sign sin sinc sinh sqrt square squeeze t tan tanh tril triu trunc uniform zero",
+        "requires_grad round rsqrt sgn sigmoid sign sin sinc sinh sqrt square squeeze t tan tanh tril triu trunc "
+        "uniform zero",
         "rad2deg",
     ],
     "1": [

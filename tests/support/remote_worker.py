@@ -1,4 +1,5 @@
-"""A worker of a queue as a process of the tests: `python -m tests.support.remote_worker PREPARE` with its settings in the environment."""
+"""A worker of a queue as a process of the tests: `python -m tests.support.remote_worker PREPARE` with its settings in
+the environment."""
 
 import sys
 

@@ -12,7 +12,8 @@ from tests.support.waiting import PATIENCE, PATIENT, wait_for_answer
 
 @contextmanager
 def running_server(folder: Path, prefix: str | None = None, **settings: str) -> Iterator[str]:
-    """The address of a server that is ready to run programs. It is terminated at the end.
+    """The address of a server that is ready to run programs. It is terminated at the end. Raises AssertionError when it
+    isn't ready after a minute.
 
     folder: of its database and caches. prefix: the path of its public URL; None leaves the URL unset. settings: without
     GRADBOX_. Raises AssertionError when it doesn't get ready.

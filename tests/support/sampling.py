@@ -1,5 +1,5 @@
-"""Which of very many like cases are run: a fixed sample in `make test`, all in `make exhaustive` (docs/decisions/0027), one with
-`-k`."""
+"""Which of very many like cases are run: a fixed sample in `make test`, all in `make exhaustive` (docs/decisions/0027),
+one with `-k`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 def sampled(cases: Sequence[Any], is_sample: Callable[[int], bool]) -> list[Any]:
     """The cases for `pytest.mark.parametrize`; those that are left out of the sample are marked `exhaustive`.
 
-    is_sample: whether the case at a position is in the sample.
+    is_sample: whether the case at a position is in the sample
     """
     return [case if is_sample(k) else pytest.param(case, marks=pytest.mark.exhaustive) for k, case in enumerate(cases)]
 
@@ -28,7 +28,7 @@ def places(*positions: int) -> Callable[[int], bool]:
 def in_turn(cases: Iterable[Any], variants: Sequence[Any], count: int = 1) -> list[Any]:
     """Each case with each variant, for `pytest.mark.parametrize`; in the sample each has one, and all have their turn.
 
-    count: one of so many cases is in the sample.
+    count: one of so many cases is in the sample
     """
     return [
         pytest.param(
@@ -40,7 +40,8 @@ def in_turn(cases: Iterable[Any], variants: Sequence[Any], count: int = 1) -> li
 
 
 def parameters_of_run(request: pytest.FixtureRequest, argument: str) -> list[Any]:
-    """The values of an argument for which this run has tests of the fixture's file: with `-k` of one, that one alone."""
+    """The values of an argument for which this run has tests of the fixture's file: with `-k` of one, that one
+    alone."""
     calls = (getattr(item, "callspec", None) for item in request.session.items if item.path == request.path)
     values: list[Any] = []
     for call in calls:

@@ -27,7 +27,7 @@ def qualified(function: Before) -> str | None:
 def record(source: str, before: Before = None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of the recorder's host writes for a program.
 
-    before: a function of a module, which is called in the fork first.
+    before: a function of a module, which is called in the fork first
     """
     data = HOST.ask(job={"source": source, **job}, before=qualified(before), missed=False)
     return [json.loads(line) for line in data.splitlines()]

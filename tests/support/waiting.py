@@ -1,4 +1,5 @@
-"""How tests wait: until something holds, for as long as a slow and busy machine may need. No test asserts how long it took."""
+"""How tests wait: until something holds, for as long as a slow and busy machine may need. No test asserts how long it
+took."""
 
 import asyncio
 import time
@@ -11,16 +12,18 @@ PATIENCE = 180.0
 """Seconds after which what a test waits for never comes."""
 
 PATIENT: dict[str, Any] = {"wall": 10 * PATIENCE, "cpu": 60, "boot": PATIENCE}
-"""Limits of runs in a test that is not about their clocks. The wall clock ends none while a test waits for something else."""
+"""Limits of runs in a test that is not about their clocks. The wall clock ends none while a test waits for something
+else."""
 
 PAUSE = 0.02
 """Seconds between two looks."""
 
 
 def wait_until(condition: Callable[[], Value], seen: Callable[[], object] = lambda: "", page: Any = None) -> Value:
-    """What it returns once that is true. seen: what to show where it never is. page: a page that goes on meanwhile.
+    """What it returns once that is true. Raises AssertionError.
 
-    Raises AssertionError.
+    seen: what to show where it never is
+    page: a page that goes on meanwhile
     """
     last = time.monotonic() + PATIENCE
     while not (value := condition()):

@@ -1,4 +1,5 @@
-"""A worker whose programs have the machine's files, not those in memory: so that what keeps them in is the confinement."""
+"""A worker whose programs have the machine's files, not those in memory: so that what keeps them in is the
+confinement."""
 
 from collections.abc import Mapping
 
@@ -8,7 +9,8 @@ from server.worker import run, supervisor
 from server.worker.child import ChildWork
 
 FIRST_UID = 62_000
-"""Others than those of the pools of tests beside this one: the kernel counts the threads of a user, whoever started them."""
+"""Others than those of the pools of tests beside this one: the kernel counts the threads of a user, whoever started
+them."""
 
 
 def prepare(options: WorkerOptions) -> ChildWork:

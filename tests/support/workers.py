@@ -15,7 +15,8 @@ MAX_WAIT = 60
 
 
 class Workers:
-    """The server's own pool with default settings but for time. It boots at the first run, and runs one after the other."""
+    """The server's own pool with default settings but for time. It boots at the first run, and runs one after the
+    other."""
 
     def __init__(self, **settings_of_test: Any) -> None:
         prepared_modules.prepare()
@@ -25,7 +26,10 @@ class Workers:
         self._traces: dict[str, bytes] = {}
 
     def run(self, source: str, **job: Any) -> Trace:
-        """The trace of a fresh run. job: further fields of the job."""
+        """The trace of a fresh run.
+
+        job: further fields of the job
+        """
         return self._json(source, **job)[1]
 
     def trace(self, source: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""What torch itself says of the modules and parameters of a program, run plainly: `python -m tests.views.tables_truth FILE…`.
+"""What torch itself says of the modules and parameters of a program, run plainly: `python -m tests.views.tables_truth
+FILE…`.
 
-Of modules: hooks, and `Module.parameters`. Of parameters: the program's modules by their names, the optimizers' groups, and
-norms after each optimizer's step.
+Of modules: hooks, and `Module.parameters`. Of parameters: the program's modules by their names, the optimizers' groups,
+and norms after each optimizer's step.
 """
 
 import json
@@ -88,7 +89,8 @@ def norms_of(parameter: torch.Tensor) -> dict[str, float | None]:
 
 
 def print_truth(path: str) -> None:
-    """The modules in the order of first calls' ends, and the parameters of the program's modules by each of their names."""
+    """The modules in the order of first calls' ends, and the parameters of the program's modules by each of their
+    names."""
     torch.set_num_threads(1)  # as the recorder: noise of sums is what Adam normalises
     truth = Truth()
     torch.nn.modules.module.register_module_forward_hook(truth.note_call)

@@ -48,7 +48,8 @@ def named(facts: dict[str, Any]) -> list[str]:
 def cells_program(steps: int) -> str:
     """A cell that one statement calls again and again, each time with what it made before."""
     return (
-        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        "
+        "super().__init__()\n"
         "        self.cell = nn.RNNCell(2, 2)\n    def forward(self, xs):\n        h = torch.zeros(1, 2)\n"
         "        return [h := self.cell(x, h) for x in xs][-1]\n"
         f"net = Net()\nnet(torch.ones({steps}, 1, 2)).sum().backward()\n"

@@ -1,4 +1,5 @@
-"""The loom in a real browser: a second view of the same step, what it says is what the trace says, and it is what is printed."""
+"""The loom in a real browser: a second view of the same step, what it says is what the trace says, and it is what is
+printed."""
 
 import json
 from typing import Any
@@ -123,7 +124,7 @@ def test_writes_and_pins_in_the_loom_are_those_of_the_trace(page: Any, site: str
     ]
     written = page.locator("#loom [data-loom-write]").evaluate_all(
         """list => list.map(e => [e.dataset.loomWrite, e.dataset.dtype, Number(e.dataset.row), e.dataset.value, e.dataset.was,
-            e.querySelector('.loom-new').textContent, e.querySelector('.loom-old').textContent])"""
+            e.querySelector('.loom-new').textContent, e.querySelector('.loom-old').textContent])"""  # noqa: E501
     )
     expected = set()
     for r, end in enumerate(rows):

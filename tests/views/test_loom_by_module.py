@@ -1,4 +1,5 @@
-"""The loom by module, held against traces of nets that people train: where what ran stands, what is kept, who wrote what."""
+"""The loom by module, held against traces of nets that people train: where what ran stands, what is kept, who wrote
+what."""
 
 import re
 from functools import cache
@@ -98,7 +99,8 @@ def test_time_goes_down(name: str) -> None:
 
 
 def kept_by_trace(name: str) -> list[dict[str, Any]]:
-    """Of each storage that nodes keep for backward, parameters left out: the first node that kept it, from when until when."""
+    """Of each storage that nodes keep for backward, parameters left out: the first node that kept it, from when until
+    when."""
     parameters: set[str] = set()
     sizes: dict[str, int] = {}
     found: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,5 @@
-"""The loom by module in a real browser: when it is drawn, what opens and closes, what its marks say, and who can use it."""
+"""The loom by module in a real browser: when it is drawn, what opens and closes, what its marks say, and who can use
+it."""
 
 from pathlib import Path
 from typing import Any

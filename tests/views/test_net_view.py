@@ -171,6 +171,6 @@ def test_what_a_step_touches_is_in_sight_on_the_page(page: Any, site: str) -> No
             seen = page.evaluate(
                 """() => { const room = document.querySelector('.net-scroll').getBoundingClientRect();
                     return [...document.querySelectorAll('#net .net-row.now')].map(row => row.querySelector('.net-name').getBoundingClientRect())
-                        .map(box => box.top >= room.top && box.bottom <= room.bottom && box.height > 8); }"""
+                        .map(box => box.top >= room.top && box.bottom <= room.bottom && box.height > 8); }"""  # noqa: E501
             )
             assert seen and all(seen), (width, i)

@@ -69,7 +69,9 @@ NETS = {
     + NET
     + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     + LOOP.replace("zero_grad()", "zero_grad(set_to_none=False)"),
-    "half": HEAD + NET + "net.to(torch.bfloat16)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "half": HEAD
+    + NET
+    + "net.to(torch.bfloat16)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 3, dtype=torch.bfloat16)"),
     "wide": HEAD
     + "net = nn.Sequential(nn.Linear(3, 600), nn.Tanh(), nn.Linear(600, 2))\n"
@@ -81,7 +83,7 @@ NETS = {
     + "opt, other = torch.optim.SparseAdam(emb.parameters(), lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)\n"
     + LOOP.replace("torch.randn(4, 3)", "emb(torch.tensor([1, 2, 1]))")
     + "    other.step()\n    other.zero_grad()\n",
-}  # fmt: skip
+}
 
 TRUTH = """
 import json, sys, torch

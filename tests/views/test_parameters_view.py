@@ -69,7 +69,7 @@ def show_parameters(page: Any, site: str, text: str, query: str = "") -> None:
 def cells(page: Any, column: int) -> list[str]:
     """What a column shows, from above."""
     found: list[str] = page.locator(ROWS).evaluate_all(
-        """(rows, k) => rows.map(({cells: {[k]: cell}}) => (cell.querySelector('.value') ?? cell).textContent.trim())""",
+        """(rows, k) => rows.map(({cells: {[k]: cell}}) => (cell.querySelector('.value') ?? cell).textContent.trim())""",  # noqa: E501
         column,
     )
     return found

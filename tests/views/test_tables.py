@@ -1,4 +1,5 @@
-"""The tables by module and by parameter: what torch itself says of shapes, sizes, norms, gradients and who holds what."""
+"""The tables by module and by parameter: what torch itself says of shapes, sizes, norms, gradients and who holds
+what."""
 
 import csv
 import io
@@ -147,9 +148,11 @@ def test_tied_weights_are_one_row_and_count_once() -> None:
 
 def test_modules_are_named_by_the_modules_around_them() -> None:
     source = (
-        "import torch\nfrom torch import nn\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "import torch\nfrom torch import nn\nclass Block(nn.Module):\n    def __init__(self):\n        "
+        "super().__init__()\n"
         "        self.norm = nn.LayerNorm(2)\n    def forward(self, x):\n        return x + self.norm(x)\n"
-        "def main():\n    net = nn.Sequential(Block(), Block())\n    for block in net:\n        block(torch.ones(1, 2))\n"
+        "def main():\n    net = nn.Sequential(Block(), Block())\n    for block in net:\n        block(torch.ones(1, "
+        "2))\n"
         "    net(torch.ones(1, 2)).sum().backward()\nmain()\n"
     )
     tables = tables_of([source, source.replace("def main():\n", "if True:\n").replace("main()\n", "")])
@@ -192,7 +195,8 @@ def test_a_parameter_that_the_program_itself_changes_is_not_said_to_stay() -> No
 
 def test_numbers_that_get_other_memory_or_lie_beside_others() -> None:
     assigned = (
-        "import torch\nlayer = torch.nn.Linear(2, 1)\nfor i in range(2):\n    layer(torch.ones(3, 2)).sum().backward()\n"
+        "import torch\nlayer = torch.nn.Linear(2, 1)\nfor i in range(2):\n    layer(torch.ones(3, "
+        "2)).sum().backward()\n"
         "    for p in layer.parameters():\n        p.data = p.data - 0.1 * p.grad\n"
     )
     assert set(fates(assigned).values()) == {"changed"}

@@ -1,4 +1,5 @@
-"""The axis of rounds in a browser: any round by its number, what is told of it, its keys, and what an embedded run says."""
+"""The axis of rounds in a browser: any round by its number, what is told of it, its keys, and what an embedded run
+says."""
 
 import json
 from typing import Any

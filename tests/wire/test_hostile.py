@@ -164,7 +164,7 @@ for turn in range(2):
         t.assembled(flood)
     peaks.append(peak())
 print(*peaks)
-"""
+"""  # noqa: E501
 
 
 def test_floods_leave_the_memory_flat() -> None:

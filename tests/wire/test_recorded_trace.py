@@ -136,7 +136,7 @@ def test_a_browser_reads_of_a_trace_what_was_validated() -> None:
     traces = {name: steps(text) for name, text in ACCEPTED.items()}
     assert {name for name, trace in traces.items() if trace.outcome.status != "finished"} == set()
     documents = "\n".join(trace.json().decode() for trace in traces.values())
-    program = 'process.stdin.toArray().then((parts) => Buffer.concat(parts).toString().split("\\n").forEach((line) => console.log(JSON.stringify(JSON.parse(line)))))'
+    program = 'process.stdin.toArray().then((parts) => Buffer.concat(parts).toString().split("\\n").forEach((line) => console.log(JSON.stringify(JSON.parse(line)))))'  # noqa: E501
     node = subprocess.run(["node", "-e", program], input=documents.encode(), capture_output=True, timeout=60)
     assert node.returncode == 0, node.stderr
     for (name, trace), line in zip(traces.items(), node.stdout.decode().strip("\n").split("\n"), strict=True):

@@ -1,4 +1,5 @@
-"""Proposes fixes in a process of its own, for the text that it parses is a stranger's: `python -m gradbox.language.fixes`.
+"""Proposes fixes in a process of its own, for the text that it parses is a stranger's: `python -m
+gradbox.language.fixes`.
 
 Reads a `ProposalRequest` as JSON from the standard input and writes `Proposals`.
 """

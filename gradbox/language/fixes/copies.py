@@ -44,7 +44,8 @@ def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
-    """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is read."""
+    """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is
+    read."""
     parent = work.parent_of(node)
     while isinstance(parent, ast.Subscript) and parent.value is node:
         if not isinstance(parent.ctx, ast.Load):
@@ -79,7 +80,8 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
-    """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
+    """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads
+    into."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
     work = program.edits()
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):

@@ -14,7 +14,8 @@ _NEGATIVE_BOUND = "-1e9"
 
 
 def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What is divided by, or what a logarithm, root or inverse is taken of, kept away from where its slope is infinite."""
+    """What is divided by, or what a logarithm, root or inverse is taken of, kept away from where its slope is
+    infinite."""
     statement = program.statement(hint.line)
     if statement is None:
         return
@@ -26,7 +27,10 @@ def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _guard(program: FixProgram, work: ProgramEdits, node: ast.AST, keeps_gradient: bool) -> None:
-    """Guard one operation. keeps_gradient: by a small number that is added; otherwise by a bound, where the slope is 0."""
+    """Guard one operation.
+
+    keeps_gradient: by a small number that is added; otherwise by a bound, where the slope is 0
+    """
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
         work.replace_node(node.right, f"({program.text(node.right)} + {_EPSILON})")
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and _is_fraction(node.right):

@@ -1,5 +1,5 @@
-"""Fixes of what has no slope: decisions that a loss was computed from, rounding, activations that are flat, a graph that
-`torch.autograd.grad` did not record."""
+"""Fixes of what has no slope: decisions that a loss was computed from, rounding, activations that are flat, a graph
+that `torch.autograd.grad` did not record."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
-"""Fixes that keep a history: the same computation without what cuts it, by torch instead of numpy, where torch records."""
+"""Fixes that keep a history: the same computation without what cuts it, by torch instead of numpy, where torch
+records."""
 
 import ast
 import copy
@@ -34,7 +35,10 @@ def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def _with_history_kept(
     program: FixProgram, hint: Hint, statements: list[ast.stmt], names: frozenset[str] | None
 ) -> Iterator[Fix]:
-    """The fix of some statements. names: of what may be copied no more; None for everything."""
+    """The fix of some statements.
+
+    names: of what may be copied no more; None for everything
+    """
     work = program.edits()
     rewriter = _Rewriter(program, program.lists(), names)
     for statement in statements:
@@ -62,7 +66,8 @@ def _sets_requires_grad(statement: ast.Assign) -> bool:
 class _Rewriter(ast.NodeTransformer):
     """An expression without what cuts its history.
 
-    lists: names of lists, which `torch.stack` takes. names: those that a copy is given up of; None for all.
+    lists: names of lists, which `torch.stack` takes
+    names: those that a copy is given up of; None for all
     """
 
     program: FixProgram
@@ -121,8 +126,8 @@ def _call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = N
 
 
 def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
-    """The statement and those that its values pass through, of its function, of its callers, and that read its names; and
-    those names."""
+    """The statement and those that its values pass through, of its function, of its callers, and that read its names;
+    and those names."""
     function = program.enclosing_function(statement)
     names = _targets(statement) | ({function.name} if function else set())
     related = [statement]

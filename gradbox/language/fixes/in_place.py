@@ -19,8 +19,21 @@ _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: 
               ast.FloorDiv: "//", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}  # fmt: skip
 _WITHOUT_OUT_OF_PLACE = ("requires_grad_", "retain_grad_", "normal_", "uniform_", "random_", "bernoulli_", "set_",
                          "swap_")  # fmt: skip
-_VIEWS = ("view", "view_as", "reshape", "t", "transpose", "permute", "squeeze", "unsqueeze", "flatten", "select", "narrow",
-          "detach", "diagonal")  # fmt: skip
+_VIEWS = (
+    "view",
+    "view_as",
+    "reshape",
+    "t",
+    "transpose",
+    "permute",
+    "squeeze",
+    "unsqueeze",
+    "flatten",
+    "select",
+    "narrow",
+    "detach",
+    "diagonal",
+)
 _INPLACE_LAST = ("ReLU", "ReLU6", "SELU", "CELU", "ELU", "Hardtanh", "LeakyReLU", "Dropout", "Dropout2d", "Dropout3d",
                  "SiLU", "Mish", "RReLU", "Threshold", "Hardswish", "Hardsigmoid", "AlphaDropout")  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Fixes of statements that run and mean something else: logarithms, wider integers, copies of modules, calls, results kept, keys."""
+"""Fixes of statements that run and mean something else: logarithms, wider integers, copies of modules, calls, results
+kept, keys."""
 
 import ast
 from collections.abc import Iterator

@@ -91,7 +91,8 @@ def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The optimizer of the module that is trained. facts: name, of that module; to, the line after which it is there."""
+    """The optimizer of the module that is trained. facts: name, of that module; to, the line after which it is
+    there."""
     statement, module = program.statement(hint.line), hint.name()
     if statement is None or not is_assignable(module):
         return
@@ -111,7 +112,8 @@ def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def count_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """As many results of `backward` as `forward` has arguments: None for what needs no gradient. facts: name, of the class."""
+    """As many results of `backward` as `forward` has arguments: None for what needs no gradient. facts: name, of the
+    class."""
     for owner in program.nodes:
         if not isinstance(owner, ast.ClassDef) or owner.name != hint.name():
             continue

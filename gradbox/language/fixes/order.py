@@ -83,9 +83,8 @@ def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Reset gradients before a backward adds to them, or after a step that is taken less often: by the optimizer where there is
-    one, else `x.grad = None`.
-    """
+    """Reset gradients before a backward adds to them, or after a step that is taken less often: by the optimizer where
+    there is one, else `x.grad = None`."""
     statement, line = program.statement(hint.line), hint.line
     step = program.statement(hint.to_line())
     if statement is not None and step is not None and is_rarer_step(program, step, statement):
@@ -103,7 +102,8 @@ def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bool:
-    """Whether a step stands under an `if` that follows the backward in its block: it uses the sum of several backwards."""
+    """Whether a step stands under an `if` that follows the backward in its block: it uses the sum of several
+    backwards."""
     return any(
         isinstance(other, ast.If) and any(node is step for node in walk_tree(other))
         for other in program.siblings(backward)
@@ -111,7 +111,8 @@ def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bo
 
 
 def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The `.grad` of what the statement freezes emptied after it: of a tensor by `x.grad = None`, of a module's by `zero_grad()`."""
+    """The `.grad` of what the statement freezes emptied after it: of a tensor by `x.grad = None`, of a module's by
+    `zero_grad()`."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Assign):
         frozen = [target.value for target in statement.targets if isinstance(target, ast.Attribute)]

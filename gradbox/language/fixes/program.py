@@ -15,8 +15,13 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.L
 
 @dataclass(frozen=True)
 class Hint:
-    """What a finding says of a fix. kind: of the edit; line: where, from 1; facts: names, sizes and other lines, by what
-    they are; names: those that the finding is about."""
+    """What a finding says of a fix.
+
+    kind: of the edit
+    line: where, from 1
+    facts: names, sizes and other lines, by what they are
+    names: those that the finding is about
+    """
 
     kind: str
     line: int
@@ -34,8 +39,12 @@ class Hint:
 
 @dataclass(frozen=True)
 class LineEdit:
-    """One line replaced. line: from 1; old: its text; new: what stands there instead, None where it is removed; several
-    lines where some are added."""
+    """One line replaced.
+
+    line: from 1
+    old: its text
+    new: what stands there instead, None where it is removed; several lines where some are added
+    """
 
     line: int
     old: str
@@ -44,7 +53,11 @@ class LineEdit:
 
 @dataclass(frozen=True)
 class Fix:
-    """A changed program. kind: of the edit, by which its sentence is found; args: the holes of that sentence."""
+    """A changed program.
+
+    kind: of the edit, by which its sentence is found
+    args: the holes of that sentence
+    """
 
     kind: str
     source: str

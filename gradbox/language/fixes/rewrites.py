@@ -1,4 +1,5 @@
-"""Fixes that ask torch for the same in another way: a leaf of its own, a kept gradient, a hook that runs, `apply` of a function."""
+"""Fixes that ask torch for the same in another way: a leaf of its own, a kept gradient, a hook that runs, `apply` of a
+function."""
 
 import ast
 from collections.abc import Iterator

@@ -85,7 +85,8 @@ def assign_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …` and `optimizer.defaults['lr'] = …`."""
+    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …` and `optimizer.defaults['lr'] =
+    …`."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, option = statement.targets[0], str(hint.facts.get("name") or "")
@@ -126,7 +127,8 @@ def spell_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def own_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Copies of the dicts of options for the optimizer that is made first, which would write into those that the next one gets."""
+    """Copies of the dicts of options for the optimizer that is made first, which would write into those that the next
+    one gets."""
     for call in program.calls(hint.line):
         groups = call.args[0] if call.args else None
         if isinstance(groups, ast.Name | ast.Attribute):

@@ -1,5 +1,5 @@
-"""A GPU's memory as torch's caching allocator has it: what tensors hold, what it keeps, the most it ever held, its segments
-and their blocks.
+"""A GPU's memory as torch's caching allocator has it: what tensors hold, what it keeps, the most it ever held, its
+segments and their blocks.
 
 Asked of the allocator's own books; nothing is launched on the device and nothing waits for it.
 """
@@ -58,7 +58,10 @@ class DeviceMemory(Probe):
 
 
 class CachingAllocator:
-    """The caching allocator of one device, and its segments in the order in which they came. index: the device's."""
+    """The caching allocator of one device, and its segments in the order in which they came.
+
+    index: the device's
+    """
 
     def __init__(self, uid: str, index: int) -> None:
         self.uid, self._index = uid, index
@@ -69,7 +72,10 @@ class CachingAllocator:
         self._streams: dict[int, int] = {0: 0}  # numbers of streams, by their handles
 
     def has_changed_since_last_call(self, storages: dict[int, str]) -> bool:
-        """Whether anything is to be reported since the last call. storages: uids by address."""
+        """Whether anything is to be reported since the last call.
+
+        storages: uids by address
+        """
         self._statistics = memory_statistics(self._index)
         reported = self._statistics, storages
         has_changed = bool(reported != self._reported)
@@ -77,7 +83,10 @@ class CachingAllocator:
         return has_changed
 
     def device_facts(self, storages: dict[int, str]) -> entities.Device:
-        """All that is reported of it. storages: uids by address."""
+        """All that is reported of it.
+
+        storages: uids by address
+        """
         allocated, reserved = self._statistics["allocated_bytes"]["all"], self._statistics["reserved_bytes"]["all"]
         segments, blocks = self._segments_and_blocks(storages)
         return {

@@ -1,7 +1,7 @@
 """Memory of another device: what is shown of it is computed there, or copied, and nothing else leaves it.
 
-On CUDA's devices our own kernels compute it (`device_kernels`). On others torch does, chunk by chunk: beside the memory itself
-the device then needs room for a few chunks.
+On CUDA's devices our own kernels compute it (`device_kernels`). On others torch does, chunk by chunk: beside the memory
+itself the device then needs room for a few chunks.
 """
 
 import math
@@ -49,7 +49,8 @@ class DeviceBytes:
 
 
 class KernelBytes(DeviceBytes):
-    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise DeviceReadError."""
+    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise
+    DeviceReadError."""
 
     def __init__(self, kernels: DeviceKernels, pointer: int, length: int) -> None:
         self._kernels, self._pointer, self._length = kernels, pointer, length
@@ -129,7 +130,8 @@ def region_end(shape: Sequence[int], stride: Sequence[int], offset: int) -> int:
 
 
 class UnreadableBytes:
-    """The bytes of a storage whose device can't be asked: it failed, or a graph is being captured. Their number is known."""
+    """The bytes of a storage whose device can't be asked: it failed, or a graph is being captured. Their number is
+    known."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -163,7 +165,8 @@ def tensor_bytes(tensor: torch.Tensor) -> bytes:
 
 
 def chunk_digest(words: torch.Tensor) -> torch.Tensor:
-    """Two weighted sums of integers modulo 2 to the 64. No weight is even, so no single change leaves a sum as it was."""
+    """Two weighted sums of integers modulo 2 to the 64. No weight is even, so no single change leaves a sum as it
+    was."""
     wide = words.to(torch.int64)
     places = torch.arange(1, len(wide) + 1, dtype=torch.int64, device=wide.device)
     sums = []
@@ -223,9 +226,11 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
 
 
 def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayout, dtype: str) -> Summary | None:
-    """As `cells.summary_of_bytes`, of elements in logical order. pointer: the address that the layout's offset counts from.
+    """As `cells.summary_of_bytes`, of elements in logical order.
 
     None for a dtype that the kernels don't know. Raises DeviceReadError.
+
+    pointer: the address that the layout's offset counts from
     """
     if dtype not in KERNEL_DTYPES:
         return None

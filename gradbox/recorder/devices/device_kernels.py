@@ -1,9 +1,9 @@
 """What is shown of a CUDA device's memory, computed there by kernels of our own, and copied without torch.
 
-The recorder asks the driver, not torch: what it computes takes no memory of torch's allocator, whose figures are the program's
-own, and leaves no error behind that torch would raise in the program. All work of the device is waited for first, in whichever
-stream it was given: what is shown is what the statement did. An error of the device makes a `DeviceReadError`, here and at every
-later call: nothing of its memory can be known then.
+The recorder asks the driver, not torch: what it computes takes no memory of torch's allocator, whose figures are the
+program's own, and leaves no error behind that torch would raise in the program. All work of the device is waited for
+first, in whichever stream it was given: what is shown is what the statement did. An error of the device makes a
+`DeviceReadError`, here and at every later call: nothing of its memory can be known then.
 """
 
 import contextlib
@@ -106,9 +106,11 @@ def kernels_for_device(device: torch.device) -> "DeviceKernels | None":
 
 
 class DeviceKernels:
-    """The kernels of one device, and a little of its memory for their results. index: the device's, as torch counts.
+    """The kernels of one device, and a little of its memory for their results.
 
     copied_bytes: how many bytes were copied from the device. failed: it reported an error, and will for ever.
+
+    index: the device's, as torch counts
     """
 
     def __init__(self, index: int) -> None:
@@ -133,9 +135,10 @@ class DeviceKernels:
             return self._copy_to_host(pointer, count) if count else b""
 
     def digest_elements(self, pointer: int, layout: ElementLayout) -> bytes:
-        """Sixteen bytes that stand for elements in logical order: others where one differs, and where several do, almost surely.
+        """Sixteen bytes that stand for elements in logical order: others where one differs, and where several do,
+        almost surely. Raises DeviceReadError.
 
-        pointer: the address that the layout's offset counts from. Raises DeviceReadError.
+        pointer: the address that the layout's offset counts from
         """
         view = kernel_view_of_layout(layout)
         with self._synchronized_device():
@@ -146,7 +149,8 @@ class DeviceKernels:
             return self._copy_to_host(self._scratch.value, 16)
 
     def stretch_statistics(self, pointer: int, layout: ElementLayout, dtype: str) -> list[StretchStatistics]:
-        """The statistics of each of `STRETCHES` equal stretches of the elements in logical order. Raises DeviceReadError."""
+        """The statistics of each of `STRETCHES` equal stretches of the elements in logical order. Raises
+        DeviceReadError."""
         view, kind = kernel_view_of_layout(layout), KERNEL_DTYPES.index(dtype)
         with self._synchronized_device():
             self._launch_kernel(
@@ -214,7 +218,10 @@ class DeviceKernels:
 
 
 def raise_on_driver_error(result: int) -> None:
-    """Raises DeviceReadError where a call of the driver failed. result: what it returned."""
+    """Raises DeviceReadError where a call of the driver failed.
+
+    result: what it returned
+    """
     if result:
         name = ctypes.c_char_p()
         cuda_driver().cuGetErrorName(result, ctypes.byref(name))

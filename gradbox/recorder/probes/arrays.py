@@ -80,7 +80,8 @@ class NumpyArrays(Probe):
 
 
 def memory_owning_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own between."""
+    """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own
+    between."""
     while True:
         base: Any = array.base
         if type(base).__name__ == "DummyArray" and type(base).__module__.startswith("numpy."):

@@ -74,7 +74,8 @@ def gradient_facts(
 ) -> Grad | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
-    find_storage: gives the uid of a storage that is already known, else None. max_cells: elements up to which they are listed.
+    find_storage: gives the uid of a storage that is already known, else None
+    max_cells: elements up to which they are listed
     """
     if tensor is None:
         return None
@@ -122,7 +123,11 @@ class BackwardPass:
 
 @dataclass(slots=True)
 class RunningVisit:
-    """A visit that began. hooks: of tensors, that run with it. done: the node ran; what it passed on is in the visit."""
+    """A visit that began.
+
+    hooks: of tensors, that run with it
+    done: the node ran; what it passed on is in the visit
+    """
 
     visit: Visit
     hooks: list[HookRan]
@@ -130,7 +135,10 @@ class RunningVisit:
 
 
 class UnseenFailure(NamedTuple):
-    """A call of the engine that raised while nothing was recorded. error_id: of the exception, which is not kept."""
+    """A call of the engine that raised while nothing was recorded.
+
+    error_id: of the exception, which is not kept
+    """
 
     error_id: int
     roots: list[Callable[[], Any]]
@@ -154,10 +162,10 @@ class VisitRecorder(Protocol):
 
 
 class BackwardRecorder:
-    """Wraps the engine while entered. running_passes: the passes that run, the innermost last. ran_while_paused: the engine
-    was at work since recording was paused.
+    """Wraps the engine while entered. running_passes: the passes that run, the innermost last. ran_while_paused: the
+    engine was at work since recording was paused.
 
-    is_recorded: whether what the current thread does is recorded.
+    is_recorded: whether what the current thread does is recorded
     """
 
     def __init__(
@@ -222,7 +230,8 @@ class BackwardRecorder:
                 self._end_pass(current_pass, handles)
 
     def report_unseen_failure(self, error: BaseException) -> None:
-        """The program ends by an exception: where the engine raised it in an unseen iteration, that call is reported."""
+        """The program ends by an exception: where the engine raised it in an unseen iteration, that call is
+        reported."""
         failure, self._unseen_failure = self._unseen_failure, None
         if failure is None or failure.error_id != id(error):
             return
@@ -371,7 +380,8 @@ class BackwardRecorder:
                 self._record_visit(current_pass, visit, current_pass.visit_count % current_pass.step_interval == 0)
 
     def _record_visit(self, current_pass: BackwardPass, visit: Visit, is_step: bool) -> None:
-        """The engine ran a node: what it may have changed is observed with the next step, which `is_step` says to be its own."""
+        """The engine ran a node: what it may have changed is observed with the next step, which `is_step` says to be
+        its own."""
         observation = self._context.observation
         observation.visited_nodes.append((current_pass.nodes[visit["node"]], visit["node"]))
         observation.reached_tensors += self._tensors.retaining_grad

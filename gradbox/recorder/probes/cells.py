@@ -169,7 +169,10 @@ def finite_elements(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
 
 
 def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) -> list[int]:
-    """What `np.histogram` counts in BINS bins, of many elements in a fifth of its time. low, high: least and greatest of the values."""
+    """What `np.histogram` counts in BINS bins, of many elements in a fifth of its time.
+
+    low, high: least and greatest of the values
+    """
     if values.size <= FEW_ELEMENTS:
         return [int(count) for count in np.histogram(values.astype("f8"), bins=BINS)[0]]
     edges = np.histogram_bin_edges(np.array([low, high], "f8"), BINS)[1:-1]

@@ -40,9 +40,8 @@ class VersionCounters(Probe):
         self._readable: dict[str, Any] = {}  # counter -> an empty tensor that has it, while nothing is observed
 
     def keep_saved_counters_readable(self) -> None:
-        """Nothing is observed for a while, and handles may die: see to it that the counters of what nodes saved can be read
-        after it. Each gets one more tensor that has it, and no memory.
-        """
+        """Nothing is observed for a while, and handles may die: see to it that the counters of what nodes saved can be
+        read after it. Each gets one more tensor that has it, and no memory."""
         for uid, (counter, _) in self._counter_of.items():
             if counter in self._slot_counts and counter not in self._readable:
                 tensor = self._tensors.get_object(uid)
@@ -60,7 +59,8 @@ class VersionCounters(Probe):
         self._written_versions.clear()
 
     def note_version_after_write(self, uid: str, tensor: torch.Tensor) -> None:
-        """An operation wrote to a tensor, which may be gone at the observation; what a node saved may still have its counter."""
+        """An operation wrote to a tensor, which may be gone at the observation; what a node saved may still have its
+        counter."""
         known = self._counter_of.get(uid)
         if known is not None and known[0] in self._slot_counts:
             self._written_versions[known[0]] = as_plain_tensor(tensor)._version
@@ -118,7 +118,8 @@ class VersionCounters(Probe):
     ) -> str | None:
         """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
 
-        excluded: a handle that is not asked. candidates: the counters that it can be; None for any.
+        excluded: a handle that is not asked
+        candidates: the counters that it can be; None for any
         """
         handles: list[tuple[str, Any, int]] = []
         for counter in self._handles_by_counter if candidates is None else candidates:

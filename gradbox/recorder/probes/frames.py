@@ -42,7 +42,8 @@ class FrameLocals:
         self._shared_locals: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
 
     def read_locals(self, frame: FrameType, uid: str) -> dict[str, Any]:
-        """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it was."""
+        """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it
+        was."""
         optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
         previous = dict(self._shared_locals.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
@@ -79,10 +80,11 @@ class GeneratorSentinel:
 class Frames:
     """The program's frames.
 
-    module: the program's globals. hidden_names: of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
-    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
-    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
-    next one already.
+    module: the program's globals
+    hidden_names: of the module, that are not the program's; None for all that it has now, as long as they are not bound
+        anew. iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
+        recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at
+        the next one already.
     """
 
     def __init__(
@@ -180,7 +182,7 @@ class Frames:
     def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
         """Report every frame on the stack; retire those that are neither on it nor suspended.
 
-        suspended: the frame that is yielding, if one is.
+        suspended: the frame that is yielding, if one is
         """
         self._update_frame(
             self.module_uid,
@@ -219,7 +221,9 @@ class Frames:
     ) -> bool:
         """Report what a step in this frame may have changed; whether that could be known.
 
-        effects: of its statement. first_iteration: what a loop iterates over counts too. suspended: see `observe_stack`.
+        effects: of its statement
+        first_iteration: what a loop iterates over counts too
+        suspended: see `observe_stack`
         """
         uid = self.uid_of(frame)
         if not self._unwind_to_frame(uid):

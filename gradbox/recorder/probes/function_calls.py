@@ -1,4 +1,5 @@
-"""The first call of each of the program's own `autograd.Function`s, with copies of what it was given, to be checked after the run."""
+"""The first call of each of the program's own `autograd.Function`s, with copies of what it was given, to be checked
+after the run."""
 
 import functools
 from dataclasses import dataclass
@@ -20,7 +21,10 @@ _PLAIN_TYPES = (int, float, str, bool, type(None), torch.dtype, torch.device)
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A call of `apply`. arguments: tensors are copies without a history, that require grad where those of the call did."""
+    """A call of `apply`.
+
+    arguments: tensors are copies without a history, that require grad where those of the call did
+    """
 
     function: Any
     arguments: tuple[Any, ...]
@@ -28,7 +32,8 @@ class FunctionCall:
 
 
 class FunctionCalls:
-    """Wraps `torch.autograd.Function.apply` while entered. Nothing of the program is kept alive: its tensors are copied."""
+    """Wraps `torch.autograd.Function.apply` while entered. Nothing of the program is kept alive: its tensors are
+    copied."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context

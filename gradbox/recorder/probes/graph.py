@@ -47,7 +47,10 @@ class AutogradGraph(Probe):
         observation.visited_nodes.clear()
 
     def walk_from(self, root: Any, all_nodes: bool, step: int) -> None:
-        """Report the nodes reached from `root` that are new, or all if `all_nodes`. step: the running one's number."""
+        """Report the nodes reached from `root` that are new, or all if `all_nodes`.
+
+        step: the running one's number
+        """
         stack = [(root, self._node_uids.uid_of(root))]
         while stack:
             node, uid = stack.pop()

@@ -28,8 +28,8 @@ def is_plain_tensor(tensor: torch.Tensor) -> bool:
 def instance_attributes(tensor: torch.Tensor) -> dict[str, Any]:
     """What the program put on it: its `__dict__`.
 
-    Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from then on;
-    where there is none yet it is not asked for.
+    Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from
+    then on; where there is none yet it is not asked for.
     """
     kind = type(tensor)
     for referent in gc.get_referents(tensor):
@@ -124,9 +124,17 @@ def read_plain_tensor(tensor: torch.Tensor) -> PlainRead | None:
         leaf = None
     hooks = tensor._backward_hooks
     return PlainRead(
-        kind.__name__, dtype, tensor.device, (tensor.is_inference(), dtype.is_complex and tensor.is_conj(), tensor.is_neg()),
-        shape, tensor.requires_grad, leaf, int(tensor.storage_offset()), tensor.stride(), len(hooks) if hooks else 0,
-    )  # fmt: skip
+        kind.__name__,
+        dtype,
+        tensor.device,
+        (tensor.is_inference(), dtype.is_complex and tensor.is_conj(), tensor.is_neg()),
+        shape,
+        tensor.requires_grad,
+        leaf,
+        int(tensor.storage_offset()),
+        tensor.stride(),
+        len(hooks) if hooks else 0,
+    )
 
 
 _STRIDED = torch.strided
@@ -152,7 +160,10 @@ def facts_of_read(read: PlainRead) -> entities.Tensor:
 
 
 def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
-    """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
+    """What torch says of a tensor; what it refuses to say is left out.
+
+    stale: see `stale_views`
+    """
     read = None if stale else read_plain_tensor(tensor)
     if read is not None:
         return facts_of_read(read)
@@ -194,7 +205,7 @@ def has_symbolic_shape(tensor: torch.Tensor) -> bool:
 def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
     """None for a view that torch will not speak of: its base was changed in place where that is forbidden.
 
-    stale: a view whose node torch would work out anew if it were asked.
+    stale: a view whose node torch would work out anew if it were asked
     """
     if stale:
         return False

@@ -1,4 +1,5 @@
-"""Writes by advanced indices that don't do what they look like: into the copy that an index made, or to one element twice."""
+"""Writes by advanced indices that don't do what they look like: into the copy that an index made, or to one element
+twice."""
 
 import math
 from collections.abc import Iterator
@@ -42,8 +43,8 @@ def is_index_put(name: str) -> bool:
 
 
 def repeated_index_counts(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
-    """Of an `index_put` or a `scatter`: how many places its indices name and how many different ones; None where none comes
-    twice, or of a scatter no gradient is asked for.
+    """Of an `index_put` or a `scatter`: how many places its indices name and how many different ones; None where none
+    comes twice, or of a scatter no gradient is asked for.
 
     Nothing is computed by torch: the index tensors are read as lists, expanded to their common shape as views.
     """

@@ -1,8 +1,9 @@
-"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs; so does a CUDA graph.
+"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs; so does a CUDA
+graph.
 
 A tracer follows a Python number through its own hands, and names values by the variables of the frame that calls; a
-script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected. The
-replay of a CUDA graph calls no operator at all.
+script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected.
+The replay of a CUDA graph calls no operator at all.
 """
 
 import functools
@@ -25,7 +26,8 @@ ENTRY_POINTS = (
     (torch._C.ScriptMethod, "__call__"),
     (torch.cuda.CUDAGraph, "replay"),
 )
-"""Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of them."""
+"""Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of
+them."""
 
 RECORDER_FRAME_LINES = re.compile(
     rf"^(?:(?:{'|'.join(map(re.escape, RECORDER_FOLDERS))}).*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
@@ -34,7 +36,10 @@ RECORDER_FRAME_LINES = re.compile(
 
 
 class UnobservedJit:
-    """Wraps the entry points while entered. forget_uninitialized_memory: called when operations passed unseen."""
+    """Wraps the entry points while entered.
+
+    forget_uninitialized_memory: called when operations passed unseen
+    """
 
     def __init__(self, context: ProbeContext, forget_uninitialized_memory: Callable[[], None]) -> None:
         self._context, self._forget_uninitialized_memory = context, forget_uninitialized_memory

@@ -1,4 +1,5 @@
-"""What dropout and batch norm were told when they ran: to drop, to take the statistics of the batch; and in whose call that was."""
+"""What dropout and batch norm were told when they ran: to drop, to take the statistics of the batch; and in whose call
+that was."""
 
 from types import FrameType
 from typing import Any, Literal, NamedTuple
@@ -41,7 +42,11 @@ _CALL_CODE = torch.nn.Module._call_impl.__code__
 def layer_mode_event(
     name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None, objects: ObjectUids, op: int | None
 ) -> LayerMode:
-    """The event of an operation in `MODE_ARGUMENTS`. frame: that called it. op: its place in the step's log."""
+    """The event of an operation in `MODE_ARGUMENTS`.
+
+    frame: that called it
+    op: its place in the step's log
+    """
     layer, training_argument, p_argument = MODE_ARGUMENTS[name]
     p = float(_argument(args, kwargs, p_argument, "dropout_p" if training_argument is None else "p", 0.0))
     training = p > 0 if training_argument is None else bool(_argument(args, kwargs, training_argument, "train", False))

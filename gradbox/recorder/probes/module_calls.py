@@ -1,8 +1,8 @@
 """Which call of which `nn.Module` runs: an event as it begins and as it ends, and its number on each operation within.
 
-Torch's own `Module.__call__` is compiled once more with two calls of ours in it. Hooks of modules would do for the facts, and
-would be seen: with any hook a call takes another path through torch, so that tracebacks have other lines and one frame more. The
-new function has the file, the lines and the columns of torch's, and no frame besides.
+Torch's own `Module.__call__` is compiled once more with two calls of ours in it. Hooks of modules would do for the
+facts, and would be seen: with any hook a call takes another path through torch, so that tracebacks have other lines and
+one frame more. The new function has the file, the lines and the columns of torch's, and no frame besides.
 """
 
 import ast
@@ -35,8 +35,7 @@ _original_calls: list[Any] = []
 class ModuleCalls:
     """Hears of the calls of modules while entered.
 
-    is_recorded: whether what the current thread does is
-    recorded.
+    is_recorded: whether what the current thread does is recorded
     """
 
     def __init__(
@@ -131,7 +130,8 @@ def values_in_mappings(values: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def observe_module_calls() -> bool:
-    """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there yet."""
+    """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there
+    yet."""
     if _original_calls:
         return False
     _original_calls.append(torch.nn.Module.__call__)

@@ -1,8 +1,8 @@
 """Torch operations as the program calls them: what each took and made, and where a path of gradients was cut.
 
 Every operator of the dispatcher gets a kernel of ours under a dispatch key that nothing else uses; the key is switched
-on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't
-see that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
+on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't see
+that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
 under a function mode modules leave their fast paths. `detach` and `alias` are let through unseen: torch itself calls
 them where a Python object for the result would be one too many; what they cut shows in the handles. So are the
 questions that forward-mode differentiation asks of a result that has no Python object yet.
@@ -60,15 +60,15 @@ _entered_ops: list["OpRecorder"] = []
 
 
 ENGINE_CODE = getattr(getattr(torch.autograd.graph, "_engine_run_backward", None), "__code__", None)
-"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them. None in a torch
-that calls it elsewhere: every operation then counts as one outside of it, which costs time and says nothing wrong.
-"""
+"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them. None in a
+torch that calls it elsewhere: every operation then counts as one outside of it, which costs time and says nothing
+wrong."""
 
 
 class OpRecorder:
     """Records each operation into the step's log while entered, except while the recorder itself is at work.
 
-    is_recording: whether steps are recorded at all; False in iterations that are skipped.
+    is_recording: whether steps are recorded at all; False in iterations that are skipped
     """
 
     def __init__(

@@ -20,8 +20,8 @@ _hooks_before_step: dict[Any, Any] = optimizer._global_optimizer_pre_hooks
 StepListener = Callable[..., None]
 
 _listeners: list[StepListener] = []
-"""What is called after each `Optimizer.step`, the last first; torch has one hook for all, so that a listener can come or go
-while torch goes through its hooks."""
+"""What is called after each `Optimizer.step`, the last first; torch has one hook for all, so that a listener can come
+or go while torch goes through its hooks."""
 
 
 def add_step_listener(listener: StepListener) -> None:
@@ -53,13 +53,16 @@ class OptimizerStepObserver(Protocol):
         """An optimizer is about to step."""
 
     def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
-        """An optimizer has stepped. frame: the innermost one that runs."""
+        """An optimizer has stepped.
+
+        frame: the innermost one that runs
+        """
 
 
 class OptimizerSteps:
     """Hears of every `Optimizer.step` while entered; of one that raises nothing is said.
 
-    is_recorded: whether what the current thread does is recorded.
+    is_recorded: whether what the current thread does is recorded
     """
 
     def __init__(

@@ -45,7 +45,11 @@ def path_cut_event(
     op: int | None = None,
     place: CodePlace | None = None,
 ) -> events.PathCut:
-    """op: the place of the operation in the step's log. place: as the event has it."""
+    """The event of a result at which the way of gradients ends.
+
+    op: the place of the operation in the step's log
+    place: as the event has it
+    """
     event: events.PathCut = {"kind": "event", "event": "path_cut", "tensor": tensor, "name": name}  # type: ignore[typeddict-item]
     if op is not None:
         event["op"] = op

@@ -28,7 +28,9 @@ _ENTERED_ALREADY: AbstractContextManager[Any] = nullcontext()
 class RecorderGuard:
     """While entered the recorder is at work: its torch calls are not recorded, its faults do not reach the program.
 
-    busy: whether it is entered. Entering it once more does nothing. report_fault: takes what was raised inside.
+    busy: whether it is entered. Entering it once more does nothing.
+
+    report_fault: takes what was raised inside
     """
 
     def __init__(self, report_fault: Callable[[BaseException], None]) -> None:
@@ -104,8 +106,9 @@ class ProbeContext:
     """What all probes of a run share.
 
     observation: of the step in the making; hooks add to it. running_backwards: how many backward passes run.
-    running_operations: how many recorded operations have begun and not ended, one within another. module_calls: the numbers of
-    the calls of modules that run, the innermost last. max_cells: elements up to which contents are listed whole.
+    running_operations: how many recorded operations have begun and not ended, one within another. module_calls: the
+    numbers of the calls of modules that run, the innermost last. max_cells: elements up to which contents are listed
+    whole.
     """
 
     def __init__(self) -> None:

@@ -28,7 +28,8 @@ _RUNNING_STATISTICS = ("running_mean", "running_var")
 """Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
 
 _tensors_as_values: Any = torch._C.ScriptList([torch.zeros(())])
-"""A list of C++ values: a tensor that torch made of a number comes out of it as the number, without a call of the dispatcher."""
+"""A list of C++ values: a tensor that torch made of a number comes out of it as the number, without a call of the
+dispatcher."""
 _tensors_as_values.pop()
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -61,7 +62,10 @@ NodeSlots = dict[str, entities.Slot]
 
 
 class SlotTransition(NamedTuple):
-    """A slot's state changed. before: None for a new slot."""
+    """A slot's state changed.
+
+    before: None for a new slot
+    """
 
     node: str
     slot: str
@@ -70,7 +74,8 @@ class SlotTransition(NamedTuple):
 
 
 class SavedTensors:
-    """The slots of all nodes: `slots[node][slot]` are the facts last reported. transitions: since `clear_transitions`."""
+    """The slots of all nodes: `slots[node][slot]` are the facts last reported. transitions: since
+    `clear_transitions`."""
 
     def __init__(
         self,
@@ -137,9 +142,8 @@ class SavedTensors:
         return uid in self._slots_by_uid
 
     def sample_unmodified_uids(self, kind_letter: str) -> list[str]:
-        """Some of the counters or storages that slots hold and that are as they were when they were saved: one slot is asked
-        for all that hold the same.
-        """
+        """Some of the counters or storages that slots hold and that are as they were when they were saved: one slot is
+        asked for all that hold the same."""
         intact = (
             uid
             for uid, slots in self._slots_by_uid.items()
@@ -270,9 +274,8 @@ class SavedTensors:
                 self.transitions.append(SlotTransition(uid, name, "detached", state))
 
     def _saved_number(self, key: SlotKey, data: torch.Tensor, known: entities.Slot | None) -> entities.Slot | None:
-        """The slot of a number of the program that torch wrapped in a tensor, like the 2 of `x * 2`; None for other tensors,
-        and once the program has got hold of that tensor, as by `node._saved_other`.
-        """
+        """The slot of a number of the program that torch wrapped in a tensor, like the 2 of `x * 2`; None for other
+        tensors, and once the program has got hold of that tensor, as by `node._saved_other`."""
         if known is not None:
             if "value" not in known:
                 return None

@@ -18,9 +18,9 @@ UNREACHED_VERSION_OFFSET = 1 << 20
 class StaleView:
     """A view that torch has not brought up to date since its base was written.
 
-    version_before: the version at which it last was up to date. had_node: it had a node; one that had none would have
-    one once it is read, so that waits for the end. read_at: the version at which its node was read since. node: the one
-    it had, which lives until torch makes another.
+    version_before: the version at which it last was up to date
+    had_node: it had a node; one that had none would have one once it is read, so that waits for the end. read_at: the
+        version at which its node was read since. node: the one it had, which lives until torch makes another.
     """
 
     __slots__ = ("had_node", "node", "read_at", "version_before")

@@ -153,7 +153,10 @@ def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
 
 
 def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: list[str], max_cells: int) -> None:
-    """Cells whole or patched, or a summary. max_cells: elements up to which they are listed."""
+    """Cells whole or patched, or a summary.
+
+    max_cells: elements up to which they are listed
+    """
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
     if isinstance(buffer, UnreadableBytes):

@@ -37,7 +37,8 @@ MAX_COPY_BYTES = 1 << 24
 """Bytes up to which a copy is kept to compare with; beyond, digests of its chunks, which tell no elements apart."""
 
 MAX_TOTAL_COPY_BYTES = 1 << 26
-"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES; once they are used up, bigger storages are known by digests too."""
+"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES; once they are used up, bigger storages are known by digests
+too."""
 
 CHUNK_BYTES = 1 << 16
 
@@ -142,7 +143,8 @@ class Storages(Probe):
         self.allocated.append(record.uid)
 
     def capture_bytes(self, uid: str, dtype: str) -> None:
-        """What a storage holds right after the operation that made or wrote it, in case it dies before the observation."""
+        """What a storage holds right after the operation that made or wrote it, in case it dies before the
+        observation."""
         record = self.records[uid]
         if record.never_compared:
             buffer = record.read_bytes()
@@ -260,7 +262,10 @@ class Storages(Probe):
         self._holders.clear_changed_storages()
 
     def report_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
-        """Report what is new. wanted: the elements to list of big storages, by dtype."""
+        """Report what is new.
+
+        wanted: the elements to list of big storages, by dtype
+        """
         reported = {
             uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
         }
@@ -341,7 +346,8 @@ class Storages(Probe):
     def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
         """What stands for the bytes of a region as this observation found them; None when the storage is gone.
 
-        Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other bytes.
+        Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other
+        bytes.
         """
         record, data = self.records.get(uid), self.storage_bytes(uid)
         if record is None or data is None or isinstance(data, UnreadableBytes):
@@ -398,7 +404,7 @@ MAX_WRITTEN_ELEMENTS = 256
 class StorageWindows(Probe):
     """Reports the storages' contents: of big ones the elements that small handles read and those that were written.
 
-    focus: `{"storage", "step", "from", "to"}`, elements of one big storage that are listed too, from that step on.
+    focus: `{"storage", "step", "from", "to"}`, elements of one big storage that are listed too, from that step on
     """
 
     def __init__(self, context: ProbeContext, focus: FocusRecord, storages: Storages, holders: StorageHolders) -> None:

@@ -48,7 +48,8 @@ class DetachedCopies:
             handles.append(uid)
 
     def detect_detached_copy(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
-        """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached copy."""
+        """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached
+        copy."""
         handles = self._requiring_grad.get(storage)
         own = as_plain_tensor(tensor)
         if not handles or own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
@@ -92,7 +93,7 @@ class DenseParts:
     def report_parts(self, uid: str, tensor: torch.Tensor, counter: str | None) -> dict[str, str] | None:
         """Report a tensor's parts; their uids by name, None for a dense one.
 
-        counter: of the whole; torch gives it to what the program gets when it asks for a part.
+        counter: of the whole; torch gives it to what the program gets when it asks for a part
         """
         if as_plain_tensor(tensor).layout == torch.strided and not as_plain_tensor(tensor).is_nested:
             return None
@@ -138,8 +139,8 @@ EncodeValue = Callable[[Any], Value]
 class Tensors(Probe):
     """The handles of a run.
 
-    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles that
-    backward gives a `.grad` although they are no leaves.
+    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles
+    that backward gives a `.grad` although they are no leaves.
     """
 
     def __init__(
@@ -171,7 +172,8 @@ class Tensors(Probe):
     def register_tensor(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
         """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
 
-        refresh: note the facts anew, an operation just changed them. from_program: the program's text leads to it.
+        refresh: note the facts anew, an operation just changed them
+        from_program: the program's text leads to it
         """
         uid = self.uids.uid_of(tensor)
         if self._queue is not None:
@@ -247,7 +249,10 @@ class Tensors(Probe):
                 self.enqueue_tensors(tensors)
 
     def observe_pending_tensors(self, encode: EncodeValue) -> None:
-        """Observe what is enqueued, and what that leads to. encode: encodes the values of a tensor's attributes."""
+        """Observe what is enqueued, and what that leads to.
+
+        encode: encodes the values of a tensor's attributes
+        """
         queue = self._queue
         assert queue is not None
         while queue:
@@ -258,7 +263,8 @@ class Tensors(Probe):
                 self._context.report_recorder_fault(error)
 
     def _tensor_fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
-        """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
+        """What can't stay the same where anything that is reported of it changed; None for what is no ordinary
+        tensor."""
         if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or instance_attributes(tensor):
             return None
         try:

@@ -1,4 +1,5 @@
-"""Memory that `torch.empty` and its like handed out and that nothing has written: which of its elements, and who reads them.
+"""Memory that `torch.empty` and its like handed out and that nothing has written: which of its elements, and who reads
+them.
 
 Says too little rather than too much: where a write may have passed unseen, nothing more is told of that memory.
 """
@@ -56,8 +57,13 @@ class UninitializedMemory:
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written_elements[self._storages.register_tensor_storage(tensor)] = None
 
-    def uninitialized_read_events(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
-        """What an operation that is about to run reads of such memory. written: the tensors that it writes."""
+    def uninitialized_read_events(
+        self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]
+    ) -> list[UninitializedRead]:
+        """What an operation that is about to run reads of such memory.
+
+        written: the tensors that it writes
+        """
         if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
             for tensor in handles.collect_tensors(args):
                 self._written_elements.pop(self._storages.find_tensor_storage(tensor) or "", None)

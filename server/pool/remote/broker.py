@@ -30,8 +30,9 @@ BrokerError = (RedisError, OSError)
 
 
 def create_broker_connections(url: str, block_seconds: float = 0.0) -> Broker:
-    """A pool of connections. block_seconds: seconds for which a command may block by itself. Connects at the first
-    command.
+    """A pool of connections.
+
+    block_seconds: seconds for which a command may block by itself. Connects at the first command.
     """
     return Redis.from_url(
         url,
@@ -89,11 +90,12 @@ _MEMORY_BROKER_URL = "memory://localhost"
 
 
 class CeleryTokens:
-    """Celery's messages, which say no more than that a program waits. One too many finds nothing and does no harm; one too
-    few is made up for by the census.
+    """Celery's messages, which say no more than that a program waits. One too many finds nothing and does no harm; one
+    too few is made up for by the census.
 
-    Celery's client writes one for each queue, in memory; those that are sent are copies with ids of their own. So a message
-    goes to the broker within the script that puts its program into the queue: Celery's client would take 2 ms more.
+    Celery's client writes one for each queue, in memory; those that are sent are copies with ids of their own. So a
+    message goes to the broker within the script that puts its program into the queue: Celery's client would take 2 ms
+    more.
     """
 
     def __init__(self) -> None:

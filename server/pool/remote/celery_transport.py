@@ -1,8 +1,9 @@
 """Celery's connection to Redis, for which a message says no more than that a program waits, whatever else is in it.
 
-Celery would end with the first message that is no JSON, and take no more after others of a wrong shape. So a message is read
-here: one that names our task is replaced by one of our own, and others are set aside. Kombu has no public place for this: what
-is extended here is not documented, and `tests/server/cluster/test_cluster_worker.py` fails where a version of kombu has it no more.
+Celery would end with the first message that is no JSON, and take no more after others of a wrong shape. So a message is
+read here: one that names our task is replaced by one of our own, and others are set aside. Kombu has no public place
+for this: what is extended here is not documented, and `tests/server/cluster/test_cluster_worker.py` fails where a
+version of kombu has it no more.
 """
 
 import json
@@ -35,10 +36,12 @@ def _tokens() -> CeleryTokens:
 
 
 class ForgetfulQoS(redis.QoS):  # type: ignore[misc]
-    """Keeps no account of the messages that a worker has taken, and restores none: the census makes up for those that are lost.
+    """Keeps no account of the messages that a worker has taken, and restores none: the census makes up for those that
+    are lost.
 
-    Else an acknowledgement that fails once would count as a message at work for ever, and take one program less from then on.
-    How many a worker takes is bounded by Celery's count of the requests that it has (`worker_disable_prefetch`).
+    Else an acknowledgement that fails once would count as a message at work for ever, and take one program less from
+    then on. How many a worker takes is bounded by Celery's count of the requests that it has
+    (`worker_disable_prefetch`).
     """
 
     def can_consume(self) -> bool:

@@ -33,9 +33,10 @@ rare_log = RareLog(logging.getLogger("gradbox.pool"))
 
 @dataclass
 class QueueState:
-    """The state of one queue, of all web processes together. capacity: programs at once.
+    """The state of one queue, of all web processes together.
 
-    longest_wait_seconds: for which the oldest of those that wait has waited.
+    capacity: programs at once
+    longest_wait_seconds: for which the oldest of those that wait has waited
     """
 
     limit: int

@@ -50,8 +50,8 @@ MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(dis
 class RemoteRunResult(Model):
     """What a worker saw of a child that has ended, beside its lines.
 
-    worker: its name. outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes
-    of the lines.
+    worker: its name outcome, usage: as in `AssemblyRequest` ended: whether the last line of a trace has come size:
+        bytes of the lines
     """
 
     worker: Name | None = None
@@ -63,7 +63,12 @@ class RemoteRunResult(Model):
 
 
 class WorkerRecord(Model):
-    """A worker, as it says itself each second. capacity: programs at once. layers: of confinement. draining: takes nothing new."""
+    """A worker, as it says itself each second.
+
+    capacity: programs at once
+    layers: of confinement
+    draining: takes nothing new
+    """
 
     name: Name
     queue: Literal["cpu", "gpu"]
@@ -77,7 +82,10 @@ class WorkerRecord(Model):
 
 
 class AskerRecord(Model):
-    """One who asks for a run. web: the process that it waits with. client, network: digests."""
+    """One who asks for a run.
+
+    web: the process that it waits with client, network: digests
+    """
 
     id: str
     web: str
@@ -86,12 +94,12 @@ class AskerRecord(Model):
 
 
 class Submission(Model):
-    """The argument of `scripts.SUBMIT`. key: of the runs that it may be joined with, "" for none. front: before all others.
+    """The argument of `scripts.SUBMIT`.
 
-    askers: one, whose place the run has, or more of a run that goes to the front.
-
-    limit, client_limit, network_limit: of those that wait. capacity: of all workers of the queue. wake: the stream whose
-    reader has a stream more to read. lost: seconds without a heartbeat. kept: see `RUN_TTL`.
+    key: of the runs that it may be joined with, "" for none front: before all others askers: one, whose place the run
+        has, or more of a run that goes to the front limit, client_limit, network_limit: of those that wait capacity: of
+        all workers of the queue wake: the stream whose reader has a stream more to read lost: seconds without a
+        heartbeat kept: see `RUN_TTL`
     """
 
     run: str

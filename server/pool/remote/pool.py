@@ -232,8 +232,10 @@ class RemotePool:
         stop: asyncio.Event,
     ) -> bool:
         """Run it and wait for its end. Returns whether that is because `stop` was set, and no worker said how it ended.
+        Raises Busy, WorkersUnavailable.
 
-        front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
+        front: it goes before all others that wait
+        key: see `Submission`
         """
         enqueuing = self._spawn_task(self._enqueue_run(run, queue, message, key, front))
         try:
@@ -261,7 +263,8 @@ class RemotePool:
         return False
 
     async def _enqueue_run(self, run: RemoteRun, queue: str, message: Message, key: str, front: bool) -> None:
-        """Put it into the queue, or join another. Raises Busy where that is so for all who ask for it, and WorkersUnavailable."""
+        """Put it into the queue, or join another. Raises Busy where that is so for all who ask for it, and
+        WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
         census, records = self._census.queues[queue], self._asker_records(run)
         if not records:

@@ -1,4 +1,5 @@
-"""Runs on other machines as the process that waits for them sees them; one connection reads the streams of all of them."""
+"""Runs on other machines as the process that waits for them sees them; one connection reads the streams of all of
+them."""
 
 import asyncio
 import logging
@@ -37,8 +38,10 @@ rare_log = RareLog(log)
 
 
 class RunStreamReader:
-    """broker: its commands may block for `BLOCK` seconds. wake_stream: the stream to which an entry is added to have it
-    read more.
+    """Reads the streams of all runs on other machines.
+
+    broker: its commands may block for `BLOCK` seconds
+    wake_stream: the stream to which an entry is added when there is another stream to read
     """
 
     def __init__(self, broker: Broker) -> None:
@@ -120,11 +123,18 @@ _VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
 class RemoteRun:
     """What has come of a run.
 
-    max_bytes: of the lines that are taken. started: a worker has it. lines: those that came before its end. result: what
-    the worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the database. error: what
-    kept it from running. lost: its worker is gone. askers: those of this process. signer: checks what the worker says, where
-    there is a key. updates_askers: whether the broker is about to be told of the askers. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
-    its last heartbeat, in the broker's seconds.
+    max_bytes: of the lines that are taken
+    started: a worker has it
+    lines: those that came before its end
+    result: what the worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the
+        database
+    error: what kept it from running
+    lost: its worker is gone
+    askers: those of this process
+    signer: checks what the worker says, where there is a key
+    updates_askers: whether the broker is about to be told of the askers
+    last_seen: when it was known to wait or to run, as `time.monotonic`. score: its last heartbeat, in the broker's
+        seconds.
     """
 
     id: str
@@ -147,7 +157,8 @@ class RemoteRun:
     updates_askers: bool = False
 
     def handle_entry(self, entry: StreamEntry) -> None:
-        """Take an entry of its stream; one that is not valid ends it as lost. One that no worker signed is set aside."""
+        """Take an entry of its stream; one that is not valid ends it as lost. One that no worker signed is set
+        aside."""
         try:
             if self.signer is not None and entry.get(b"kind") in SIGNED_KINDS and not self.signer.verify_next(entry):
                 rare_log.error(
@@ -208,7 +219,10 @@ class RemoteRun:
             return False
 
     def unfinished_recording(self, outcome: Outcome) -> ChildRecording:
-        """What came of it until now. outcome: how it ended here."""
+        """What came of it until now.
+
+        outcome: how it ended here
+        """
         return ChildRecording(self.lines, self.versions, outcome, worker=self.worker)
 
     def cancelled_recording(self) -> ChildRecording:

@@ -1,9 +1,10 @@
 """What a worker says of a run, signed: nobody can make it up who only has access to the broker.
 
-Web processes and workers have a key, GRADBOX_QUEUE_KEY, that the broker never sees. Of it, of the run's name and of the message
-that asks for the run, both make a key for this run alone. Each entry of the run's stream that the worker writes has a number
-and an HMAC-SHA256 (RFC 2104) of all its fields. So an entry is believed only if a worker wrote it, for this run of this very
-program, and as the next one. The entries `start` and `busy` are the broker's own; nothing of a trace depends on them.
+Web processes and workers have a key, GRADBOX_QUEUE_KEY, that the broker never sees. Of it, of the run's name and of the
+message that asks for the run, both make a key for this run alone. Each entry of the run's stream that the worker writes
+has a number and an HMAC-SHA256 (RFC 2104) of all its fields. So an entry is believed only if a worker wrote it, for
+this run of this very program, and as the next one. The entries `start` and `busy` are the broker's own; nothing of a
+trace depends on them.
 """
 
 import hashlib
@@ -15,7 +16,12 @@ NUMBER, SIGNATURE = b"n", b"signature"
 
 
 class RunSigner:
-    """key: of the site's web processes and workers. run: its name. message: asks for the run, as it is in the broker."""
+    """Signs the lines of one run.
+
+    key: the key of the site's web processes and workers
+    run: the name of the run
+    message: the message that asks for the run, as it is in the broker
+    """
 
     def __init__(self, key: bytes, run: str, message: bytes) -> None:
         site_key = hmac.digest(key, b"entries of runs", "sha256")

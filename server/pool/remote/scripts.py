@@ -1,10 +1,11 @@
 """What happens to the queue in one step, whichever of many processes asks for it: scripts that the broker runs.
 
-The keys of a queue begin with `gradbox:QUEUE:`. `waiting` is a sorted set of runs by their place, `running` one by the second
-of the last heartbeat, `askers` has who asks for each run that waits: JSON with `front`, whether it is before all others, and
-a list of `askers`, each with its id, the web process that it waits with, its client, its network, when it came, and the
-virtual times then. The order is that of `server.pool.fair_queue`, whose words are used here. `bases` has the virtual times at
-second 0; what a flow was served, and how long a network's run is thought to take, have keys of their own that expire.
+The keys of a queue begin with `gradbox:QUEUE:`. `waiting` is a sorted set of runs by their place, `running` one by the
+second of the last heartbeat, `askers` has who asks for each run that waits: JSON with `front`, whether it is before all
+others, and a list of `askers`, each with its id, the web process that it waits with, its client, its network, when it
+came, and the virtual times then. The order is that of `server.pool.fair_queue`, whose words are used here. `bases` has
+the virtual times at second 0; what a flow was served, and how long a network's run is thought to take, have keys of
+their own that expire.
 """
 
 from server.pool.fair_queue import EXPECTED_SECONDS, FORGOTTEN_SECONDS
@@ -14,7 +15,8 @@ EXPECTED_TTL = 3600
 """Seconds for which it is remembered how long the runs of a network take."""
 
 _QUEUE_FUNCTIONS = (
-    f"local FORGOTTEN, EXPECTED, EXPECTED_TTL, RUN_TTL = {FORGOTTEN_SECONDS}, {EXPECTED_SECONDS}, {EXPECTED_TTL}, {RUN_TTL}\n"
+    f"local FORGOTTEN, EXPECTED, EXPECTED_TTL, RUN_TTL = {FORGOTTEN_SECONDS}, {EXPECTED_SECONDS}, {EXPECTED_TTL}, "
+    f"{RUN_TTL}\n"
     + """
 local prefix = KEYS[1]
 local waiting, running, tickets, bases = prefix .. 'waiting', prefix .. 'running', prefix .. 'askers', prefix .. 'bases'
@@ -367,8 +369,8 @@ if redis.call('LLEN', KEYS[2]) < submission.limit + submission.capacity then red
 return {'queued', place_of(run)}
 """
 )
-"""Puts a run into the queue, or joins the one of the same program, and has a worker look. Keys: the prefix, Celery's list.
-Arguments: `Submission` as JSON, the message, Celery's message.
+"""Puts a run into the queue, or joins the one of the same program, and has a worker look. Keys: the prefix, Celery's
+list. Arguments: `Submission` as JSON, the message, Celery's message.
 
 Returns `queued` and how many are before it, `joined` and the run, or `busy` and how many wait.
 """
@@ -391,9 +393,8 @@ reorder()
 return place_of(run)
 """
 )
-"""Says who asks for a run with this web process, as long as it waits. Keys: the prefix. Arguments: the run, the web process,
-all of its askers as JSON. Returns how many are before the run, or nothing where it waits no more.
-"""
+"""Says who asks for a run with this web process, as long as it waits. Keys: the prefix. Arguments: the run, the web
+process, all of its askers as JSON. Returns how many are before the run, or nothing where it waits no more."""
 
 TAKE = (
     _QUEUE_FUNCTIONS
@@ -418,9 +419,8 @@ while true do
 end
 """
 )
-"""Takes the run whose turn it is, counts it as running, and says so in its stream. Keys: the prefix. Arguments: the worker, its
-versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing.
-"""
+"""Takes the run whose turn it is, counts it as running, and says so in its stream. Keys: the prefix. Arguments: the
+worker, its versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing."""
 
 LEAVE = (
     _QUEUE_FUNCTIONS
@@ -449,8 +449,8 @@ redis.call('SET', 'gradbox:cancel:' .. run, 1, 'EX', ARGV[2])
 return 'cancelled'
 """
 )
-"""One web process less reads it; without any, the run leaves the queue or is cancelled. Keys: the prefix. Arguments: the run,
-seconds, the web process.
+"""One web process less reads it; without any, the run leaves the queue or is cancelled. Keys: the prefix. Arguments:
+the run, seconds, the web process.
 
 Returns `others` where somebody still waits for it, `withdrawn`, or `cancelled`.
 """
@@ -494,6 +494,5 @@ redis.call('ZREM', running, run)
 return redis.call('DEL', 'gradbox:cancel:' .. run)
 """
 )
-"""A run has ended, and those who asked for it are charged for it. Keys: the prefix. Arguments: the run, and whether it was cut
-short, `1` or `0`.
-"""
+"""A run has ended, and those who asked for it are charged for it. Keys: the prefix. Arguments: the run, and whether it
+was cut short, `1` or `0`."""

@@ -26,14 +26,18 @@ SIGNATURE_SIZE = 32
 class MessageSigner:
     """Signs and checks messages for one purpose, so that none is taken for a message of another.
 
-    secret: the site's, the same in all its web processes. purpose: any text, one for each kind of message.
+    secret: the site's, the same in all its web processes
+    purpose: any text, one for each kind of message
     """
 
     def __init__(self, secret: bytes, purpose: bytes) -> None:
         self._key = hmac.digest(secret, purpose, "sha256")
 
     def sign(self, address: str, content: bytes) -> bytes:
-        """The message. address: where it is put, a key or a recipient; it is no valid message anywhere else."""
+        """The message.
+
+        address: where it is put, a key or a recipient; it is no valid message anywhere else
+        """
         return self._compute_signature(address, content) + content
 
     def verify(self, address: str, message: bytes) -> bytes | None:
@@ -76,7 +80,8 @@ class SharedBroker:
         self._clock, self._next_attempt = clock, 0.0
 
     async def run_command(self, command: Callable[[], Awaitable[Answer]]) -> Answer | None:
-        """The answer to a command; None where there is none in time. While there is none, one caller a `RECONNECT_INTERVAL` waits for it."""
+        """The answer to a command; None where there is none in time. While there is none, one caller a
+        `RECONNECT_INTERVAL` waits for it."""
         if not self.reachable:
             if self._clock() < self._next_attempt:
                 return None
@@ -111,16 +116,17 @@ if full > now + seconds then return tostring(full - now - seconds) end
 redis.call('SET', KEYS[1], string.format('%.6f', full), 'PX', math.ceil((full - now) * 1000) + 1)
 return '0'
 """
-"""As `server.visitors.rate_limits.TokenBuckets.take_tokens`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
+"""As `server.visitors.rate_limits.TokenBuckets.take_tokens`. Keys: the bucket's. Arguments: tokens, seconds for each,
+seconds for all."""
 
 CountedLimit = tuple[RateLimitItem, str, str]
 """A limit, what it limits, and whose requests are counted."""
 
 
 class SharedLimitCounts:
-    """secret: makes the digests, which nobody without it can compute for the addresses there are.
+    """Every method returns None where the broker does not answer now.
 
-    Every method returns None where the broker does not answer now.
+    secret: makes the digests, which nobody without it can compute for the addresses there are
     """
 
     def __init__(self, broker: SharedBroker, url: str, secret: bytes) -> None:
@@ -158,7 +164,8 @@ class SharedLimitCounts:
         return await self._broker.run_command(seconds_until_each_allows)
 
     async def take_tokens(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
-        """As `server.visitors.rate_limits.TokenBuckets.take_tokens`, of a bucket of this capacity that fills in so many seconds."""
+        """As `server.visitors.rate_limits.TokenBuckets.take_tokens`, of a bucket of this capacity that fills in so many
+        seconds."""
         key, arguments = f"{PREFIX}:{what}/{self._digest_owner(owner)}", [tokens, seconds / capacity, seconds]
 
         async def run_take_script() -> float:

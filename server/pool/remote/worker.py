@@ -1,4 +1,5 @@
-"""A worker: takes programs from the queue, has the children of its machine run them, writes what comes to their streams."""
+"""A worker: takes programs from the queue, has the children of its machine run them, writes what comes to their
+streams."""
 
 import asyncio
 import contextlib
@@ -49,7 +50,8 @@ rare_log = RareLog(log)
 
 
 class RemoteWorker:
-    """One worker of a queue, in one event loop. draining: it takes nothing new. Raises BrokerError where `start` finds no broker."""
+    """One worker of a queue, in one event loop. draining: it takes nothing new. Raises BrokerError where `start` finds
+    no broker."""
 
     def __init__(
         self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: BlobStore, prepare: str = PREPARE

@@ -1,4 +1,5 @@
-"""Torch's archives in memory: what `torch.save`, `torch.load`, `torch.jit.save` and `torch.jit.load` do with a path in C++.
+"""Torch's archives in memory: what `torch.save`, `torch.load`, `torch.jit.save` and `torch.jit.load` do with a path in
+C++.
 
 The bytes are those that torch writes to a disk: `os.path.getsize` says the same.
 """

@@ -120,7 +120,8 @@ class OsReplacements:
         return self._real["fstat"](fd) if opened is None else stat_result_of(opened.node)
 
     def access(
-        self, path: Any, mode: int, *, dir_fd: int | None = None, effective_ids: bool = False, follow_symlinks: bool = True
+        self, path: Any, mode: int, *, dir_fd: int | None = None, effective_ids: bool = False,
+        follow_symlinks: bool = True
     ) -> bool:  # fmt: skip
         del effective_ids, follow_symlinks
         try:
@@ -250,9 +251,9 @@ class OsReplacements:
 def install_files(files_of_packages: Mapping[str, bytes] | None = None) -> None:
     """Have `open`, the functions of `os` and torch's archives use a tree in memory, for good.
 
-    files_of_packages: what is in it at the beginning, by path; nothing else is.
-
     This makes programs work; it keeps nobody in: the machine's files are denied by the confinement.
+
+    files_of_packages: what is in it at the beginning, by path; nothing else is
     """
     files = OpenFiles(FileTree(), io.open)
     files.tree.add_files(files_of_packages or {})
@@ -282,7 +283,8 @@ def export_profiles_by_python() -> None:
 
 
 def _export_profiler_events(profile: Any, path: str) -> None:
-    """A method of torch's profiler: writes its events in Chrome's format, by Python. Other versions have them in an object."""
+    """A method of torch's profiler: writes its events in Chrome's format, by Python. Other versions have them in an
+    object."""
     profile._ensure_function_events()
     profile._function_events.export_chrome_trace(path)
     with open(path) as file:

@@ -74,7 +74,10 @@ class OpenFile:
 
 
 class RawFile(io.RawIOBase):
-    """An opened file as bytes, in the place of `io.FileIO`. name, mode: as the program gave them."""
+    """An opened file as bytes, in the place of `io.FileIO`.
+
+    name, mode: as the program gave them
+    """
 
     def __init__(self, opened: OpenFile, name: Any, mode: str, close: Callable[[], None]) -> None:
         super().__init__()
@@ -144,7 +147,10 @@ class RawFile(io.RawIOBase):
 
 
 class OpenFiles:
-    """The files that a program has open. real_open: the interpreter's, for the descriptors that the process really has."""
+    """The files that a program has open.
+
+    real_open: the interpreter's, for the descriptors that the process really has
+    """
 
     def __init__(self, tree: FileTree, real_open: Callable[..., IO[Any]]) -> None:
         self.tree, self._real_open = tree, real_open

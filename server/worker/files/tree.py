@@ -1,4 +1,5 @@
-"""The files and directories that a run has: objects in its own memory, found by their paths as Linux would find them."""
+"""The files and directories that a run has: objects in its own memory, found by their paths as Linux would find
+them."""
 
 import errno
 import itertools
@@ -21,7 +22,10 @@ _inodes = itertools.count(2)
 
 @dataclass(eq=False)
 class FileTreeNode:
-    """What has a place in the tree. permissions: the lower bits of its mode; times in nanoseconds."""
+    """What has a place in the tree.
+
+    permissions: the lower bits of its mode; times in nanoseconds
+    """
 
     permissions: int = 0o644
     inode: int = field(default_factory=lambda: next(_inodes))
@@ -36,7 +40,10 @@ class FileTreeNode:
 
 @dataclass(eq=False)
 class File(FileTreeNode):
-    """A file. is_null: whether it forgets what is written, like /dev/null."""
+    """A file.
+
+    is_null: whether it forgets what is written, like /dev/null
+    """
 
     data: bytearray = field(default_factory=bytearray)
     is_null: bool = False
@@ -56,7 +63,8 @@ def make_os_error(number: int, *paths: Any) -> OSError:
 
 
 class FileTree:
-    """Directories and files from the root down. Methods take paths as programs give them, and raise OSError as Linux does."""
+    """Directories and files from the root down. Methods take paths as programs give them, and raise OSError as Linux
+    does."""
 
     def __init__(self) -> None:
         self.root = Directory()
@@ -79,7 +87,8 @@ class FileTree:
             self._makedirs(folder).entries[name] = File(0o444, data=bytearray(data))
 
     def full_path(self, path: Any) -> str:
-        """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` is what precedes."""
+        """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` is what
+        precedes."""
         text = os.fsdecode(path)
         if "\0" in text:
             raise ValueError("embedded null byte")

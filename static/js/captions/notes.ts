@@ -4,7 +4,8 @@ import { cachedGraphModel } from "../layout/graph/graph_model.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/statements/program_text.ts";
-import { resolvePath } from "../findings/facts/resolve.ts";
+import { resolveNode } from "../findings/facts/resolve.ts";
+import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
@@ -105,9 +106,11 @@ function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): 
 function missingGradientNotes({ opened, index, step, before }: NoteContext): CaptionNote[] {
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
-  return mentionsAt(facts, index).gradReads.flatMap((path) => {
-    const tensor = findEntity(before, resolvePath(facts, path, index, index - 1), "tensor");
-    return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { grad: { name: `${path}.grad` } } }] : [];
+  return mentionsAt(facts, index).gradReads.flatMap((node) => {
+    const tensor = findEntity(before, resolveNode(facts, node, index, index - 1), "tensor");
+    return tensor && !tensor.grad
+      ? [{ key: "grad_is_none", args: { grad: { name: `${pathText(node) ?? node.text}.grad` } } }]
+      : [];
   });
 }
 

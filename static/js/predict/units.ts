@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
 import { RunFacts } from "../findings/facts/run_facts.ts";
-import { statementMentions, type StatementMentions } from "../findings/statements/program_text.ts";
+import { mentionsAt, type StatementMentions } from "../findings/statements/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -39,7 +39,7 @@ const MAX_NAMES_IN_FUNCTION = 60;
 
 /** The statements in the order of the run; steps within a call are units of their own. */
 export function* askableStatements(opened: OpenTrace): Generator<AskableStatement> {
-  const { steps, program } = opened.trace;
+  const { steps } = opened.trace;
   const facts = new RunFacts(opened);
   for (let at = 0; at + 1 < Math.min(steps.length, MAX_STEPS_ASKED); at++) {
     const step = askableStatementEnd(steps, at + 1);
@@ -61,7 +61,7 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
       after,
       named: handlesWithNames(opened, after, frame, step),
       namedBefore: handlesWithNames(opened, before, frame, at),
-      mentioned: statementMentions(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
+      mentioned: mentionsAt(facts, step),
     };
     at = step - 1;
   }

@@ -41,7 +41,10 @@ export type Entity = Storage | Tensor | Array | Counter | Node | Object | Frame 
 export type Item = boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null | [Value, Value];
 
 /**
- * A whole run. gradient_check: of one that compared gradients, and recorded no steps. rounds: of one that trains.
+ * A whole run.
+ *
+ * gradient_check: of one that compared gradients, and recorded no steps
+ * rounds: of one that trains
  */
 export interface Trace {
   schema: number;
@@ -58,7 +61,7 @@ export interface Trace {
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
  *
  * files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
- * is a single text.
+ *     is a single text
  */
 export interface Program {
   source: string;
@@ -74,7 +77,8 @@ export interface Program {
 /**
  * One of the files whose text makes a program's source: these lines of it, from 1, both included.
  *
- * name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+ * name: as it is shown, like `pkg/model.py`
+ * path: where it lies, where that is told
  */
 export interface ProgramFile {
   name: string;
@@ -84,6 +88,8 @@ export interface ProgramFile {
 }
 /**
  * A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
+ *
+ * syntax: what it mentions; absent where that is unknown, as of a very long one.
  */
 export interface Statement {
   line: number;
@@ -93,6 +99,45 @@ export interface Statement {
   kind: string;
   parent?: number | null;
   loop?: number | null;
+  syntax?: StatementSyntax | null;
+}
+/**
+ * The nodes of a statement's syntax tree, each before those in it, as columns: item k of each list is of node k.
+ *
+ * Node 0 is the statement. Of a block there is its head alone; of a class also the statements of its body that have
+ * no row of their own.
+ *
+ * kinds, fields: the kind of node, and the field of its parent that has it, as Python's `ast` calls them. What holds
+ * no nodes is not listed (contexts, operators, `arguments`): parameters are in the fields `args`, `posonlyargs`,
+ * `vararg`, `kwonlyargs` and `kwarg` of their function itself, each with its `annotation` and its `default`. Keys
+ * and values of a dictionary alternate; a value without a key is unpacked.
+ *
+ * parents: by number; -1 for the statement.
+ *
+ * starts, ends: characters of the source, counted from the statement's beginning; decorators stand before it.
+ * Brackets around an expression are not of it.
+ *
+ * values: of a name, an attribute, a parameter, a keyword and a definition what it is called (`global a, b`: `a,b`);
+ * of a literal its value, where it is a short string, a number that JSON has, a bool or None; of operations the
+ * operator, of comparisons those between the operands with commas; of `from … import` the module, with its dots, and
+ * of each imported name what it is bound to; of a list, tuple or set how many literals at its end are not listed.
+ *
+ * paths: of a name that the program doesn't bind itself, and of an imported one, the dotted path that it leads to,
+ * as the import has it: `torch.nn.functional` for `F`, `builtins.print` for `print`. Absent where a name has another
+ * meaning too.
+ */
+export interface StatementSyntax {
+  kinds: string[];
+  fields: string[];
+  parents: number[];
+  starts: number[];
+  ends: number[];
+  values?: {
+    [k: string]: boolean | number | string | null;
+  };
+  paths?: {
+    [k: string]: string;
+  };
 }
 /**
  * What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`.
@@ -108,8 +153,10 @@ export interface Notice {
 /**
  * A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
  *
- * edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
- * their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+ * edits: in `source`
+ * pasted: the same in the pasted text, where that differs
+ * shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+ *     the first of them
  */
 export interface Repair {
   key: string;
@@ -131,14 +178,15 @@ export interface Edit {
   text: string;
 }
 /**
- * What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+ * What ran the program.
  *
- * input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
- * worker: the name of the worker that ran it, where there are workers on other machines.
+ * device_name: of the processor or the GPU, as its maker gives it
+ * input: what was there for `input()` and `sys.stdin` to read, where it was not empty
+ * worker: the name of the worker that ran it, where there are workers on other machines
  * recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
- * user's files, imports and arguments. Such a program is not run again from its trace.
- * regions: the parts of the run that were recorded, where that is not all of it.
- * arguments: what came after the file on the command line.
+ *     user's files, imports and arguments. Such a program is not run again from its trace.
+ * regions: the parts of the run that were recorded, where that is not all of it
+ * arguments: what came after the file on the command line
  */
 export interface Runtime {
   torch: string;
@@ -176,7 +224,7 @@ export interface Region {
  * The state after what this step names: apply `set`, then `gone`.
  *
  * shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
- * holds an output to lay beside it, and where showing runs none of the program's code.
+ *     holds an output to lay beside it, and where showing runs none of the program's code
  */
 export interface Step {
   i: number;
@@ -226,8 +274,9 @@ export interface Opaque {
 /**
  * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
  *
- * failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of. place: of some that
- * ran while grad mode was off, the line that asked for it, where that has no steps.
+ * failed: it raised, and has no outputs
+ * call: the number of the innermost module's call that it is part of
+ * place: of some that ran while grad mode was off, the line that asked for it, where that has no steps
  */
 export interface Op {
   kind: "op";
@@ -243,7 +292,7 @@ export interface Op {
 /**
  * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
  *
- * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell.
+ * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell
  */
 export interface CodePlace {
   file: string;
@@ -348,7 +397,7 @@ export interface SavedDetached {
  * A result of a tensor that requires grad which no gradient will come back through, and why.
  *
  * place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
- * result.
+ *     result
  */
 export interface PathCut {
   kind: "event";
@@ -378,9 +427,10 @@ export interface GradAccumulated {
   first: boolean;
 }
 /**
- * An optimizer's `step()` returned. optimizer: absent where no recorded name led to it.
+ * An optimizer's `step()` returned.
  *
- * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event.
+ * optimizer: absent where no recorded name led to it
+ * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event
  */
 export interface OptimizerStepped {
   kind: "event";
@@ -391,10 +441,13 @@ export interface OptimizerStepped {
   unrecorded?: number | null;
 }
 /**
- * A call of an `nn.Module` begins. call: its number, from 0 over all recorded calls of the run.
+ * A call of an `nn.Module` begins.
  *
- * module: absent where no recorded name leads to it; type: its class. within: the call in which this one runs. inputs: the tensors
- * among its arguments, those in dicts too.
+ * call: its number, from 0 over all recorded calls of the run
+ * module: absent where no recorded name leads to it
+ * type: its class
+ * within: the call in which this one runs
+ * inputs: the tensors among its arguments, those in dicts too
  */
 export interface ModuleCalled {
   kind: "event";
@@ -408,7 +461,10 @@ export interface ModuleCalled {
   inputs: string[];
 }
 /**
- * A call of a module ended. outputs: the tensors of its result, those in dicts too. failed: it raised.
+ * A call of a module ended.
+ *
+ * outputs: the tensors of its result, those in dicts too
+ * failed: it raised
  */
 export interface ModuleReturned {
   kind: "event";
@@ -423,8 +479,8 @@ export interface ModuleReturned {
  * What dropout or batch norm was told as it ran.
  *
  * training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
- * `dropout_p` is above 0. modules: those in whose call it ran, the innermost first; none where the program called the
- * function itself.
+ *     `dropout_p` is above 0
+ * modules: those in whose call it ran, the innermost first; none where the program called the function itself
  */
 export interface LayerMode {
   kind: "event";
@@ -437,7 +493,9 @@ export interface LayerMode {
   modules: CallingModule[];
 }
 /**
- * A module that is being called, its class and its `training`. module: absent where no recorded name led to it.
+ * A module that is being called, its class and its `training`.
+ *
+ * module: absent where no recorded name led to it
  */
 export interface CallingModule {
   type: string;
@@ -448,8 +506,8 @@ export interface CallingModule {
  * Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
  *
  * hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
- * Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
- * no Python object stands for any more.
+ *     Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor
+ *     that no Python object stands for any more.
  */
 export interface HookRan {
   kind: "event";
@@ -474,7 +532,8 @@ export interface HookLeft {
   count: number;
 }
 /**
- * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`.
+ * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by
+ * `save_for_backward`.
  */
 export interface ContextKept {
   kind: "event";
@@ -486,10 +545,12 @@ export interface ContextKept {
   name: string;
 }
 /**
- * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
+ * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is
+ * lost.
  *
- * tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
- * statement. op: the last operation that wrote it.
+ * tensor: of which it is one, and did not change
+ * copy: the result. No operator read it after the write, and it died with the statement. op: the last operation that
+ *     wrote it.
  */
 export interface IndexCopyWritten {
   kind: "event";
@@ -502,7 +563,8 @@ export interface IndexCopyWritten {
 /**
  * A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
  *
- * count: of the places that the indices name; distinct: of the different ones among them.
+ * count: of the places that the indices name
+ * distinct: of the different ones among them
  */
 export interface IndicesRepeated {
   kind: "event";
@@ -514,11 +576,12 @@ export interface IndicesRepeated {
   distinct: number;
 }
 /**
- * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+ * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
+ * differs.
  *
- * order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
- * what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
- * comes in.
+ * order: 2 where backward is right and its own derivative is not incoming: what came into backward in the check got,
+ *     wanted: what it gave for an element of an argument, and the slope times what came in ignores_incoming: it gives
+ *     the same whatever comes in
  */
 export interface FunctionChecked {
   kind: "event";
@@ -547,8 +610,9 @@ export interface UninitializedRead {
 /**
  * An exception came to a handler, or to a `finally`, of the program.
  *
- * exception: its class. in_torch: the innermost Python code that it came from is torch's. place: the line of code without
- * steps that it came from.
+ * exception: its class
+ * in_torch: the innermost Python code that it came from is torch's
+ * place: the line of code without steps that it came from
  */
 export interface Raised {
   kind: "event";
@@ -571,8 +635,8 @@ export interface Warned {
 /**
  * The program asked for something that is done otherwise here.
  *
- * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
- * loads its data itself.
+ * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of
+ *     them loads its data itself
  */
 export interface Replaced {
   kind: "event";
@@ -583,8 +647,10 @@ export interface Replaced {
   count?: number | null;
 }
 /**
- * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
- * before may be missing. by: the module of the function that is there now.
+ * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after
+ * the step before may be missing.
+ *
+ * by: the module of the function that is there now
  */
 export interface TracingTaken {
   kind: "event";
@@ -601,7 +667,8 @@ export interface LimitReached {
   limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 }
 /**
- * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no cells.
+ * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no
+ * cells.
  */
 export interface ContentsSummarized {
   kind: "event";
@@ -645,8 +712,8 @@ export interface Grad {
 /**
  * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
  *
- * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
- * stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of
+ * equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
  */
 export interface Summary {
   min?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -659,10 +726,11 @@ export interface Summary {
 /**
  * What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
  *
- * loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
- * [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
- * statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
- * as in the run before.
+ * loop: its statement
+ * iteration: the counts from 0 of the loops around it and, last, its own
+ * storage: the elements [from, to) of one, from that step on; its uid is the one that the same program's trace gave it
+ * counts: loops by statement and which iteration of the whole run, from 1, is shown
+ * repeatable: whether the program printed and ended as in the run before
  */
 export interface Focus {
   loop?: number | null;
@@ -685,8 +753,8 @@ export interface Outcome {
 /**
  * Python's own type, text and line; for `refused`, every refusal at once.
  *
- * place: the line of code without steps that raised it, below the program's. skipped_iteration: the innermost loop's, where it
- * was raised in one that was not recorded.
+ * place: the line of code without steps that raised it, below the program's
+ * skipped_iteration: the innermost loop's, where it was raised in one that was not recorded
  */
 export interface Error {
   type: string;
@@ -743,8 +811,12 @@ export interface Cost {
 /**
  * Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
  *
- * backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
- * the program ran. complete: whether the time sufficed for all elements that were to be varied.
+ * backward: which call, from 0
+ * line: its statement
+ * loss: in the program's precision
+ * double: in float64
+ * runs: how often the program ran
+ * complete: whether the time sufficed for all elements that were to be varied
  */
 export interface GradientCheck {
   problem?:
@@ -785,11 +857,16 @@ export interface Corner {
   line: number | null;
 }
 /**
- * A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
- * where its value was made.
+ * A leaf, or a tensor whose gradient the call asks for.
  *
- * elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
- * hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
+ * name: what the program calls it; null where nothing does line: where its value was made
+ *
+ * elements: that it has
+ * rows: those that were varied
+ * verdict: the gravest of theirs
+ * worst: which of the rows has it
+ * hooked: hooks of the leaf may have changed torch's values
+ * problem_line: of the statement that the problem is about
  */
 export interface LeafCheck {
   name: string | null;
@@ -811,11 +888,11 @@ export interface LeafCheck {
   rows?: ElementCheck[];
 }
 /**
- * One element of a leaf. index: in each dimension.
+ * One element of a leaf.
  *
- * torch: what backward gave in the program's own precision; double: in float64; null where none came. numeric: the central
- * difference quotient; left, right: those to both sides, where they differ. difference: between torch and numeric,
- * relative to the larger.
+ * index: in each dimension torch: what backward gave in the program's own precision double: in float64; null where
+ *     none came numeric: the central difference quotient left, right: those to both sides, where they differ
+ *     difference: between torch and numeric, relative to the larger
  */
 export interface ElementCheck {
   /**
@@ -833,8 +910,10 @@ export interface ElementCheck {
 /**
  * What became of the other samples of a batch when only the first was changed.
  *
- * line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
- * null where they stay apart up to the loss. runs: how often the program ran.
+ * line: of the statement where the batch meets what is trained
+ * axis: of the batch, along which its `samples` lie
+ * mixing: null where they stay apart up to the loss
+ * runs: how often the program ran
  */
 export interface SampleCheck {
   problem?: ("no_batch" | "raised" | "not_repeatable" | "too_long" | "no_time") | null;
@@ -845,8 +924,9 @@ export interface SampleCheck {
   runs?: number;
 }
 /**
- * The first operation that gave one sample something of another. changed: how many samples it changed; null where that
- * can't be counted.
+ * The first operation that gave one sample something of another.
+ *
+ * changed: how many samples it changed; null where that can't be counted
  */
 export interface MixingOperation {
   op: string;
@@ -854,10 +934,14 @@ export interface MixingOperation {
   changed?: number | null;
 }
 /**
- * count: rounds of the run. optimizers: how many stepped; where none did, a round is an iteration that calls backward. every: one round
- * in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
- * room. new_rates: rounds whose learning rates are others than those of the round before, which had those of the one before it;
- * the first ones. printed_every: of the rounds that print, one in so many is among `printed`.
+ * The rounds of a training.
+ *
+ * count: how many rounds the run had
+ * optimizers: how many stepped; if none did, a round is an iteration that calls backward
+ * every: one round in so many is among `rounds`, besides rounds that are recorded or in which something became not
+ *     finite, as far as there is room
+ * new_rates: the first rounds whose learning rates differ from those of the round before
+ * printed_every: of the rounds that print, one in so many is among `printed`
  */
 export interface TrainingRounds {
   count: number;
@@ -894,9 +978,10 @@ export interface TrainingRounds {
   printed_every: number;
 }
 /**
- * Where backwards began: at which statement, and at which of the tensors that it was called with. values: of the rounds 0,
- * every, 2 * every …; null where it did not run in a round, or its value was not read. Of several backwards in a round, the
- * last.
+ * Where backwards began: at which statement, and at which of the tensors that it was called with.
+ *
+ * values: of the rounds 0, every, 2 * every …; null where it did not run in a round, or its value was not read. Of
+ *     several backwards in a round, the last.
  */
 export interface RoundLoss {
   stmt: number | null;
@@ -908,17 +993,22 @@ export interface RoundLoss {
   values: (boolean | number | NotFinite | BigInt | Complex | null)[];
 }
 /**
- * Whose norms are told: a parameter, or those of a module together. module: null where they are no module's.
+ * Whose norms are told: a parameter, or those of a module together.
+ *
+ * module: null where they are no module's
  */
 export interface RoundRow {
   tensors: string[];
   module?: string | null;
 }
 /**
- * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
- * the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
- * whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only. The
- * last of as many as there is room for has no loops: of the rounds from there on they are not known.
+ * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last
+ * `inner` are of the function that trains.
+ *
+ * iteration: of each loop, from 0, in the first of these rounds
+ * total: which iteration of the whole run it is there, from 1
+ * by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
+ *     is room for has no loops: of the rounds from there on they are not known.
  */
 export interface RoundStretch {
   first: number;
@@ -929,9 +1019,14 @@ export interface RoundStretch {
   by: number;
 }
 /**
- * n: from 0. backwards: how many ran. losses: in the order of `TrainingRounds.losses`. lr: learning rates of the groups of the
- * optimizers that have stepped, in the order of their first steps. grad, weight, moved: the norms of gradients and of weights
- * after the optimizer's step, and how far it moved the weights; absent where none was read.
+ * One round of a training.
+ *
+ * n: its number, from 0
+ * backwards: how many calls of backward it had
+ * losses: in the order of `TrainingRounds.losses`
+ * lr: learning rates of the groups of the optimizers that have stepped, in the order of their first steps
+ * grad, weight, moved: the norms of the gradients and of the weights after the optimizer's step, and how far it moved
+ *     the weights; absent if they were not read
  */
 export interface TrainingRound {
   n: number;
@@ -981,7 +1076,9 @@ export interface Array {
   existed?: boolean;
 }
 /**
- * One call of the engine. place: the line that called it, where that has no steps.
+ * One call of the engine.
+ *
+ * place: the line that called it, where that has no steps
  */
 export interface Backward {
   kind: "backward";
@@ -1030,8 +1127,8 @@ export interface Device {
 /**
  * Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
  *
- * stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
- * to a graph, or to a `torch.cuda.MemPool`.
+ * stream: the number of the stream that it serves, by first appearance, where that is not the default one
+ * private: it belongs to a graph, or to a `torch.cuda.MemPool`
  */
 export interface Segment {
   size: number;
@@ -1155,7 +1252,7 @@ export interface Node {
  * which torch still lets one read, and backward refuses.
  *
  * value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
- * storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
+ *     storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
  */
 export interface Slot {
   value?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -1173,8 +1270,9 @@ export interface Slot {
 /**
  * A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
  *
- * training: of a module, its mode. more_tensors: of a longer list, if what follows its `items` are parameters, like those of an
- * optimizer's group, these in order: runs of uids, `[203, 205]` is t203, t204, t205.
+ * training: of a module, its mode
+ * more_tensors: of a longer list, if what follows its `items` are parameters, like those of an optimizer's group,
+ *     these in order: runs of uids, `[203, 205]` is t203, t204, t205
  */
 export interface Object {
   kind: "object";

@@ -15,7 +15,8 @@ from tests.support.waiting import PATIENCE
 
 
 def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While all had work it asked for none, and by itself it looks once a second. A run whose broker is gone frees one, too."""
+    """While all had work it asked for none, and by itself it looks once a second. A run whose broker is gone frees one,
+    too."""
     looked = threading.Event()
     consumer = type("Consumer", (), {"hub": SimpleNamespace(call_soon=lambda _: looked.set())})
     app = create_celery_app("redis://127.0.0.1:1/0")

@@ -34,8 +34,10 @@ ANN, BOB, EVE = (Client(name, f"192.0.2.{k}") for k, name in enumerate(("ann", "
 
 
 class BrokerQueue:
-    """The queue `cpu` in a Redis, asked by the scripts alone. Its clock is set by the test. tick: seconds that it moves on by
-    itself, where a run is submitted."""
+    """The queue `cpu` in a Redis, asked by the scripts alone. Its clock is set by the test.
+
+    tick: seconds that it moves on by itself, where a run is submitted
+    """
 
     def __init__(self, url: str, limit: int = 64, tick: float = 0.001) -> None:
         self.redis: Any = redis_client.Redis.from_url(url)
@@ -394,12 +396,21 @@ def test_a_program_that_was_exchanged_in_the_broker_is_shown_to_nobody(redis: Re
 
 
 GARBAGE = (
-    b"no json", b"{}", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"properties":1}',
-    b'{"properties":{"delivery_tag":"x"}}', b'{"body":"!!!","properties":{"delivery_tag":"x","body_encoding":"base64"},"headers":{}}',
+    b"no json",
+    b"{}",
+    b"[]",
+    b"null",
+    b"1",
+    b'"x"',
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"properties":1}',
+    b'{"properties":{"delivery_tag":"x"}}',
+    b'{"body":"!!!","properties":{"delivery_tag":"x","body_encoding":"base64"},"headers":{}}',
     b'{"body":"W1tdLCB7fSwge31d","properties":{"delivery_tag":["x"]},"headers":{"task":"gradbox.run_next","id":{"x":1}}}',
     b'{"body":5,"properties":5,"headers":{"task":"gradbox.run_next","eta":"never","retries":"x"}}',
     b'{"body":"e30=","properties":{},"headers":{"task":"another","id":"a"},"content-type":"application/x-python-serialize"}',
-)  # fmt: skip
+)
 
 
 def test_messages_that_are_none_of_ours_do_not_end_a_worker(redis: RedisServer, worker_process: WorkerProcess) -> None:

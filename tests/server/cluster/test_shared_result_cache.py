@@ -1,4 +1,5 @@
-"""Results that two web processes keep for each other, with a real Redis: found, bounded, and believed only if they are ours."""
+"""Results that two web processes keep for each other, with a real Redis: found, bounded, and believed only if they are
+ours."""
 
 import asyncio
 import gzip

@@ -1,4 +1,5 @@
-"""The largest legal requests to every route: what is longest to read, to make or to send, and what is refused for its size."""
+"""The largest legal requests to every route: what is longest to read, to make or to send, and what is refused for its
+size."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -106,8 +107,10 @@ def source_field(method: str, path: str, **fields: Any) -> Iterator[LargeRequest
 
 
 class SavedThings:
-    """What has to be on a server before: programs with large traces, a series of as many. post: a body to an address, and
-    the fields of the answer."""
+    """What has to be on a server before: programs with large traces, a series of as many.
+
+    post: a body to an address, and the fields of the answer
+    """
 
     def __init__(self, post: Callable[[str, Any], dict[str, Any]]) -> None:
         self.programs = [
@@ -129,7 +132,10 @@ class SavedThings:
 
 
 def largest_requests(method: str, template: str, saved: SavedThings, n: int = 0) -> list[LargeRequest]:
-    """The largest requests to a route. n: makes them others than before, where the server remembers."""
+    """The largest requests to a route.
+
+    n: makes them others than before, where the server remembers
+    """
     return [*_requests(method, template, saved, n)]
 
 

@@ -1,9 +1,10 @@
-"""How long one piece of work keeps the event loop: the processor time between two of its callbacks, whatever asked for it.
+"""How long one piece of work keeps the event loop: the processor time between two of its callbacks, whatever asked for
+it.
 
-`install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of JSON.
-Processor time, for a machine that others use has the loop wait as well; and beside it how long a fixed piece of work takes
-there at that moment, for the processor may be a slow one, or share its caches with others. `python -m tests.server.http.loop_pieces serve …` is
-`python -m server serve …`, measured.
+`install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of
+JSON. Processor time, for a machine that others use has the loop wait as well; and beside it how long a fixed piece of
+work takes there at that moment, for the processor may be a slow one, or share its caches with others. `python -m
+tests.server.http.loop_pieces serve …` is `python -m server serve …`, measured.
 """
 
 import asyncio
@@ -36,8 +37,12 @@ current_request: ContextVar[str] = ContextVar("current_request", default="")
 
 @dataclass(frozen=True)
 class LoopPiece:
-    """seconds: of the processor. request: that it was done for, "" for none. work: the function. collecting: seconds of it in
-    which Python's garbage collector looked for circles. slowness: as `tests.server.http.processor_time` has it."""
+    """seconds: of the processor
+    request: that it was done for, "" for none
+    work: the function
+    collecting: seconds of it in which Python's garbage collector looked for circles
+    slowness: as `tests.server.http.processor_time` has it
+    """
 
     seconds: float
     request: str

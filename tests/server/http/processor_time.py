@@ -1,4 +1,5 @@
-"""How much of the processor's time something takes, as a machine of a known speed would: the bounds of tests hold on a slow one."""
+"""How much of the processor's time something takes, as a machine of a known speed would: the bounds of tests hold on a
+slow one."""
 
 import time
 from collections.abc import Callable
@@ -23,8 +24,8 @@ def seconds_of_thread(work: Callable[[], object]) -> float:
 
 
 def slowness() -> float:
-    """How many times as long this machine takes for the same work now: it may be slow, or share its caches with others; 1 for
-    a faster one."""
+    """How many times as long this machine takes for the same work now: it may be slow, or share its caches with others;
+    1 for a faster one."""
     return max(1.0, min(seconds_of_thread(reference_work) for _ in range(3)) / REFERENCE_SECONDS)
 
 

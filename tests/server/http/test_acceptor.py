@@ -26,7 +26,7 @@ class Noting(asyncio.Protocol):
 def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> tuple[list[str], int]:
     """The addresses whose connections were made, in order, and how many clients were disconnected.
 
-    begin: makes the clients, given the port.
+    begin: makes the clients, given the port
     """
     made: list[str] = []
     protocol = type("NotingHere", (Noting,), {"made": made})

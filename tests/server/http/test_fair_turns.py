@@ -13,7 +13,10 @@ from tests.support.waiting import PATIENCE, eventually
 
 
 def played(charged: dict[str, float]) -> list[str]:
-    """The order in which these works are done, each of which takes a millisecond. charged: seconds, before."""
+    """The order in which these works are done, each of which takes a millisecond.
+
+    charged: seconds, before
+    """
     now, done = [0.0], []
     turns = FairTurns(lambda: now[0])
 

@@ -1,4 +1,5 @@
-"""A connection is closed once its client has taken everything; what a client does not take is dropped, in the kernel too."""
+"""A connection is closed once its client has taken everything; what a client does not take is dropped, in the kernel
+too."""
 
 import asyncio
 import socket

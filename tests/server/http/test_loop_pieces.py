@@ -1,4 +1,5 @@
-"""Nothing that a visitor can ask keeps the event loop: every route, with the largest requests it takes, cold and warm."""
+"""Nothing that a visitor can ask keeps the event loop: every route, with the largest requests it takes, cold and
+warm."""
 
 import http.client
 import json

@@ -1,4 +1,5 @@
-"""Workers that never start, each for another reason: what a server says of them is held by tests.server.operating.test_broken_workers."""
+"""Workers that never start, each for another reason: what a server says of them is held by
+tests.server.operating.test_broken_workers."""
 
 import os
 import threading

@@ -14,7 +14,7 @@ from tests.support.brokers import SECRET, RedisServer
 pytest_plugins = ["tests.support.brokers"]
 
 GOOD: dict[str, Any] = {
-    "redis_version": "7.4.1", "aof_enabled": 1, "maxmemory": 512_000_000, "maxmemory_policy": "noeviction", "used_memory": 2_000_000,
+    "redis_version": "7.4.1", "aof_enabled": 1, "maxmemory": 512_000_000, "maxmemory_policy": "noeviction", "used_memory": 2_000_000,  # noqa: E501
 }  # fmt: skip
 
 

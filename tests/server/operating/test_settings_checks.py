@@ -1,7 +1,7 @@
 """Settings that can't be meant so: one sentence and status 2, or a word in the log.
 
-Each spelling of a URL below breaks a rule of its own; pydantic's HttpUrl accepts or repairs most of them, also those with a query,
-a fragment or a password, which no permalink may begin with.
+Each spelling of a URL below breaks a rule of its own; pydantic's HttpUrl accepts or repairs most of them, also those
+with a query, a fragment or a password, which no permalink may begin with.
 """
 
 import os

@@ -153,14 +153,14 @@ def test_our_own_failure_is_listed_by_place_without_its_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "expected"), [(None, "?"), (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1 MB"), (999_999_999, "1000 MB"), (25_276_502_016, "25.3 GB")],
+    ("number", "expected"), [(None, "?"), (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1 MB"), (999_999_999, "1000 MB"), (25_276_502_016, "25.3 GB")],  # noqa: E501
 )  # fmt: skip
 def test_bytes_are_rounded(number: int | None, expected: str) -> None:
     assert format_bytes(number) == expected
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"), [(0, "0 min"), (59.9, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "1 d 1 h"), (86_400 * 400, "400 d 0 h")],
+    ("seconds", "expected"), [(0, "0 min"), (59.9, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "1 d 1 h"), (86_400 * 400, "400 d 0 h")],  # noqa: E501
 )  # fmt: skip
 def test_durations_are_rounded(seconds: float, expected: str) -> None:
     assert format_duration(seconds) == expected

@@ -43,7 +43,8 @@ ENTRY_POINTS = "".join(
 
 
 def write_module(folder: Path, name: str, code: str) -> None:
-    """A module of a package, by its full name, that runs this code on import after it has noted which process imports it.
+    """A module of a package, by its full name, that runs this code on import after it has noted which process imports
+    it.
 
     In the code, {name} stands for its name.
     """

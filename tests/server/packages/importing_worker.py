@@ -1,4 +1,5 @@
-"""A worker that only imports einops: what becomes of a package that a program may import, without the seconds that torch takes."""
+"""A worker that only imports einops: what becomes of a package that a program may import, without the seconds that
+torch takes."""
 
 import importlib
 

@@ -1,4 +1,5 @@
-"""The packages that a host lets programs import: which he may name, what comes with them, and that they widen nothing."""
+"""The packages that a host lets programs import: which he may name, what comes with them, and that they widen
+nothing."""
 
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from tests.support.workers import Workers
 ROOT = Path(__file__).parents[3]
 
 STAND_IN = {
-    "pandas": "import helper_of_pandas\ndef read_csv(path):\n    with open(path) as file:\n        return file.read()\n",
+    "pandas": "import helper_of_pandas\ndef read_csv(path):\n    with open(path) as file:\n        return file.read()\n",  # noqa: E501
     "pandas.io": "loaded_before_the_fork = True\n",
     "helper_of_pandas": "value = 42\n",
     "sklearn": "",
@@ -39,7 +40,8 @@ STAND_IN = {
     "transformers.models.bert.modeling_bert": "width = 8\n",
     "not_allowed": "",
 }
-"""Packages of these names, written here: the real ones are tried in tests/server/packages/test_crowded_environment.py."""
+"""Packages of these names, written here: the real ones are tried in
+tests/server/packages/test_crowded_environment.py."""
 
 
 def refused(setting: str) -> str:
@@ -119,7 +121,7 @@ def test_what_needs_files_or_the_network_is_refused_though_its_package_is_allowe
 
 
 def test_a_refusal_names_the_package_and_the_lines_that_need_it() -> None:
-    source = "import torch\nimport pandas as pd\ntable = pd.read_csv('a')\nx = 1\ny = (pd.\n     isna)(table)\nimport foo.bar\n"
+    source = "import torch\nimport pandas as pd\ntable = pd.read_csv('a')\nx = 1\ny = (pd.\n     isna)(table)\nimport foo.bar\n"  # noqa: E501
     first, second = policy.parse_and_check_program(source)[1]
     assert (first.args["package"], first.args["lines"]) == ("pandas", [3, 5])
     assert (second.args["package"], second.args["lines"]) == ("foo", [])

@@ -1,6 +1,8 @@
-"""Whatever else lies in site-packages: the process that forks imports none of it, and an operator reads which package is at fault.
+"""Whatever else lies in site-packages: the process that forks imports none of it, and an operator reads which package
+is at fault.
 
-The packages are written here, into a folder of PYTHONPATH. Most tests share one zygote that boots among a crowd of them.
+The packages are written here, into a folder of PYTHONPATH. Most tests share one zygote that boots among a crowd of
+them.
 """
 
 import asyncio
@@ -41,7 +43,8 @@ IPython PIL charset_normalizer colorama cuda dask dill flax flint gmpy gmpy2 hyp
 oneflow onnx onnxruntime opt_einsum optree paddle pandas pyarrow pydot pynvml pytz redis requests rich scipy sklearn
 slack_sdk tabulate tensorboard tensorflow tensorrt torchvision tree triton tvm xarray z3
 """
-"""Packages that torch, numpy, sympy, networkx, einops, tqdm or pydantic import where they find them, and what those import."""
+"""Packages that torch, numpy, sympy, networkx, einops, tqdm or pydantic import where they find them, and what those
+import."""
 
 OF_PROGRAMS = {
     "einops": "raise RuntimeError('{name} is broken')\n",
@@ -86,7 +89,8 @@ def options(prepare: str) -> WorkerOptions:
 
 
 def why_not_ready(folder: Path, prepare: str = "tests.server.packages.importing_worker:prepare") -> str:
-    """Why no zygote boots where these packages are found; "" where one does. Its standard error is a file `errors` there."""
+    """Why no zygote boots where these packages are found; "" where one does. Its standard error is a file `errors`
+    there."""
 
     async def boot() -> str:
         booting = Zygote(options(prepare), 60)
@@ -222,7 +226,7 @@ def test_the_hostile_packages_of_these_tests_are_hostile(kind: str, tmp_path: Pa
     write_module(tmp_path, "pandas", KINDS[kind])
     code = (
         "import os, threading\nmine = os.getpid()\nimport pandas\n"
-        "os.write(1, f'{threading.active_count()} {os.getpid() == mine}\\n'.encode())"  # whole, beside another process's
+        "os.write(1, f'{threading.active_count()} {os.getpid() == mine}\\n'.encode())"  # whole, beside another process's  # noqa: E501
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)

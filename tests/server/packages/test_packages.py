@@ -16,7 +16,8 @@ def test_einops_reshapes_as_torch_would() -> None:
     recorded = trace(
         "import torch\nfrom einops import rearrange, reduce\nfrom einops.layers.torch import Rearrange\n"
         "x = torch.arange(6., requires_grad=True).view(1, 2, 3)\n"
-        "y = rearrange(x, 'b h w -> b (h w)')\nprint(y.data_ptr() == x.data_ptr(), reduce(x, 'b h w -> b', 'sum').tolist())\n"
+        "y = rearrange(x, 'b h w -> b (h w)')\nprint(y.data_ptr() == x.data_ptr(), reduce(x, 'b h w -> b', "
+        "'sum').tolist())\n"
         "print(Rearrange('b h w -> (b h) w')(x).shape)\n"
     )
     assert printed(recorded) == "True [15.0]\ntorch.Size([2, 3])\n"

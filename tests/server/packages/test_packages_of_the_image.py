@@ -1,7 +1,8 @@
-"""The image with packages beside torch (`PACKAGES`): the real ones, in the versions that pip takes there, in programs that run confined.
+"""The image with packages beside torch (`PACKAGES`): the real ones, in the versions that pip takes there, in programs
+that run confined.
 
-They come from the machine's index; where there is none the tests are skipped and say so. torchvision is not among them: its builds
-belong to one of torch, which only the index of PyTorch has.
+They come from the machine's index; where there is none the tests are skipped and say so. torchvision is not among them:
+its builds belong to one of torch, which only the index of PyTorch has.
 """
 
 import subprocess
@@ -42,7 +43,8 @@ PROGRAMS = {
     ),
     "transformers": (
         "import torch\nfrom transformers import BertConfig, BertModel\n"
-        "config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, vocab_size=16)\n"
+        "config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, "
+        "vocab_size=16)\n"
         "model = BertModel(config)\nout = model(torch.arange(4).view(1, 4)).last_hidden_state\nout.sum().backward()\n"
         "print(out.shape, model.embeddings.word_embeddings.weight.grad.shape)\n",
         "torch.Size([1, 4, 8]) torch.Size([16, 8])\n",
@@ -68,7 +70,8 @@ def run_uv(*arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workers]:
-    """A server's workers with GRADBOX_PACKAGES set to these, from a folder that has what this environment lacks of them."""
+    """A server's workers with GRADBOX_PACKAGES set to these, from a folder that has what this environment lacks of
+    them."""
     folder = tmp_path_factory.mktemp("packages")
     said = run_uv("--dry-run", "--python", sys.executable, *PACKAGES)
     lacking = [line.split()[1] for line in said.splitlines() if line.strip().startswith("+ ")]

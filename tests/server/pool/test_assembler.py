@@ -1,4 +1,5 @@
-"""The processes that assemble traces: what a child wrote is never read in the server's own, and no line costs the next one."""
+"""The processes that assemble traces: what a child wrote is never read in the server's own, and no line costs the next
+one."""
 
 import asyncio
 import gzip

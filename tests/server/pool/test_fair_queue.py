@@ -19,8 +19,10 @@ from tests.support.sampling import every, sampled
 
 
 class Asker:
-    """One program's task: it waits for a worker, and has it until `finished`. positions: those reported to it. seconds: that
-    its run takes."""
+    """One program's task: it waits for a worker, and has it until `finished`. positions: those reported to it.
+
+    seconds: that its run takes
+    """
 
     def __init__(self, bench: "Bench", client: Client, seconds: float = EXPECTED_SECONDS) -> None:
         self.bench, self.client, self.seconds = bench, client, seconds

@@ -74,7 +74,8 @@ ENDLESS = {
     "a comprehension": ("b = [0 for _ in range(10**12) if False]\n", "cpu", (3,)),
     "inside a function": ("def f(n):\n    return sum(range(n))\nb = f(10**12)\n", "cpu", (4,)),
     "a hook in backward": (
-        "w = torch.ones(1, requires_grad=True)\nw.register_hook(lambda g: sum(range(10**12)))\n(w * 2).sum().backward()\n",
+        "w = torch.ones(1, requires_grad=True)\nw.register_hook(lambda g: sum(range(10**12)))\n(w * "
+        "2).sum().backward()\n",
         "cpu",
         (4,),
     ),

@@ -18,7 +18,8 @@ ANN, BOB = Client("ann", "10.0.0.1"), Client("bob", "10.0.0.2")
 
 
 def with_server(settings: dict[str, Any], act: Callable[[Any, httpx.AsyncClient], Awaitable[None]]) -> None:
-    """Do something with a server of one worker, whose programs are words of the stand-in recorder, and a client of it."""
+    """Do something with a server of one worker, whose programs are words of the stand-in recorder, and a client of
+    it."""
 
     async def serve() -> None:
         app = create_app(

@@ -1,4 +1,5 @@
-"""What can't be answered is a page for a person who opened an address, and the one shape of an error for everybody else."""
+"""What can't be answered is a page for a person who opened an address, and the one shape of an error for everybody
+else."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,5 @@
-"""The public site: every kind of finding has a page, every link leads somewhere, and it works from a folder without a server."""
+"""The public site: every kind of finding has a page, every link leads somewhere, and it works from a folder without a
+server."""
 
 import asyncio
 import shutil
@@ -42,12 +43,14 @@ def test_the_command_prints_a_text_all_titles_or_what_was_meant(capsys: pytest.C
 def test_links_lead_to_pages_of_the_site(tmp_path: Path) -> None:
     sources = MarkdownSources(ROOT, tmp_path, lambda name: "runs/clone.html" if name == "scenarios/clone.py" else None)
     text = (
-        "[own](own-code.md#ranks) [security](../SECURITY.md) [home](../README.md) [why](decisions) [kind](findings/no_graph.md)\n"
+        "[own](own-code.md#ranks) [security](../SECURITY.md) [home](../README.md) [why](decisions) "
+        "[kind](findings/no_graph.md)\n"
         "[run](../scenarios/clone.py) [code](../server/app.py) [torch](https://pytorch.org) [here](#there)\n"
         "```\n[kept](../SECURITY.md)\n```\n![shot](screenshot.png)\n"
     )
     assert sources.with_site_links(text, "docs/using.md", "using.md") == (
-        "[own](own-code.md#ranks) [security](security.md) [home](index.md) [why](decisions/index.md) [kind](findings/no_graph.md)\n"
+        "[own](own-code.md#ranks) [security](security.md) [home](index.md) [why](decisions/index.md) "
+        "[kind](findings/no_graph.md)\n"
         '<a href="runs/clone.html">run</a> code [torch](https://pytorch.org) [here](#there)\n'
         "```\n[kept](../SECURITY.md)\n```\n![shot](pictures/docs-screenshot.png)\n"
     )

@@ -146,7 +146,7 @@ def test_the_id_depends_on_everything_shown_and_nothing_else() -> None:
     same = [
         '{"source": "x"}',
         '{"title": "", "source": "x", "settings": {}}',
-        '{"source": "\\u0078", "settings": {"seed": 0, "device": "cpu", "focus": null}, "parent": null, "language": "en"}',
+        '{"source": "\\u0078", "settings": {"seed": 0, "device": "cpu", "focus": null}, "parent": null, "language": "en"}',  # noqa: E501
     ]
     assert len({canonical_json(Content.model_validate_json(text)) for text in same}) == 1
     assert canonical_json(Content.model_validate_json(canonical_json(ODD))) == canonical_json(ODD)

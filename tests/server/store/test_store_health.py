@@ -68,7 +68,8 @@ def test_counting_reads_only_the_index(new_database: DatabaseFactory) -> None:
 
 
 async def answered(watch: StoreHealth, clock: Clock, programs: int) -> StoreState:
-    """The state with this many programs. On a busy machine its query may take longer than `get_recent_state` waits for it."""
+    """The state with this many programs. On a busy machine its query may take longer than `get_recent_state` waits for
+    it."""
     for _ in range(100):
         state = await watch.get_recent_state()
         if state.totals is not None and state.totals.programs == programs:

@@ -1,4 +1,5 @@
-"""A database that hangs, is locked, full or emptied: everybody is told so in time, and nothing is lost or taken for new."""
+"""A database that hangs, is locked, full or emptied: everybody is told so in time, and nothing is lost or taken for
+new."""
 
 import asyncio
 import os

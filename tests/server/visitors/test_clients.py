@@ -296,3 +296,18 @@ def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
 def test_a_wrong_network_is_named_with_its_setting() -> None:
     with pytest.raises(SettingError, match="GRADBOX_ADDRESSES has 'home'"):
         parse_networks("home", "ADDRESSES")
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:7:1::/64", "2001:db8:7::/48"),
+        ("2001:db8:7:ffff::/64", "2001:db8:7::/48"),
+        ("2001:db8:8:1::/64", "2001:db8:8::/48"),
+        ("no: address", "no: address"),
+        ("", ""),
+    ],
+)
+def test_an_address_belongs_to_its_network(address: str, network: str) -> None:
+    assert Client("x", address).network == network

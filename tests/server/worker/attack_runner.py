@@ -1,7 +1,8 @@
-"""Runs the programs of tests.server.worker.attacks: `python -m tests.server.worker.attack_runner WAY UID...`, WAY is `confined`, `loose` or `loops`.
+"""Runs the programs of tests.server.worker.attacks: `python -m tests.server.worker.attack_runner WAY UID...`, WAY is
+`confined`, `loose` or `loops`.
 
-Each runs in a child of its own, as root or as the user UID. Prints for each user how each ended as JSON: `succeeded` (it
-came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
+Each runs in a child of its own, as root or as the user UID. Prints for each user how each ended as JSON: `succeeded`
+(it came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
 """
 
 import contextlib
@@ -34,7 +35,7 @@ CONFINED_UID = 62_000
 
 MODULES = """asyncio ctypes encodings.idna faulthandler fcntl io multiprocessing multiprocessing.popen_fork multiprocessing.queues
 multiprocessing.synchronize multiprocessing.util numpy os random resource socket subprocess sys tempfile threading time torch torch._dynamo
-torch.utils.cpp_extension torch.utils.data torch.utils.file_baton traceback"""
+torch.utils.cpp_extension torch.utils.data torch.utils.file_baton traceback"""  # noqa: E501
 """What is imported before anything is confined: no attack is to fail because of an import."""
 
 WALL = 10.0
@@ -282,9 +283,10 @@ def prepare() -> None:
 
 
 def outcomes(uid: int, way: str, endless: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Of all programs, by kind and name; where the way is `loops`, of those that do not end alone. This process becomes the user.
+    """Of all programs, by kind and name; where the way is `loops`, of those that do not end alone. This process becomes
+    the user.
 
-    endless: the names of those of ENDS that are run.
+    endless: the names of those of ENDS that are run
     """
     confined = way != "loose"
     if uid != os.getuid():
@@ -317,7 +319,8 @@ def outcomes(uid: int, way: str, endless: Iterable[str]) -> dict[str, dict[str, 
 
 
 def main(way: str, *users: str) -> int:
-    """Print a line of JSON for each user, from a fork: the user and the outcomes; those of LOOPS for the first one, or with `loops`."""
+    """Print a line of JSON for each user, from a fork: the user and the outcomes; those of LOOPS for the first one, or
+    with `loops`."""
     prepare()
     for uid in users:
         pid = os.fork()

@@ -1,4 +1,5 @@
-"""Programs that try to get out of the confinement, and programs that have to work in it: see tests.server.worker.attack_runner."""
+"""Programs that try to get out of the confinement, and programs that have to work in it: see
+tests.server.worker.attack_runner."""
 
 import os
 
@@ -319,7 +320,8 @@ ENDS = {
 """Programs that do not come to their end, and how they go; the last ones are the supervisor's."""
 
 LOOPS = {"loop in torch", "loop, deaf", "loop in threads"}
-"""Of ENDS, those that `make test` runs as one user: each takes a second and more, and a plain loop shows that a user has the limit."""
+"""Of ENDS, those that `make test` runs as one user: each takes a second and more, and a plain loop shows that a user
+has the limit."""
 
 PROGRAMS = {
     "Adam": """

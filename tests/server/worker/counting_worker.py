@@ -1,4 +1,5 @@
-"""A worker whose last line also has the minor page faults that the child took for the job, and those before the header."""
+"""A worker whose last line also has the minor page faults that the child took for the job, and those before the
+header."""
 
 import json
 import resource

@@ -1,7 +1,7 @@
 """The examples in torch's own docstrings as programs.
 
-`python -m tests.server.worker.docstring_programs FOLDER` writes them as files and says how many. Left out are those that need files,
-a GPU, other processes or the compiler, and those that read memory nobody wrote.
+`python -m tests.server.worker.docstring_programs FOLDER` writes them as files and says how many. Left out are those
+that need files, a GPU, other processes or the compiler, and those that read memory nobody wrote.
 """
 
 import ast

@@ -127,7 +127,7 @@ getattr(torch, 'load')(b, weights_only=False)""",
     "a metaclass": "class M(type):\n    def __getattr__(cls, name): return getattr(torch.os, name)\nclass C(metaclass=M): pass\nprint(C.listdir(PLACE))",
     "a hook in backward": "x = torch.ones(1, requires_grad=True)\nx.register_hook(lambda g: print(torch.os.listdir(PLACE)))\nx.sum().backward()",
     "a destructor": "class C:\n    def __del__(self): print(torch.os.listdir(PLACE))\nc = C()\ndel c",
-}  # fmt: skip
+}
 WRITES = {
     "torch.os": "torch.os.close(torch.os.open(PLACE + '/written', 0o102))",
     "torch.os, elsewhere": "torch.os.close(torch.os.open('/dev/shm/' + TOKEN, 0o102))",

@@ -1,4 +1,5 @@
-"""The confinement alone: no attack gets out, programs still work in it, and the layers that this host supports are known."""
+"""The confinement alone: no attack gets out, programs still work in it, and the layers that this host supports are
+known."""
 
 import functools
 import json

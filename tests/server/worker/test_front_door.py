@@ -49,7 +49,10 @@ SHORT = 2.0
 
 
 class World:
-    """A pool, and what lies outside of its programs. sandbox: as in the settings."""
+    """A pool, and what lies outside of its programs.
+
+    sandbox: as in the settings
+    """
 
     def __init__(self, sandbox: str) -> None:
         self.canary, self.hidden = (f"canary{os.urandom(8).hex()}" for _ in range(2))
@@ -137,7 +140,10 @@ class World:
         return pids
 
     def run(self, source: str, **limits: float) -> Trace:
-        """What the server would send of it is a trace, and JSON as everybody reads it. limits: others than the world's."""
+        """What the server would send of it is a trace, and JSON as everybody reads it.
+
+        limits: others than the world's
+        """
 
         def refuse(constant: str) -> None:
             raise AssertionError(f"{constant} is no JSON")
@@ -163,7 +169,10 @@ class World:
         return self.run(f"import torch; load = torch.importlib.import_module; {given}\n{source.lstrip()}\n", **limits)
 
     def reached(self, trace: Trace, boots: int) -> set[str]:
-        """What the program got at outside of itself. boots: of the zygote, before."""
+        """What the program got at outside of itself.
+
+        boots: of the zygote, before
+        """
         self.loop.run_until_complete(asyncio.sleep(0.01))  # connections that were made are taken
         printed = trace_json(trace)
         done = any(
@@ -283,7 +292,8 @@ def test_an_attack_succeeds_without_the_confinement(unconfined: World, name: str
 
 
 async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
-    """A run, and for how many seconds of the processor nobody else was served meanwhile, in pieces of a twentieth and more."""
+    """A run, and for how many seconds of the processor nobody else was served meanwhile, in pieces of a twentieth and
+    more."""
     total, last = 0.0, time.thread_time()
 
     async def tick() -> None:
@@ -363,8 +373,8 @@ def test_a_lone_surrogate_in_a_name_is_recorded(world: World) -> None:
 
 
 LOOKED_AT = {
-    "an exception's attributes": "class E(Exception):\n    def __getattribute__(self, name): print(name)\ntry: raise E\nexcept E as e: x = 1",
-    "a class's equality": "class M(type):\n    def __eq__(s, o): print(1)\n    def __hash__(s): print(2)\nclass C(metaclass=M): pass\nc = C()\nd = [c]",
+    "an exception's attributes": "class E(Exception):\n    def __getattribute__(self, name): print(name)\ntry: raise E\nexcept E as e: x = 1",  # noqa: E501
+    "a class's equality": "class M(type):\n    def __eq__(s, o): print(1)\n    def __hash__(s): print(2)\nclass C(metaclass=M): pass\nc = C()\nd = [c]",  # noqa: E501
     "an instance's dict": "class C:\n    @property\n    def __dict__(self): print(1)\nc = C()\nc.x = 2",
 }  # fmt: skip
 

@@ -263,7 +263,8 @@ EXCUSED = re.compile(
     r"|torch\.utils\._cxx_pytree|triton|PIL\b|pytest|sqlite3|smtplib|_aix_support|_ios_support|_osx_support"
     r"|einops\.layers\.(keras|oneflow|paddle|tensorflow)|multiprocessing\.|concurrent\.|encodings\.(mbcs|oem)"
 )
-"""Modules that may be missing: what is compiled or tested with them, what needs other packages, systems or processes."""
+"""Modules that may be missing: what is compiled or tested with them, what needs other packages, systems or
+processes."""
 
 
 def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:

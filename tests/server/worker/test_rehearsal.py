@@ -104,7 +104,8 @@ async def runs(waits: list[tuple[str, float | None]]) -> list[list[dict[str, Any
 
 @cache
 def traces_of_both() -> list[list[dict[str, Any]]]:
-    """Three of the first program, by children that have rehearsed, and five of the other, by children that have or have not."""
+    """Three of the first program, by children that have rehearsed, and five of the other, by children that have or have
+    not."""
     return asyncio.run(
         runs([*[(TWENTY_STATEMENTS, RESTED)] * 3, *((OBSERVANT, wait) for wait in (RESTED, 0, 0.305, 0.32, RESTED))])
     )

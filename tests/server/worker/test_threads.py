@@ -18,7 +18,10 @@ threads.PATIENCE_SECONDS = 0.05
 
 
 def said_by(code: str, folder: Path, modules: dict[str, str] | None = None, **more: str) -> str:
-    """What a fresh process prints, and the end of what it raises. modules, more: the text of modules in its folder, by name."""
+    """What a fresh process prints, and the end of what it raises.
+
+    modules, more: the text of modules in its folder, by name
+    """
     for name, text in {**(modules or {}), **more}.items():
         path = folder / f"{name.replace('.', '/')}.py"
         path.parent.mkdir(exist_ok=True)

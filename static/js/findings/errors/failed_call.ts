@@ -1,6 +1,6 @@
 /** The call that raised: the operation of torch, else that whose backward failed, and the tensors that took part. */
 
-import { tensorsReadByText } from "../statements/expressions.ts";
+import { tensorsReadByStatement } from "../statements/expressions.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -28,7 +28,7 @@ export function failedCallOf(facts: RunFacts): FailedCall {
   }
   const step = facts.errorStep;
   const gradients = gradientsOfOptimizerStep(facts, step);
-  const uids = gradients.length ? gradients : tensorsReadByText(facts, step).map(({ uid }) => uid);
+  const uids = gradients.length ? gradients : tensorsReadByStatement(facts, step).map(({ uid }) => uid);
   const operands = [...new Set(uids)].flatMap((uid) => operandNamed(facts, uid, step));
   return { step, op: op ? operationName(op.name) : "", operands: operands.slice(0, MAX_OPERANDS) };
 }

@@ -3,7 +3,7 @@
  * size from.
  */
 
-import { tensorsReadByText } from "../statements/expressions.ts";
+import { tensorsReadByStatement } from "../statements/expressions.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
@@ -178,7 +178,7 @@ function concatenationMismatch(operands: Operand[]) {
 /** Sizes that do not fit otherwise: what went in is named with its shape. */
 function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: Operand[]): Diagnosis {
   const step = op?.step ?? facts.errorStep;
-  const uid = operands[0]?.uid ?? tensorsReadByText(facts, step)[0]?.uid ?? null;
+  const uid = operands[0]?.uid ?? tensorsReadByStatement(facts, step)[0]?.uid ?? null;
   const shape = operands[0]?.shape ?? facts.tensor(uid, step)?.shape ?? [];
   const x = operands[0]?.name ?? facts.nameFact(uid, step);
   const wantedShape = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];

@@ -1,45 +1,107 @@
-/** What a path of the program's text, like `net[0].weight`, refers to at a step. */
+/** What an expression of the program, like `net[0].weight`, refers to at a step. */
 
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { attributeRead, literal } from "../../syntax/expressions.ts";
+import { comprehensionOfName } from "../../syntax/name_uses.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
+/** Of what a comprehension goes through so many items are looked at. */
+const MAX_ITEMS = 64;
+
+interface Place {
+  entities: EntityLookup;
+  frame: string | null;
+}
+
 /**
- * The uid that a path of names, attributes and constant indices refers to, null where the trace doesn't show it. The
- * path is read in the frame of `step`, and looked up in the state after `stateStep`.
+ * The uid that an expression refers to in the state after a step.
+ * @param node a name with attributes and keys, in whatever spelling
+ * @param step whose frame it is read in
+ * @param stateStep the step after which the state is asked
+ * @returns null where the trace doesn't show it, and where it refers to several things
  */
-export function resolvePath(facts: RunFacts, path: string, step: number, stateStep: number = step): string | null {
-  const frameUid = facts.steps[step]?.frame ?? null;
-  const entities = facts.stateAt(stateStep);
-  const [root, ...rest] = path.match(/[A-Za-z_]\w*|\[[^\]]*\]/g) ?? [];
-  let value = root ? variableValue(entities, frameUid, root) : undefined;
+export function resolveNode(
+  facts: RunFacts,
+  node: SyntaxNode | null,
+  step: number,
+  stateStep: number = step,
+): string | null {
+  const uids = resolveAll(facts, node, step, stateStep);
+  return uids.length === 1 ? uids[0] : null;
+}
+
+/** The uids that an expression refers to: of the variable of a comprehension, one an item. */
+export function resolveAll(facts: RunFacts, node: SyntaxNode | null, step: number, stateStep: number = step): string[] {
+  const place = { entities: facts.stateAt(stateStep), frame: facts.steps[step]?.frame ?? null };
+  return node ? values(place, node).flatMap((value) => referencedUid(value) ?? []) : [];
+}
+
+/**
+ * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step.
+ * @param step whose frame it is read in
+ */
+export function resolvePath(facts: RunFacts, path: string, step: number): string | null {
+  const place = { entities: facts.stateAt(step), frame: facts.steps[step]?.frame ?? null };
+  const [root, ...rest] = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
+  let value = root ? variableValue(place, root) : undefined;
   for (const part of rest) {
-    const ref = referencedUid(value);
-    if (!ref) return null;
+    const uid = referencedUid(value) ?? "";
     value = part.startsWith("[")
-      ? itemValue(entities, ref, keyInBrackets(entities, frameUid, part))
-      : attributeValue(entities, ref, part);
+      ? itemValue(place.entities, uid, keyInBrackets(place, part.slice(1, -1)))
+      : attributeValue(place.entities, uid, part);
   }
   return referencedUid(value);
 }
 
+function keyInBrackets(place: Place, text: string) {
+  if (/^-?\d+$/.test(text)) return Number(text);
+  return /^['"]/.test(text) ? text.slice(1, -1) : variableValue(place, text);
+}
+
+/** The values that an expression has; none where the trace doesn't show them. */
+function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
+  const constant = literal(node);
+  if (constant !== undefined) return [constant];
+  if (node.kind === "Name") {
+    const comprehension = comprehensionOfName(node);
+    return comprehension ? valuesOfVariable(place, node, comprehension) : [variableValue(place, String(node.value))];
+  }
+  const read = attributeRead(node);
+  if (read)
+    return values(place, read.object).map((value) =>
+      attributeValue(place.entities, referencedUid(value) ?? "", read.attribute),
+    );
+  if (node.kind === "NamedExpr") return values(place, node.children[1]);
+  if (node.kind !== "Subscript") return [];
+  const key = part(node, "slice");
+  const keys = key ? values(place, key) : [];
+  if (keys.length !== 1) return [];
+  return values(place, node.children[0]).map((value) => itemValue(place.entities, referencedUid(value) ?? "", keys[0]));
+}
+
+/** What the variable of a comprehension means, one after the other. */
+function valuesOfVariable(place: Place, name: SyntaxNode, comprehension: SyntaxNode): (Value | undefined)[] {
+  const [target, iterable] = [part(comprehension, "target"), part(comprehension, "iter")];
+  if (target?.kind !== "Name" || target.value !== name.value || !iterable) return [];
+  if (["Tuple", "List", "Set"].includes(iterable.kind))
+    return iterable.children.slice(0, MAX_ITEMS).flatMap((element) => values(place, element));
+  return values(place, iterable).flatMap((value) => {
+    const object = findEntity(place.entities, referencedUid(value) ?? "", "object");
+    return object && !keyValuePairs(object) ? ((object.items ?? []) as Value[]).slice(0, MAX_ITEMS) : [];
+  });
+}
+
 /** A variable as a frame sees it: its own, else one of the frames around. */
-function variableValue(entities: EntityLookup, frameUid: string | null, name: string): Value | undefined {
-  for (let uid = frameUid, depth = 0; uid && depth < 50; depth++) {
+function variableValue({ entities, frame }: Place, name: string): Value | undefined {
+  for (let uid = frame, depth = 0; uid && depth < 50; depth++) {
     const found = findEntity(entities, uid, "frame");
     if (found?.vars.has(name)) return found.vars.get(name);
     uid = found?.caller ?? null;
   }
   return undefined;
-}
-
-/** `part` stands in brackets. */
-function keyInBrackets(entities: EntityLookup, frameUid: string | null, part: string) {
-  const text = part.slice(1, -1);
-  if (/^-?\d+$/.test(text)) return Number(text);
-  if (/^['"]/.test(text)) return text.slice(1, -1);
-  return variableValue(entities, frameUid, text);
 }
 
 function itemValue(entities: EntityLookup, uid: string, key: Value | undefined): Value | undefined {

@@ -10,6 +10,7 @@ import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
 import { StepNames } from "./step_names.ts";
+import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../../trace/wire.ts";
@@ -161,6 +162,11 @@ export class RunFacts {
     if (!statement) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
     this._codes[stmt] ??= this.textOfStatement(statement);
     return this._codes[stmt];
+  }
+
+  /** What the statement of a step mentions, of a block its head; null where that is unknown. */
+  syntax(step: number): SyntaxNode | null {
+    return statementTree(this.trace.program, this.steps[step]?.stmt);
   }
 
   textOfStatement(statement: Statement) {

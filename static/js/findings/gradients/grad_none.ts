@@ -9,6 +9,8 @@ import { operationName } from "../facts/operation_name.ts";
 import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/program_text.ts";
+import { firstNameOf } from "../../syntax/expressions.ts";
+import { loopVariables } from "../../syntax/statements.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { outermostModuleWithout } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -53,7 +55,8 @@ function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
     const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
     const knownDiagnosis = out.get(key);
     const explainsError = errorStatement === facts.steps[interest.step].stmt;
-    if (knownDiagnosis && !explainsError) addTensorToDiagnosis(knownDiagnosis, facts, interest);
+    if (knownDiagnosis && (!explainsError || knownDiagnosis.explainsError))
+      addTensorToDiagnosis(knownDiagnosis, facts, interest);
     else out.set(key, diagnosisOf(facts, interest, reason, explainsError));
   }
   return [...out.values()];
@@ -148,12 +151,14 @@ function displayNameOfExpectedGrad(facts: RunFacts, { uid, path, step }: Expecte
     ({ kind, text }) => kind === "item" && !text.includes("param_groups"),
   );
   if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return codeFact(item.text);
-  const isElement =
-    item &&
-    !/[.[]/.test(path) &&
-    new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.statementCode(step));
+  const isElement = item && !/[.[]/.test(path) && loopVariablesAt(facts, step).has(path);
   if (path && isElement) return { code: path, also: item.text };
   return path ? codeFact(path) : facts.nameFact(uid, step);
+}
+
+function loopVariablesAt(facts: RunFacts, step: number) {
+  const tree = facts.syntax(step);
+  return tree ? loopVariables(tree) : new Set<string>();
 }
 
 /** The statement that raised because a `.grad` is None. */
@@ -201,7 +206,7 @@ function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
 /** Whether a statement's text has the name of a tensor, or of what it is in. */
 function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
   const name = facts.naming.nameAt(uid, step);
-  return name !== null && mentionsAt(facts, step).names.has(/^\w+/.exec(name)?.[0] ?? "");
+  return name !== null && mentionsAt(facts, step).names.has(firstNameOf(name));
 }
 
 /** Where the program reads a `.grad` that is None. */

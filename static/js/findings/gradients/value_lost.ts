@@ -2,7 +2,8 @@
 
 import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
 import { chainLink } from "../finding.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
@@ -30,10 +31,9 @@ export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number)
 /** Numbers that `tolist()` took out of torch, which no operation shows. */
 function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step: number): GradNoneReason | null {
   for (let i = 0; i <= step; i++) {
-    const path = ["statement", "return"].includes(facts.steps[i].kind)
-      ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.statementCode(i))
-      : null;
-    const tensorUid = path ? (resolvePath(facts, path[1], i, i - 1) ?? resolvePath(facts, path[1], i)) : null;
+    const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
+    const object = call ? receiver(call) : null;
+    const tensorUid = object && (resolveNode(facts, object, i, i - 1) ?? resolveNode(facts, object, i));
     if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
       continue;
     const y = facts.nameFact(tensorUid, i - 1);
@@ -46,6 +46,6 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
 
 function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCutEvent) {
   if (["item", "numpy", "copy"].includes(reason)) return true;
-  // only on its way to an array
-  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.statementCode(step));
+  const isToArray = methodCalls(facts.syntax(step), "numpy", "tolist").length > 0;
+  return ["detach", "data"].includes(reason) && isToArray;
 }

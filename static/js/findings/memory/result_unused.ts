@@ -5,7 +5,19 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { mentionsAt } from "../statements/program_text.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import {
+  argument,
+  calleeName,
+  calleePath,
+  isOfTorch,
+  literal,
+  pathSteps,
+  positionalArguments,
+  receiver,
+} from "../../syntax/expressions.ts";
+import { expressionOf, isInPlaceName, rootOfCalls } from "../../syntax/statements.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -23,68 +35,60 @@ const PURE_METHODS = new Set(
   reshape round rsqrt scatter scatter_add sigmoid sign softmax sort sqrt square squeeze sub subtract
   swapaxes t tanh to transpose tril triu true_divide type unflatten unsqueeze view bfloat16`.split(/\s+/),
 );
-const METHOD = /^([A-Za-z_].*)\.([A-Za-z]\w*)$/s;
-const FUNCTION_MODULE = /^(?:torch|F|nn\.functional|torch\.nn\.functional)$/;
-const PATH_WITHOUT_CALL =
-  /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.[\w.]+)?)\.(step|zero_grad|backward|eval|train|requires_grad_|\w+[a-z]_)$/;
-const COMPARISON = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\s*==\s*(?:True|False|None|-?[\d.][\w.]*|'[^']*'|"[^"]*")$/;
-const CONTEXT_CALL = /^(?:torch\.)?(no_grad|inference_mode|enable_grad)\(\)$/;
-const GRAD_CALL = /^(?:torch\.)?(?:autograd\.)?grad\(/;
+/** Methods that do something where they are called, and nothing where they are only named. */
+const METHODS_WITH_EFFECT = new Set(["step", "zero_grad", "backward", "eval", "train", "requires_grad_"]);
+const CONTEXTS = new Set(["torch.no_grad", "torch.inference_mode", "torch.enable_grad"]);
 
 function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, stmt, line, shown }, i) => {
+  facts.steps.forEach(({ kind, line, shown }, i) => {
     if (kind !== "statement" || shown !== undefined || out.has(line)) return;
-    if (facts.trace.program.statements?.[stmt ?? -1]?.kind !== "Expr") return;
-    const diagnosis = diagnosisOf(
-      facts,
-      i,
-      facts
-        .statementCode(i)
-        .replace(/\s+#.*$/, "")
-        .replace(/;$/, ""),
-    );
+    const tree = facts.syntax(i);
+    const expression = tree && expressionOf(tree);
+    const diagnosis = expression && diagnosisOf(facts, i, expression);
     if (diagnosis) out.set(line, diagnosis);
   });
   return [...out.values()];
 }
 
-function diagnosisOf(facts: RunFacts, step: number, code: string): Diagnosis | null {
-  const unfinished = PATH_WITHOUT_CALL.exec(code);
-  if (unfinished)
-    return resolvePath(facts, unfinished[1], step)
-      ? plainDiagnosis(facts, step, "not_called", { x: codeFact(unfinished[1]), name: codeFact(`${unfinished[2]}()`) })
-      : null;
-  const compared = COMPARISON.exec(code)?.[1];
-  if (compared)
-    return plainDiagnosis(facts, step, "comparison", {
-      x: codeFact(compared),
-      name: codeFact(code.replace(/\s*==\s*/, " = ")),
+function diagnosisOf(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  if (node.kind === "Attribute") return notCalled(facts, step, node);
+  if (node.kind === "Compare") return compared(facts, step, node);
+  if (node.kind !== "Call") return null;
+  const path = calleePath(node) ?? "";
+  if (CONTEXTS.has(path) && !positionalArguments(node).length)
+    return plainDiagnosis(facts, step, "context", {
+      x: codeFact(`with ${node.text}:`),
+      name: codeFact(calleeName(node)),
     });
-  const context = CONTEXT_CALL.exec(code);
-  if (context)
-    return plainDiagnosis(facts, step, "context", { x: codeFact(`with ${code}:`), name: codeFact(context[1]) });
-  if (GRAD_CALL.test(code) && facts.backwardAt(step - 1)?.api === "grad")
+  if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
     return plainDiagnosis(facts, step, "grad", { x: codeFact("grad"), name: codeFact("grad") });
-  const call = METHOD.exec(calledLast(code));
-  return call && PURE_METHODS.has(call[2]) ? thrownAway(facts, step, call[1], call[2]) : null;
+  return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
 }
 
-/** What an expression calls last, as `x.add` of `x.add(y.detach().mul(2))`; empty where it ends otherwise. */
-function calledLast(code: string): string {
-  const open: number[] = [];
-  let end = 0;
-  let opened = 0;
-  for (const { 0: text, index } of code.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[([{]|[)\]}]/g)) {
-    if ("([{".includes(text)) open.push(index);
-    else if (")]}".includes(text)) [opened, end] = [open.pop() ?? 0, index + 1];
-  }
-  return end === code.length && code[opened] === "(" ? code.slice(0, opened) : "";
+function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  const [object, method] = [node.children[0], String(node.value)];
+  if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
+  return resolveNode(facts, object, step)
+    ? plainDiagnosis(facts, step, "not_called", { x: codeFact(object.text), name: codeFact(`${method}()`) })
+    : null;
+}
+
+/** A comparison of a variable with a constant. */
+function compared(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  const [left, right] = node.children;
+  const isMeant = node.value === "==" && pathSteps(left) && literal(right) !== undefined;
+  return isMeant
+    ? plainDiagnosis(facts, step, "comparison", {
+        x: codeFact(left.text),
+        name: codeFact(`${left.text} = ${right.text}`),
+      })
+    : null;
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */
-function thrownAway(facts: RunFacts, step: number, receiver: string, method: string): Diagnosis | null {
+function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value);
   if (result?.[0] !== "t" || facts.birthStep(result) !== step || facts.index.isAlive(result, step)) return null;
   if (facts.steps[step].log.some((entry) => entry.kind === "event" && entry.event === "written")) return null;
@@ -92,12 +96,12 @@ function thrownAway(facts: RunFacts, step: number, receiver: string, method: str
   const cut = facts.eventsOfKind("path_cut").find((event) => event.step === step && event.result === result);
   const source = op?.step === step ? op.inputs[0] : cut?.tensor;
   if (!source) return null;
-  const isFunction = FUNCTION_MODULE.test(receiver);
+  const isFunction = isOfTorch(part(call, "func"));
+  const object = isFunction ? argument(call, "input", 0) : receiver(call);
+  const name = object && rootOfCalls(object);
   const x = facts.nameFact(source, step);
-  const name = isFunction
-    ? (/\(\s*([A-Za-z_]\w*)/.exec(facts.statementCode(step))?.[1] ?? "")
-    : /^\w+/.exec(receiver)?.[0];
   if (!name || !isUsedLater(facts, name, step)) return null;
+  const method = calleeName(call);
   const findingFacts = { x, name: codeFact(method), code: facts.statementFact(step) };
   return {
     variant: method === "detach" ? "detach" : "method",
@@ -110,7 +114,7 @@ function thrownAway(facts: RunFacts, step: number, receiver: string, method: str
     ],
     names: namesInFacts(x),
     facts: findingFacts,
-    fixes: [fixHint("keep_result", facts.place(step), isFunction ? { name, function: 1 } : { name: receiver })],
+    fixes: [fixHint("keep_result", facts.place(step), isFunction ? { name, function: 1 } : { name: object.text })],
   };
 }
 

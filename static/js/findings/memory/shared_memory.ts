@@ -11,7 +11,27 @@ import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import {
+  calleeName,
+  calleePath,
+  callsIn,
+  comparisonOperators,
+  firstNameOf,
+  methodCalls,
+  receiver,
+  rootName,
+} from "../../syntax/expressions.ts";
+import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
+import {
+  assignments,
+  expressionOf,
+  isConditional,
+  loopHead,
+  namedValue,
+  rootOfCalls,
+} from "../../syntax/statements.ts";
+import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -44,8 +64,8 @@ const MAX_SHARING_FINDINGS = 6;
 /** Of an optimizer, which a program does not read. */
 const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
 /** A way through attributes to the place where a module keeps a tensor. */
-const ATTRIBUTE_PATH = /^\w+(?:\.|\[.*\]\.)/;
-const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
+const ATTRIBUTE_PATH = /^[^.[]+(?:\.|\[.*\]\.)/;
+const COMPARING_FUNCTIONS = new Set(["equal", "allclose", "isclose", "array_equal", "eq", "ne"]);
 
 function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
   const usesByName = stepsUsingNames(facts);
@@ -67,7 +87,7 @@ function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
   const isToldAsSecondName = ({ facts: { y } }: Diagnosis) =>
-    secondNameFindings(facts).has(firstNameOfPath(nameTextOfFact(y)));
+    secondNameFindings(facts).has(firstNameOf(nameTextOfFact(y)));
   return [
     ...diagnoseOverlappingWrites(facts),
     ...shallowCopies(facts, usesByName),
@@ -80,8 +100,7 @@ function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
  * on to write. */
 function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
   return facts.steps.flatMap((traceStep, i) => {
-    const target =
-      traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.statementCode(i))?.[1] : null;
+    const target = traceStep.kind === "statement" ? nameOfShallowCopy(facts.syntax(i)) : null;
     const copy = target
       ? facts.scan.meaningsByName.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
       : null;
@@ -114,6 +133,12 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
     }
     return [];
   });
+}
+
+/** The name that a statement gives to what `copy.copy` returns. */
+function nameOfShallowCopy(tree: SyntaxNode | null) {
+  const named = tree && namedValue(tree);
+  return named?.value.kind === "Call" && calleePath(named.value) === "copy.copy" ? named.name : null;
 }
 
 /** Whether anything else that lives on may read what was written, or know it by a second name. */
@@ -200,8 +225,8 @@ function laterReaderOfWrite(
     const names = (tags.get(uid) ?? []).filter(
       ({ text, kind }) =>
         kind !== "grad" &&
-        !targets.has(firstNameOfPath(text)) &&
-        !(kind === "item" && (firstNameOfPath(text) === receiver || OPTIMIZER_STATE.test(text))) &&
+        !targets.has(firstNameOf(text)) &&
+        !(kind === "item" && (firstNameOf(text) === receiver || OPTIMIZER_STATE.test(text))) &&
         !(isReachedByTarget && ATTRIBUTE_PATH.test(text)),
     );
     const reader = nextReaderByName(facts, uid, names, write.step, usesByName);
@@ -245,12 +270,12 @@ function laterReaderOfArgument(
   const arguments_ = (facts.namesAt(step).tags.get(by) ?? []).filter(
     ({ kind, text, frame }) => kind === "var" && frame === frameUid && names.has(text) && !targets.has(text),
   );
-  const isAssigned = ({ text }: NameTag) =>
-    new RegExp(`^[^=(]*\\b${text}\\b[^=(]*=[^=]`).test(facts.statementCode(step));
+  const tree = facts.syntax(step);
+  const assigned = new Set(tree ? assignments(tree).flatMap(({ target }) => [...nameUses(target).bound.keys()]) : []);
   return nextReaderByName(
     facts,
     by,
-    arguments_.filter((tag) => !isAssigned(tag)),
+    arguments_.filter(({ text }) => !assigned.has(text)),
     step,
     usesByName,
   );
@@ -258,7 +283,10 @@ function laterReaderOfArgument(
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise. */
 function receiverName(facts: RunFacts, step: number) {
-  return /^(\w+)(?:\.\w+)+\(/.exec(facts.statementCode(step))?.[1];
+  const tree = facts.syntax(step);
+  const call = tree && expressionOf(tree);
+  const object = call?.kind === "Call" ? receiver(call) : null;
+  return object && rootOfCalls(object);
 }
 
 /** Whether one of a handle's names is what the statement writes to. */
@@ -269,14 +297,16 @@ function isStatementTarget(tags: NameTag[], targets: Set<string>) {
 /** Whether a loop takes a variable out of a state dict that has no name: who writes it means the module. */
 function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step: number) {
   const bound = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step <= step);
-  return bound !== undefined && /^for\b.*\.state_dict\(\)/s.test(facts.statementCode(bound.step));
+  return (
+    bound !== undefined && methodCalls(loopHead(facts.syntax(bound.step))?.iterable ?? null, "state_dict").length > 0
+  );
 }
 
 /**
  * Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`.
  */
 function isWithinTarget(tags: NameTag[], targets: Set<string>) {
-  return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOfPath(text)));
+  return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOf(text)));
 }
 
 /**
@@ -284,12 +314,9 @@ function isWithinTarget(tags: NameTag[], targets: Set<string>) {
  * handle.
  */
 function isTargetPath(facts: RunFacts, uid: string, step: number) {
-  const code = facts.statementCode(step);
-  return [...mentionsAt(facts, step).targets].some((root) =>
-    [...code.matchAll(new RegExp(`\\b${root}(?:\\.[A-Za-z_]\\w*)+`, "g"))].some(([path]) => {
-      const parts = path.split(".");
-      return parts.some((_, k) => k > 0 && resolvePath(facts, parts.slice(0, k + 1).join("."), step) === uid);
-    }),
+  const { targets } = mentionsAt(facts, step);
+  return nodesOfKind(facts.syntax(step), "Attribute").some(
+    (path) => targets.has(rootName(path) ?? "") && resolveNode(facts, path, step) === uid,
   );
 }
 
@@ -332,8 +359,8 @@ function laterReaderByOtherName(
   const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
   const otherVariables =
     isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
-  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(firstNameOfPath(text)));
-  const laterItems = itemTags.filter(({ text }) => targets.has(firstNameOfPath(text))).slice(1);
+  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(firstNameOf(text)));
+  const laterItems = itemTags.filter(({ text }) => targets.has(firstNameOf(text))).slice(1);
   return nextReaderByName(facts, uid, [...otherVariables, ...unmentionedItems, ...laterItems], step, usesByName);
 }
 
@@ -355,12 +382,23 @@ function parameterComparedLater(facts: RunFacts, uid: string, step: number, uses
     const reader = nextReaderByName(facts, uid, [tag], step, usesByName);
     if (
       reader &&
-      COMPARISON_PATTERN.test(facts.statementCode(reader.used)) &&
-      facts.statementCode(reader.used).includes(tag.text)
+      isComparison(facts.syntax(reader.used)) &&
+      mentionsAt(facts, reader.used).names.has(firstNameOf(tag.text))
     )
       return reader;
   }
   return null;
+}
+
+/** Whether a statement compares values: by `==`, by a difference, or by a function of torch for that. */
+function isComparison(tree: SyntaxNode | null) {
+  return (
+    callsIn(tree).some((call) => COMPARING_FUNCTIONS.has(calleeName(call))) ||
+    nodesOfKind(tree, "BinOp").some(({ value }) => value === "-") ||
+    nodesOfKind(tree, "Compare").some((node) =>
+      comparisonOperators(node).some((text) => text === "==" || text === "!="),
+    )
+  );
 }
 
 /** A name that the program gave to a `.grad` into which a backward adds. */
@@ -378,8 +416,13 @@ function nextReaderByName(
 ): LaterReader | null {
   for (const tag of tags) {
     const nextUse = usesByName
-      .get(firstNameOfPath(tag.text))
-      ?.find(({ at }) => at > step && (!tag.frame || facts.steps[at].frame === tag.frame));
+      .get(firstNameOf(tag.text))
+      ?.find(
+        ({ at, isBound }) =>
+          at > step &&
+          (!tag.frame || facts.steps[at].frame === tag.frame) &&
+          !(isBound && tag.kind === "item" && isConditional(facts.trace.program, facts.steps[at].stmt ?? -1)),
+      );
     if (!nextUse || nextUse.isBound) continue;
     const useStep = nextUse.at;
     const meaningThen = facts.scan.meaningsByName
@@ -395,25 +438,15 @@ function isPathOfAttribute(path: string) {
   return path.replace(/\[[^\]]*\]/g, "").includes(".");
 }
 
-function firstNameOfPath(path: string) {
-  return /^\w+/.exec(path)?.[0] ?? path;
-}
-
 /** The steps that use each name. */
 function stepsUsingNames(facts: RunFacts): NameUses {
   const out: NameUses = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
       for (const name of mentionsAt(facts, i).names)
-        addToList(out, name, { at: i, isBound: isNameOnlyBound(facts.statementCode(i), name) });
+        addToList(out, name, { at: i, isBound: isOnlyBound(facts.syntax(i), name) });
   });
   return out;
-}
-
-/** Whether a statement gives a name a new meaning and does not read it. */
-function isNameOnlyBound(text: string, name: string) {
-  const [first, rest = ""] = text.split(/=(.*)/s);
-  return first.trim() === name && !rest.startsWith("=") && !new RegExp(`\\b${name}\\b`).test(rest);
 }
 
 /** Null where the trace does not say which elements. */
@@ -485,7 +518,7 @@ function isWrittenByTorch(facts: RunFacts, write: WriteEvent) {
 
 /** The step at which the container of a name came to have a thing; null where that is not known. */
 function stepStored(facts: RunFacts, uid: string, { text }: NameTag, before: number) {
-  const container = text.replace(/(?:\[[^\]]*\]|\.\w+)$/, "");
+  const container = text.replace(/(?:\[[^\]]*\]|\.[^.[\]]+)$/, "");
   const { paths } = facts.namesAt(before);
   const change = facts.index.objectChanges.findLast(
     ({ uid: object, step, fields }) =>
@@ -519,9 +552,7 @@ function writingHandle(
 
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
-  const code = facts.statementCode(step);
-  const isOnlyBound = (name: string) => new RegExp(`^${name}\\s*=(?!=)`).test(code);
-  const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(name));
+  const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
   return target ? codeFact(target) : facts.statementFact(step);
@@ -574,7 +605,7 @@ function sharedMemoryVariant(
     uid === by ||
     (tag.kind === "item" &&
       !facts.tensor(uid, step)?.base &&
-      mentionsAt(facts, step).targets.has(firstNameOfPath(tag.text)))
+      mentionsAt(facts, step).targets.has(firstNameOf(tag.text)))
   )
     return tag.kind === "item" ? "stored" : "same_tensor";
   const [reader, writer] = [facts.tensor(uid, step), facts.tensor(by, step)];

@@ -1,5 +1,8 @@
-/** Names and paths that a statement's text mentions, resolved to what they meant when it ran. */
+/** What of the program a statement mentions, resolved to what it meant when it ran. */
 
+import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments, pathsIn } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface MentionedEntity {
@@ -7,52 +10,49 @@ interface MentionedEntity {
   uid: string;
 }
 
-const PATH_PATTERN = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|'[^']*'|"[^"]*")\])*/gu;
-const STRING_PATTERN = /'[^'\n]*'|"[^"\n]*"/g;
-
 /**
- * What of the program a text mentions, in order, each by the longest path that leads to a known thing. The names of
- * `step` count, and those before it; the text is that step's statement if no other is given.
+ * What of the program a step's statement mentions, in order, each by the longest path that leads to a known thing.
+ * @param nodes of the statement that are looked at; all of it by default
  */
 export function findMentionedEntities(
   facts: RunFacts,
   step: number,
-  text: string = facts.statementCode(step),
+  nodes: SyntaxNode[] = [facts.syntax(step)].filter((tree) => tree !== null),
 ): MentionedEntity[] {
   const uidOfPath = uidsByName(facts, step);
-  const mentions: MentionedEntity[] = [];
-  for (const [path] of text.replace(STRING_PATTERN, "''").matchAll(PATH_PATTERN)) {
-    for (let candidate = path; candidate; candidate = candidate.replace(/(\.[^.[]+|\[[^\]]*\]|^[^.[]+)$/, "")) {
-      const uid = uidOfPath.get(candidate);
-      if (uid) {
-        mentions.push({ text: candidate, uid });
-        break;
-      }
+  return nodes.flatMap(pathsIn).flatMap((path) => {
+    for (let node: SyntaxNode | undefined = path; node; node = node.children[0]) {
+      const text = pathText(node) ?? "";
+      const uid = uidOfPath.get(text);
+      if (uid) return [{ text, uid }];
     }
-  }
-  return mentions;
+    return [];
+  });
 }
 
-/** The tensors among what a text mentions. */
-export function mentionedTensors(facts: RunFacts, step: number, text?: string): MentionedEntity[] {
-  return findMentionedEntities(facts, step, text).filter(({ uid }) => uid[0] === "t");
+/** The tensors among what a statement mentions. */
+export function mentionedTensors(facts: RunFacts, step: number, nodes?: SyntaxNode[]): MentionedEntity[] {
+  return findMentionedEntities(facts, step, nodes).filter(({ uid }) => uid[0] === "t");
 }
 
 /** The tensors among what a statement reads: not what it only gives a value to. */
-export function tensorsReadByText(facts: RunFacts, step: number): MentionedEntity[] {
-  return mentionedTensors(facts, step, facts.statementCode(step).replace(/^[\w\s.,]+=(?!=)/, ""));
+export function tensorsReadByStatement(facts: RunFacts, step: number): MentionedEntity[] {
+  const tree = facts.syntax(step);
+  const names = new Set(tree ? assignments(tree).flatMap(({ target, operator }) => (operator ? [] : [target])) : []);
+  return mentionedTensors(
+    facts,
+    step,
+    tree?.children.filter((node) => !names.has(node) && node.field !== "targets"),
+  );
 }
 
-/** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say. */
+/** The thing that a method of a statement is called on: `y` of `y.backward()`; null where it has no name. */
 export function receiverOf(facts: RunFacts, step: number, method: string): MentionedEntity | null {
-  const text = facts.statementCode(step);
-  const position = text.search(new RegExp(`\\.${method}\\s*\\(`));
-  if (position < 0) return null;
-  const path = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u.exec(text.slice(0, position))?.[0];
-  const uid = path ? uidsByName(facts, step).get(path) : undefined;
-  return path && uid ? { text: path, uid } : null;
+  const [call] = methodCalls(facts.syntax(step), method);
+  const text = call ? pathText(receiver(call)) : null;
+  const uid = text === null ? undefined : uidsByName(facts, step).get(text);
+  return text !== null && uid ? { text, uid } : null;
 }
-
 /** What each name and path means to the statement of a step: names of its function before those of the module. */
 function uidsByName(facts: RunFacts, step: number): Map<string, string> {
   const { frame } = facts.steps[step] ?? {};

@@ -1,12 +1,17 @@
 /** Where the program reads the `.grad` of which tensor. */
 
 import { mentionsAt } from "./program_text.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { pathSteps, pathText } from "../../syntax/expressions.ts";
+import { comprehensionOfName } from "../../syntax/name_uses.ts";
+import { resolveAll } from "../facts/resolve.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface GradReading {
   uid: string;
-  /** as the program's text has it */
+  /** what the statement reads the `.grad` of */
+  node: SyntaxNode;
+  /** the same as names are written; as in the program where it is no path */
   path: string;
   step: number;
 }
@@ -21,23 +26,30 @@ export function gradReadings(facts: RunFacts): GradReading[] {
   const cached = gradReadingsByTrace.get(facts.trace);
   if (cached) return cached;
   const readings: GradReading[] = [];
-  /** by statement and path, how often it was looked at */
-  const readingCounts = new Map<string, number>();
+  /** how often each expression was looked at */
+  const readingCounts = new Map<SyntaxNode, number>();
   const lastStepOf = lastStepByStatement(facts);
   facts.steps.forEach((traceStep, i) => {
     if (!["statement", "return", "head", "raise"].includes(traceStep.kind) || typeof traceStep.stmt !== "number")
       return;
-    for (const path of mentionsAt(facts, i).gradReads) {
-      const key = `${traceStep.stmt} ${path}`;
-      const count = (readingCounts.get(key) ?? 0) + 1;
-      readingCounts.set(key, count);
+    for (const node of mentionsAt(facts, i).gradReads) {
+      const count = (readingCounts.get(node) ?? 0) + 1;
+      readingCounts.set(node, count);
       if (count > MAX_READINGS_IN_LOOP && lastStepOf.get(traceStep.stmt) !== i) continue;
-      const uid = resolvePath(facts, path, i, Math.max(0, i - 1)) ?? resolvePath(facts, path, i);
-      if (uid?.[0] === "t") readings.push({ uid, path, step: i });
+      const before = resolveAll(facts, node, i, Math.max(0, i - 1));
+      for (const uid of before.length ? before : resolveAll(facts, node, i))
+        if (uid[0] === "t") readings.push({ uid, node, path: nameOfRead(facts, node, uid, i), step: i });
     }
   });
   gradReadingsByTrace.set(facts.trace, readings);
   return readings;
+}
+
+/** What is called so where the statement stands; the variable of a comprehension has no name in its function. */
+function nameOfRead(facts: RunFacts, node: SyntaxNode, uid: string, step: number) {
+  const root = pathSteps(node)?.root;
+  const isOfComprehension = root && comprehensionOfName(root) !== null;
+  return (isOfComprehension ? facts.nameText(uid, step) : pathText(node)) ?? node.text;
 }
 
 /** The steps that read a tensor's `.grad`. */

@@ -9,6 +9,7 @@ import { gradReadings } from "../statements/grad_readings.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -181,14 +182,14 @@ function kindOfWrite(writer: Operation, ops: Operation[]): LedgerEntryKind {
 
 /** Where the text reads a `.grad`: of a tensor that it names, or of one that can't be told from the text. */
 function addReadsOfText(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
-  const told = new Set<string>();
-  for (const { uid, step, path } of gradReadings(facts)) {
-    told.add(`${facts.steps[step].stmt} ${path}`);
+  const told = new Set<SyntaxNode>();
+  for (const { uid, step, node } of gradReadings(facts)) {
+    told.add(node);
     entriesByTensor.get(uid)?.push({ kind: "read", step, at: Infinity, by: "" });
   }
   facts.steps.forEach(({ kind, stmt }, step) => {
     if (!["statement", "return", "head"].includes(kind) || typeof stmt !== "number") return;
-    if (mentionsAt(facts, step).gradReads.every((path) => told.has(`${stmt} ${path}`))) return;
+    if (mentionsAt(facts, step).gradReads.every((node) => told.has(node))) return;
     for (const entries of entriesByTensor.values()) entries.push({ kind: "read", step, at: Infinity, by: "" });
   });
 }

@@ -1,4 +1,4 @@
-"""Whose drawing is next: of those who wait, that of the owner for whom the least time was spent."""
+"""A lock that is fair to owners: of those who wait for it, the one that has held it for the least time is next."""
 
 import asyncio
 import math
@@ -10,32 +10,39 @@ from server.pool.fair_queue import FairScheduler
 
 
 class QueueFull(Exception):
-    """There is no place in the queue, or another owner, for whom less was drawn, was given it."""
+    """Too many wait for the lock, or an owner that has held it for less time was given the place."""
 
 
-class DrawingTurn:
-    """A place in the queue. owners: see `DrawingQueue.wait_for_turn`."""
+class Turn:
+    """A place among those who wait.
+
+    owners: see `FairLock.wait_for_turn`
+    """
 
     def __init__(self, owners: list[str]) -> None:
         self.owners = owners
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
-class DrawingQueue:
-    """One drawing at a time, and at most `limit` that wait, a quarter of them for one owner. clock: returns seconds."""
+class FairLock:
+    """A lock that one holds at a time.
+
+    limit: how many may wait for it; one owner has at most a quarter of these places
+    clock: returns seconds
+    """
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
-        self._waiting: list[DrawingTurn] = []  # by arrival
-        self._is_drawing = False
-        self._scheduler = FairScheduler()  # by seconds of drawing
+        self._waiting: list[Turn] = []  # by arrival
+        self._is_held = False
+        self._scheduler = FairScheduler()  # by seconds for which it was held
 
     @asynccontextmanager
     async def wait_for_turn(self, owners: list[str]) -> AsyncIterator[None]:
-        """Entered when it is the turn of one of the owners. Raises QueueFull.
+        """Hold the lock while entered. Raises QueueFull.
 
-        owners: all who want what is drawn, one or more. Others may be added or removed while it waits: it has the best place
-        of all of them, and the time is charged to all who wanted it since it began, in equal parts.
+        owners: all who want what is done under the lock, one or more. Owners may be added or removed while it waits: it
+            has the best place of all of them. The time is charged, in equal parts, to all who wanted it since it began
         """
         await self._enqueue_and_wait(owners)
         began, wanted_by = self._clock(), list(owners)
@@ -48,9 +55,9 @@ class DrawingQueue:
             self._grant_next_turn()
 
     async def _enqueue_and_wait(self, owners: list[str]) -> None:
-        turn = DrawingTurn(owners)
-        if not self._is_drawing:
-            self._is_drawing = True
+        turn = Turn(owners)
+        if not self._is_held:
+            self._is_held = True
             self._scheduler.advance_virtual_time(self._turn_start_tag(turn))
             return
         self._evict_turn_if_full(turn)
@@ -64,8 +71,8 @@ class DrawingQueue:
                 self._grant_next_turn()
             raise
 
-    def _evict_turn_if_full(self, newcomer: DrawingTurn) -> None:
-        """Take the place of who had most, where the queue is full. Raises QueueFull."""
+    def _evict_turn_if_full(self, newcomer: Turn) -> None:
+        """If all places are taken, take that of the owner who has held the lock longest. Raises QueueFull."""
         most = max(1, self._limit // 4)
         if all(sum(owner in turn.owners for turn in self._waiting) >= most for owner in newcomer.owners):
             raise QueueFull
@@ -79,7 +86,7 @@ class DrawingQueue:
 
     def _grant_next_turn(self) -> None:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
-        self._is_drawing = bool(waiting)
+        self._is_held = bool(waiting)
         if waiting:
             first = min(waiting, key=self._turn_start_tag)
             self._waiting.remove(first)
@@ -87,6 +94,6 @@ class DrawingQueue:
                 self._scheduler.advance_virtual_time(self._turn_start_tag(first))
             first.granted.set_result(None)
 
-    def _turn_start_tag(self, turn: DrawingTurn) -> float:
-        """The best of its owners. A turn that nobody wants is the last."""
+    def _turn_start_tag(self, turn: Turn) -> float:
+        """The start tag of its best owner. A turn that nobody wants any more comes last."""
         return min(map(self._scheduler.start_tag, turn.owners), default=math.inf)

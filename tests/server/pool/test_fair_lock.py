@@ -1,13 +1,10 @@
-"""Whose drawing is next, and who is sent away."""
+"""A lock that is fair to owners: who is next, and who is sent away."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
-
-from server.pictures.drawing_queue import DrawingQueue, QueueFull
-from server.visitors.clients import Client
+from server.pool.fair_lock import FairLock, QueueFull
 
 
 class Studio:
@@ -15,11 +12,11 @@ class Studio:
 
     def __init__(self, limit: int = 8) -> None:
         self.now = 0.0
-        self.queue = DrawingQueue(limit, lambda: self.now)
+        self.lock = FairLock(limit, lambda: self.now)
         self.drawn: list[str] = []
 
     async def draw(self, owner: str, seconds: float = 1.0) -> None:
-        async with self.queue.wait_for_turn([owner]):
+        async with self.lock.wait_for_turn([owner]):
             await asyncio.sleep(0)
             self.now += seconds
             self.drawn.append(owner)
@@ -32,7 +29,7 @@ def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
     async def main() -> Studio:
         studio = Studio(limit)
         await scene(studio)
-        assert not studio.queue._waiting and not studio.queue._is_drawing
+        assert not studio.lock._waiting and not studio.lock._is_held
         return studio
 
     return asyncio.run(main())
@@ -70,7 +67,7 @@ def test_a_client_has_at_most_a_quarter_of_the_places() -> None:
     assert play(scene).drawn == ["a"] * 3
 
 
-def test_a_full_queue_admits_a_client_with_less_use() -> None:
+def test_a_full_lock_admits_a_client_with_less_use() -> None:
     async def scene(studio: Studio) -> None:
         for owner in "abcd":
             await studio.draw(owner, ord(owner))
@@ -91,7 +88,7 @@ def test_a_client_that_leaves_is_skipped() -> None:
         assert [type(result) for result in results] == [type(None), asyncio.CancelledError, type(None)]
         tasks = [studio.ask(owner) for owner in "ab"]
         await asyncio.sleep(0)
-        studio.queue._waiting[0].granted.add_done_callback(lambda _: tasks[1].cancel())  # as it is granted
+        studio.lock._waiting[0].granted.add_done_callback(lambda _: tasks[1].cancel())  # as it is granted
         await asyncio.gather(*tasks, return_exceptions=True)
         await studio.draw("d")
 
@@ -105,7 +102,7 @@ def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
         owners = ["much"]
 
         async def draw_shared() -> None:
-            async with studio.queue.wait_for_turn(owners):
+            async with studio.lock.wait_for_turn(owners):
                 studio.now += 4
                 studio.drawn.append("shared")
 
@@ -125,7 +122,7 @@ def test_an_owner_that_leaves_takes_its_place_along() -> None:
         owners = ["much", "new"]
 
         async def draw_shared() -> None:
-            async with studio.queue.wait_for_turn(owners):
+            async with studio.lock.wait_for_turn(owners):
                 studio.drawn.append("shared")
 
         tasks = [studio.ask("x"), asyncio.create_task(draw_shared()), studio.ask("other")]
@@ -142,7 +139,7 @@ def test_a_drawing_that_others_want_has_a_place_though_its_first_owner_has_none_
         tasks = [studio.ask(owner) for owner in ["x", "a", "a"]]
 
         async def draw_shared(*owners: str) -> None:
-            async with studio.queue.wait_for_turn(list(owners)):
+            async with studio.lock.wait_for_turn(list(owners)):
                 studio.drawn.append("shared")
 
         shared = [asyncio.create_task(draw_shared("a")), asyncio.create_task(draw_shared("a", "b"))]
@@ -150,18 +147,3 @@ def test_a_drawing_that_others_want_has_a_place_though_its_first_owner_has_none_
         assert [type(result) for result in results] == [type(None)] * 3 + [QueueFull, type(None)]
 
     play(scene)
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("2001:db8:7:1::/64", "2001:db8:7::/48"),
-        ("2001:db8:7:ffff::/64", "2001:db8:7::/48"),
-        ("2001:db8:8:1::/64", "2001:db8:8::/48"),
-        ("no: address", "no: address"),
-        ("", ""),
-    ],
-)
-def test_an_address_belongs_to_its_network(address: str, network: str) -> None:
-    assert Client("x", address).network == network
