@@ -1,6 +1,6 @@
 /** What an expression says: paths, calls with their arguments, literals, comparisons; whatever way it is written. */
 
-import { nodesOfKind, part, parts, type Literal, type SyntaxNode } from "./tree.ts";
+import { part, parts, type Literal, type SyntaxNode } from "./tree.ts";
 
 /** What a step of a path goes through. */
 type PathStep = { attribute: string } | { key: SyntaxNode };
@@ -89,9 +89,12 @@ function importedPath(node: SyntaxNode | null): string | null {
   return null;
 }
 
-/** The calls in a node, itself included; an outer one comes before those in it. */
+/** The calls that a node makes, an outer one before those in it; those of a lambda in it are not made where it stands. */
 export function callsIn(node: SyntaxNode | null): SyntaxNode[] {
-  return nodesOfKind(node, "Call");
+  if (!node) return [];
+  const own = node.kind === "Call" ? [node] : [];
+  const inner = node.children.filter(({ field }) => node.kind !== "Lambda" || field !== "body");
+  return [...own, ...inner.flatMap(callsIn)];
 }
 
 /** What a call calls, where that is imported or Python's own; see `importedPath`. */

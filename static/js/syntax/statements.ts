@@ -12,7 +12,7 @@ import {
   rootName,
 } from "./expressions.ts";
 import { isTarget } from "./name_uses.ts";
-import { nodesOfKind, part, parts, walk, type SyntaxNode } from "./tree.ts";
+import { nodesOfKind, part, parts, walk, type SyntaxNode, statementTrees } from "./tree.ts";
 import type { Program } from "../trace/wire.ts";
 
 /** One target of an assignment and what it gets. */
@@ -93,6 +93,13 @@ export function isConditional(program: Program, stmt: number): boolean {
   return false;
 }
 
+/** Whether a method is called anywhere in the program, or in a statement that is unknown. */
+export function mayCallMethod(program: Program, ...names: string[]): boolean {
+  return statementTrees(program).some(
+    (tree) => tree === null || nodesOfKind(tree, "Call").some((call) => names.includes(calleeName(call))),
+  );
+}
+
 /** The function that a statement is in; -1 for the module. */
 export function functionAround(program: Program, stmt: number): number {
   for (const outer of statementsAround(program, stmt))
@@ -158,11 +165,13 @@ export function isInPlaceName(name: string): boolean {
   return name.length > 1 && name.endsWith("_") && !name.endsWith("__");
 }
 
-/** The name at which a chain of calls begins: `x` of `x.view(2).t()`. */
+/** The name at which a chain of calls begins: `x` of `x.view(2).t()`, and of `torch.diagonal(x).neg()`. */
 export function rootOfCalls(node: SyntaxNode): string | null {
   let inner: SyntaxNode | null = node;
-  while (inner && inner.kind !== "Name")
-    inner = ["Attribute", "Subscript", "Call"].includes(inner.kind) ? inner.children[0] : null;
+  while (inner && inner.kind !== "Name") {
+    if (inner.kind === "Call" && isOfTorch(inner.children[0])) inner = argument(inner, "input", 0);
+    else inner = ["Attribute", "Subscript", "Call"].includes(inner.kind) ? inner.children[0] : null;
+  }
   return inner ? String(inner.value) : null;
 }
 

@@ -8,6 +8,8 @@ import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { methodCalls } from "../../syntax/expressions.ts";
+import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -15,19 +17,18 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
 ];
 
-const CALL = /\.sample\(/;
 /** Distributions that are made of it have `rsample()` too. */
 const DRAWN = /^aten::normal\b/;
 /** As in `log_prob` of the sample: then the gradient of the probability is meant. */
 const OF_ITS_PROBABILITY = /^aten::(?:sub|eq)\b/;
 
 function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length || !facts.source.some((text) => CALL.test(text))) return [];
+  if (!facts.backwardCalls.length || !mayCallMethod(facts.trace.program, "sample")) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const { step, result, tensor, name } of facts.eventsOfKind("path_cut")) {
     const { line } = facts.steps[step];
-    if (!result || out.has(line) || !DRAWN.test(name) || !CALL.test(facts.statementCode(step))) continue;
+    if (!result || out.has(line) || !DRAWN.test(name) || !methodCalls(facts.syntax(step), "sample").length) continue;
     const diagnosis = diagnosisOf(facts, step, result, tensor);
     if (diagnosis) out.set(line, diagnosis);
   }

@@ -3,6 +3,7 @@
 import { fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
+import { loopHead } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -18,7 +19,7 @@ function diagnoseInPlaceWriteToMultiView(facts: RunFacts): Diagnosis[] {
   const { step, op } = write;
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
-  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.statementCode(viewStep));
+  const isLoop = facts.steps[viewStep].kind === "head" && loopHead(facts.syntax(viewStep)) !== null;
   const viewOperation = operationName(view.op.name);
   const findingFacts = {
     x,

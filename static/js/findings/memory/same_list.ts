@@ -6,6 +6,7 @@ import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { argument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import type { Item, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -16,8 +17,6 @@ interface Insertion {
   entry: string;
   step: number;
 }
-
-const APPENDED = /\.append\(\s*([A-Za-z_][\w.]*)\s*\)/;
 
 export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
   const byEntry = new Map<string, Insertion[]>();
@@ -32,9 +31,15 @@ export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
+/** What a statement appends, where that has a name. */
+function appendedPath(facts: RunFacts, step: number): string | null {
+  const [call] = methodCalls(facts.syntax(step), "append");
+  return call ? pathText(argument(call, "object", 0)) : null;
+}
+
 function* insertions(facts: RunFacts): Generator<Insertion> {
   for (const { uid: list, step, fields } of facts.index.objectChanges) {
-    if (fields.kind || !APPENDED.test(facts.statementCode(step))) continue;
+    if (fields.kind || appendedPath(facts, step) === null) continue;
     const edits = (fields.splice ?? []) as [number, number, Item[]][];
     for (const item of [...edits.flatMap((edit) => edit[2]), ...((fields.items ?? []) as Item[]).slice(-1)]) {
       const entry = referencedUid(item as Value);
@@ -54,10 +59,10 @@ function changeBetween(facts: RunFacts, first: Insertion, second: Insertion): nu
 }
 
 function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], change: number): Diagnosis | null {
-  const appended = APPENDED.exec(facts.statementCode(second.step))?.[1];
+  const appended = appendedPath(facts, second.step);
   const list = facts.nameText(first.list, second.step);
   if (!appended || !list) return null;
-  const root = /^\w+/.exec(list)?.[0] ?? "";
+  const root = firstNameOf(list);
   const read = facts.steps.findIndex(
     ({ kind, stmt }, i) =>
       i > second.step &&

@@ -395,8 +395,10 @@ function isComparison(tree: SyntaxNode | null) {
   return (
     callsIn(tree).some((call) => COMPARING_FUNCTIONS.has(calleeName(call))) ||
     nodesOfKind(tree, "BinOp").some(({ value }) => value === "-") ||
-    nodesOfKind(tree, "Compare").some((node) =>
-      comparisonOperators(node).some((text) => text === "==" || text === "!="),
+    nodesOfKind(tree, "Compare").some(
+      (node) =>
+        comparisonOperators(node).some((text) => text === "==" || text === "!=") &&
+        node.children.every(({ kind }) => !["Constant", "List", "Tuple"].includes(kind)),
     )
   );
 }

@@ -8,7 +8,9 @@ import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { argument, literal, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -17,18 +19,16 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
 ];
 
-/** The call makes up the whole statement, but for what takes its result. */
-const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
-
 function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   facts.steps.forEach(({ kind, line }, i) => {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
-    const path = LOAD_CALL.exec(facts.statementCode(i))?.[1];
-    const module = path ? resolvePath(facts, path, i) : null;
+    const [call] = methodCalls(facts.syntax(i), "load_state_dict");
+    const path = call ? pathText(receiver(call)) : null;
+    const module = path ? resolveNode(facts, receiver(call), i) : null;
     const diagnosis =
-      path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path)) : null;
+      path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path, call)) : null;
     if (diagnosis) out.set(line, diagnosis);
   });
   return [...out.values()];
@@ -98,8 +98,8 @@ function prefixBetween(missing: string[], unexpected: string[]): { text: string;
 }
 
 /** Two names of one parameter that mean two after a load that exchanged the tensors. */
-function tieBroken(facts: RunFacts, step: number, path: string): Diagnosis | null {
-  if (!/assign\s*=\s*True/.test(facts.statementCode(step))) return null;
+function tieBroken(facts: RunFacts, step: number, path: string, call: SyntaxNode): Diagnosis | null {
+  if (literal(argument(call, "assign", 2)) !== true) return null;
   const changes = attributeChanges(facts).filter((change) => change.step === step && change.before && change.after);
   for (const change of changes) {
     const other = changes.find(({ before, after }) => before === change.before && after !== change.after);

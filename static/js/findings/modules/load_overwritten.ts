@@ -2,7 +2,9 @@
 
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -10,18 +12,18 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
 ];
 
-const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
 const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye)_$/;
 const MAX_STEPS_AHEAD = 2000;
 
 function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
-  if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
+  if (!mayCallMethod(facts.trace.program, "load_state_dict")) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
   facts.steps.forEach(({ kind, line }, step) => {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
-    const path = LOAD_CALL.exec(facts.statementCode(step))?.[1];
-    const module = path ? resolvePath(facts, path, step) : null;
+    const [call] = methodCalls(facts.syntax(step), "load_state_dict");
+    const path = call ? pathText(receiver(call)) : null;
+    const module = path ? resolveNode(facts, receiver(call), step) : null;
     const diagnosis = path && module ? diagnosisOf(facts, step, path, module) : null;
     if (diagnosis) out.set(line, diagnosis);
   });

@@ -5,6 +5,8 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { modulePath } from "../training/rounds.ts";
+import { pathText } from "../../syntax/expressions.ts";
+import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -19,8 +21,13 @@ interface ModuleFlag {
 }
 
 function diagnoseModuleFlag(facts: RunFacts): Diagnosis[] {
-  if (/\bself\.requires_grad\b/.test(facts.trace.program.source)) return [];
+  if (statementTrees(facts.trace.program).some(mentionsOwnFlag)) return [];
   return moduleFlags(facts).flatMap((flag) => diagnosisOf(facts, flag) ?? []);
+}
+
+/** Whether a statement mentions `self.requires_grad`, or is unknown. */
+function mentionsOwnFlag(tree: SyntaxNode | null): boolean {
+  return tree === null || nodesOfKind(tree, "Attribute").some((node) => pathText(node) === "self.requires_grad");
 }
 
 function moduleFlags(facts: RunFacts): ModuleFlag[] {

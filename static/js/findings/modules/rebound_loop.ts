@@ -7,6 +7,9 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts"
 import { mentionsAt } from "../statements/program_text.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import { rootName } from "../../syntax/expressions.ts";
+import { namedValue } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
@@ -18,7 +21,7 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
       const { line, iter } = facts.steps[step];
       if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t") return;
       if (!isGivenFromOutside(facts, previous, step, Boolean(iter?.length))) return;
-      const isAlias = isBoundByLoop(facts, previous.step) && isOtherNameOnly(facts.statementCode(step), name);
+      const isAlias = isBoundByLoop(facts, previous.step) && isOtherNameOnly(facts.syntax(step), name);
       if (facts.scan.tensorsRead.has(uid) && !isAlias) return;
       const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
@@ -33,8 +36,10 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
 }
 
 /** Whether a statement only gives a name the meaning of another, which keeps what it is anyway. */
-function isOtherNameOnly(code: string, name: string) {
-  return new RegExp(`^${name}\\s*=\\s*(?!${name}\\b)[A-Za-z_][\\w.]*(?:\\[[^\\]]*\\])?\\s*(?:#.*)?$`).test(code);
+function isOtherNameOnly(tree: SyntaxNode | null, name: string) {
+  const named = tree && namedValue(tree);
+  const root = named?.name === name ? rootName(named.value) : null;
+  return root !== null && root !== name;
 }
 
 /**

@@ -193,6 +193,8 @@ test("the names through which a statement writes", () => {
   assert.deepEqual(written("out = self.conv(x)"), ["out"]);
   assert.deepEqual(written("import torch as th\nth.add(a, b, out=(total))"), ["total"]);
   assert.deepEqual(written("from torch.nn import init\ninit.zeros_(x)"), ["x"]);
+  assert.deepEqual(written("import torch\ntorch.diagonal(c).add_(-1)"), ["c"]);
+  assert.deepEqual(written("x.register_hook(lambda g: g.mul_(2))"), []);
   assert.deepEqual(written("x.__len__()"), []);
 });
 
