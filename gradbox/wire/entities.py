@@ -238,13 +238,17 @@ class Object(TypedDict, total=False):
 
 @closed_typed_dict
 class Frame(TypedDict, total=False):
-    """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller."""
+    """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller.
+
+    free: those of its variables that belong to a function around it: a closure's.
+    """
 
     kind: Literal["frame"]
     name: str | None
     caller: Uid | None
     line: int | None
     state: Literal["running", "suspended"] | None
+    free: FailFastList[str] | None
     vars: dict[str, Value] | None
     unset: FailFastList[str] | None
 

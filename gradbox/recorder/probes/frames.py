@@ -188,6 +188,7 @@ class Frames:
         self._update_frame(
             self.module_uid,
             "<module>",
+            (),
             self._visible_module_variables(),
             None,
             self._statement_line(stack[0]) if stack else None,
@@ -203,6 +204,7 @@ class Frames:
             self._update_frame(
                 uid,
                 frame.f_code.co_name,
+                frame.f_code.co_freevars,
                 self.locals.read_locals(frame, uid),
                 caller,
                 self._statement_line(frame),
@@ -277,7 +279,13 @@ class Frames:
         for f in reversed(entered):
             uid = self.uid_of(f)
             self._update_frame(
-                uid, f.f_code.co_name, self.locals.read_locals(f, uid), caller_uid, self._statement_line(f), "running"
+                uid,
+                f.f_code.co_name,
+                f.f_code.co_freevars,
+                self.locals.read_locals(f, uid),
+                caller_uid,
+                self._statement_line(f),
+                "running",
             )
             self._running.append(uid)
             caller_uid = uid
@@ -370,14 +378,23 @@ class Frames:
         return self.recorded_lines.get(id(frame)) or self._statements.line_of_frame(frame)
 
     def _update_frame(
-        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
+        self,
+        uid: str,
+        name: str,
+        free: tuple[str, ...],
+        variables: dict[str, Any],
+        caller: str | None,
+        line: int | None,
+        state: FrameState,
     ) -> None:
-        """Report a frame with all its variables."""
+        """Report a frame with all its variables; `free` names those of enclosing functions."""
         facts: entities.Frame
         recorded = self._reported_variables(uid)
         if recorded is None:
             recorded = {}
             facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": recorded}
+            if own_free := [name for name in free if not name.startswith("__")]:
+                facts["free"] = own_free
             self._delta.add_frame(uid, facts)
         else:
             facts = {"state": state} if line is None else {"line": line, "state": state}

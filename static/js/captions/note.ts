@@ -10,9 +10,16 @@ export type NoteArgument =
   | boolean
   | null
   | undefined
-  | { name: string }
+  | NameArgument
   | { key: string; args: NoteArguments }
   | NoteArgument[];
+
+/** `of`: the entity that the name leads to after the step, where it is one; `wasOf`: that it led to before the step */
+interface NameArgument {
+  name: string;
+  of?: string;
+  wasOf?: string;
+}
 
 export interface NoteArguments {
   [name: string]: NoteArgument;
@@ -32,10 +39,12 @@ export type NoteContext = Snapshot & {
   opened: OpenTrace;
   step: Step;
   before: Entities;
-  /** the first path that leads to a thing, null where none does */
+  /** the name that leads to a thing after the step, as the step's function reads it; null where none does */
   pathOf: (uid: string | null | undefined) => string | null;
-  /** that path as an argument, else the words for a thing without a name */
+  /** that name as an argument; else "what `y` meant before", or the words for a thing without a name */
   named: (uid: string | null | undefined) => NoteArgument;
+  /** whether `named` has a name for it */
+  hasName: (uid: string | null | undefined) => boolean;
   /** a node as the graph calls it */
   node: (uid: string) => NoteArgument;
 };

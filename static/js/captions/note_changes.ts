@@ -2,6 +2,8 @@
 
 import { findEntity, isHandle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
+import { nameArgument } from "./note_texts.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
@@ -26,7 +28,7 @@ export function modeAndFlagNotes({ step, entities, before, pathOf, named, node }
       const path = pathOf(uid);
       if (old.grad && !now.grad && path) cleared.push({ name: `${path}.grad` });
       else if (old.grad && !now.grad) unnamedCleared += 1;
-      if (path && hasNewShapeOrStride(old, now)) out.push(noteOfReshape(path, old, now));
+      if (path && hasNewShapeOrStride(old, now)) out.push(noteOfReshape({ name: path, of: uid }, old, now));
     }
   }
   if (cleared.length) out.push({ key: "grad_cleared", args: { grads: cleared, n: cleared.length } });
@@ -42,8 +44,7 @@ function hasNewShapeOrStride(old: Tensor, now: Tensor) {
   );
 }
 
-function noteOfReshape(path: string, old: Tensor, now: Tensor): CaptionNote {
-  const tensor = { name: path };
+function noteOfReshape(tensor: NoteArgument, old: Tensor, now: Tensor): CaptionNote {
   if (`${old.shape}` === `${now.shape}`) return { key: "reordered", args: { tensor } };
   const shape = (now.shape ?? []).join(" × ");
   return shape.includes("×")
@@ -61,12 +62,13 @@ export function changedContainerNotes(context: NoteContext): CaptionNote[] {
   const [old, now] = [findEntity(before, uid, "object")?.len, findEntity(entities, uid, "object")?.len];
   const path = pathOf(uid);
   if (changed.length === 1 && path && typeof old === "number" && typeof now === "number" && old !== now)
-    return [{ key: "refilled_count", args: { object: { name: path }, n: now, before: old } }];
+    return [{ key: "refilled_count", args: { object: { name: path, of: uid }, n: now, before: old } }];
   return changed.length ? [{ key: "refilled", args: { objects: changed.map((each) => named(each)) } }] : [];
 }
 
 /** Attributes that came to be a tensor that was there before, under another name. */
 function sharedAttributeNotes({ step, before, entities, opened, index, pathOf }: NoteContext): CaptionNote[] {
+  const names = objectNamesAt(opened, index);
   return Object.keys(step.set).flatMap((uid) => {
     const [attrsBefore, attrsNow] = [
       findEntity(before, uid, "object")?.attrs ?? {},
@@ -77,10 +79,10 @@ function sharedAttributeNotes({ step, before, entities, opened, index, pathOf }:
     return Object.entries(attrsNow).flatMap(([name, value]) => {
       const ref = referencedUid(value);
       if (!ref || ref === referencedUid(attrsBefore[name]) || !isHandle(before.get(ref))) return [];
-      const other = opened.names(index - 1).paths.get(ref);
-      return other && opened.names(index).tags.has(ref)
-        ? [{ key: "same", args: { name: { name: `${owner}.${name}` }, other: { name: other } } }]
-        : [];
+      const path = `${owner}.${name}`;
+      const other = names.namesOf(ref).find(({ text }) => text !== path);
+      const key = entities.get(ref)?.kind === "array" ? "same_array" : "same";
+      return other ? [{ key, args: { name: { name: path, of: ref }, other: nameArgument(other, ref) } }] : [];
     });
   });
 }

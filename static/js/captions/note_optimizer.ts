@@ -3,6 +3,7 @@
 import { findEntity } from "../trace/entities.ts";
 import { optimizerParameters } from "../findings/facts/optimizers.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
 import { valueText } from "./note_texts.ts";
 import { cellsReadBy } from "./note_writes.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
@@ -26,9 +27,11 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
     const parameters = optimizerParameters(new RunFacts(opened), entry.optimizer, index);
     const moved = path ? parametersMoved(context, parameters) : null;
     if (!path || !moved || !parameters.length) continue;
-    const own = [...fresh].filter(
-      (uid) => findEntity(entities, uid, "tensor") && pathOf(uid)?.startsWith(`${path}.state[`),
-    );
+    const names = objectNamesAt(opened, index);
+    const statePaths = names.namesOf(entry.optimizer).map(({ text }) => `${text}.state[`);
+    const isOfItsState = (uid: string | null | undefined) =>
+      names.namesOf(uid).some(({ text }) => statePaths.some((path) => text.startsWith(path)));
+    const own = [...fresh].filter((uid) => findEntity(entities, uid, "tensor") && isOfItsState(uid));
     const named = moved.length === parameters.length ? movedByName(context, parameters) : null;
     const how = named?.how ?? (!moved.length ? "none" : moved.length === parameters.length ? "all" : "some");
     const counts = { n: moved.length, of: parameters.length, own: own.length };
@@ -37,8 +40,7 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
     for (const uid of parameters) addStorage(uid);
     // what it keeps for itself is told as a number, or is its own business
     for (const event of step.log)
-      if (event.kind === "event" && event.event === "written" && pathOf(event.by)?.startsWith(`${path}.state[`))
-        storages.add(event.storage);
+      if (event.kind === "event" && event.event === "written" && isOfItsState(event.by)) storages.add(event.storage);
   }
   return { notes, storages };
 
@@ -53,7 +55,10 @@ function movedByName(
   { opened, index, entities, pathOf }: NoteContext,
   parameters: string[],
 ): { how: string; args: CaptionNote["args"] } | null {
-  const names = parameters.flatMap((uid) => pathOf(uid) ?? []).map((name) => ({ name }));
+  const names = parameters.flatMap((uid) => {
+    const name = pathOf(uid);
+    return name ? [{ name, of: uid }] : [];
+  });
   if (parameters.length > MAX_NAMED || names.length < parameters.length) return null;
   const [uid] = parameters;
   const before = parameters.length === 1 ? valueText(opened.state(index - 1), uid) : null;

@@ -6,6 +6,9 @@ import { pythonValueText, sizeOf } from "./note_texts.ts";
 import type { Slot } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
+/** Slots in which a node keeps what it made itself. */
+const RESULT_SLOT = /^(result|output)s?\d*$/;
+
 /** What the nodes of a step keep, the last first: what was computed last is nearest to the reader's line. */
 export function savedNotes(context: NoteContext): CaptionNote[] {
   const { step, entities } = context;
@@ -40,16 +43,18 @@ function orderedLikeOperands(slotNames: string[]) {
  * size without a name.
  */
 export function keptThing(context: NoteContext, node: string, name: string, slot: Slot): NoteArgument {
-  const { opened, index, pathOf } = context;
+  const { opened, index, pathOf, hasName, named } = context;
   if (slot.value !== undefined && slot.value !== null)
     return { key: "kept_number", args: { value: pythonValueText(slot.value) } };
   const readers = tensorsReading(context, slot);
-  const path = pathOf(slot.tensor) ?? pathOf(readers.same.find(pathOf));
-  if (path) return { name: path };
-  if (opened.index.outputsOfNode(node, index).includes(slot.tensor ?? "") || /^(result|output)s?\d*$/.test(name))
-    return { key: "kept_result", args: {} };
-  const sameNumbers = readers.asMany.find(pathOf);
-  if (sameNumbers) return { key: "kept_numbers_of", args: { tensor: { name: pathOf(sameNumbers) ?? "" } } };
+  const isOwnResult = opened.index.outputsOfNode(node, index).includes(slot.tensor ?? "") || RESULT_SLOT.test(name);
+  const reader = [slot.tensor, ...readers.same].find(pathOf);
+  if (reader) return named(reader);
+  if (isOwnResult) return { key: "kept_result", args: {} };
+  const earlier = [slot.tensor, ...readers.same].find(hasName);
+  if (earlier) return named(earlier);
+  const sameNumbers = readers.asMany.find(hasName);
+  if (sameNumbers) return { key: "kept_numbers_of", args: { tensor: named(sameNumbers) } };
   const maker = [slot.tensor, ...readers.same].flatMap(
     (uid) => findEntity(context.entities, uid, "tensor")?.grad_fn ?? [],
   )[0];

@@ -3,6 +3,7 @@
 import { findEntity, findHandle, type Cell, type Handle } from "../trace/entities.ts";
 import { shortNumberText } from "../trace/format.ts";
 import { cellReads, numel } from "../trace/reads.ts";
+import type { ObjectName } from "../trace/object_names.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
 import type { NoteArgument } from "./note.ts";
@@ -12,6 +13,15 @@ const MAX_LISTED_ELEMENTS = 4;
 const MAX_NUMBER_CHARACTERS = 7;
 const MAX_STRING_LENGTH = 60;
 const MAX_LINE_LENGTH = 240;
+
+/** A name in a sentence, with the function that it is a variable of where the reader would take it for another's. */
+export function nameArgument({ text, scope }: ObjectName, uid: string): NoteArgument {
+  const name = { name: text, of: uid };
+  if (!scope) return name;
+  return scope === "module"
+    ? { key: "name_of_module", args: { name } }
+    : { key: "name_of_call", args: { name, call: { name: `${scope}()` } } };
+}
 
 /** An encoded value as Python would write it. */
 export function pythonValueText(value: Value | undefined): string {

@@ -47,9 +47,12 @@ function noteOfNumbers(
   const total = numel(handle?.shape);
   const cells = written.get(event.storage) ?? new Set<string>();
   const reads = cellsReadBy(context, uid, cells);
-  const names = others.flatMap((other) => pathOf(other) ?? []).map((name) => ({ name }));
+  const names = others.flatMap((other) => {
+    const name = pathOf(other);
+    return name ? [{ name, of: other }] : [];
+  });
   const isShared = names.length > 0;
-  if (event.changed === 0) return { key: "written_same", args: { name: { name: path } } };
+  if (event.changed === 0) return { key: "written_same", args: { name: { name: path, of: uid } } };
   const isKnown = event.changed === cells.size && reads.length > 0;
   if (isKnown && reads.length === 1) {
     const place = elementName(path, reads[0].index, handle);
@@ -74,7 +77,7 @@ function noteOfNumbers(
   }
   const value = isKnown && reads.length === total ? valueText(entities, uid) : null;
   const args: Record<string, NoteArgument> = {
-    name: { name: path },
+    name: { name: path, of: uid },
     n: isKnown ? reads.length : (event.changed ?? ""),
     total,
     others: names,

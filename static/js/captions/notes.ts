@@ -8,6 +8,7 @@ import { resolveNode } from "../findings/facts/resolve.ts";
 import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";
 import { bindingNotes } from "./note_bindings.ts";
 import { changedContainerNotes, modeAndFlagNotes } from "./note_changes.ts";
@@ -15,7 +16,7 @@ import { eventNotes } from "./note_events.ts";
 import { optimizerNotes } from "./note_optimizer.ts";
 import { savedNotes } from "./note_saved.ts";
 import { unkeptWriteNotes } from "./note_writes.ts";
-import { firstLine, pythonValueText, nodeNameWithoutNamespace } from "./note_texts.ts";
+import { firstLine, nameArgument, pythonValueText, nodeNameWithoutNamespace } from "./note_texts.ts";
 import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
@@ -65,18 +66,25 @@ function printedTextNotes({ log }: Step): CaptionNote[] {
 
 function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): NoteContext {
   const before = opened.state(snap.index - 1);
-  const pathsNow = opened.names(snap.index).paths;
-  const pathsBefore = opened.names(snap.index - 1).paths;
-  const pathOf = (uid: string | null | undefined) => (uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))) || null;
+  const names = objectNamesAt(opened, snap.index);
+  const pathOf = (uid: string | null | undefined) => names.nameOf(uid);
+  /** A name that a thing had before the step, in a function that has not returned. */
+  const nameBefore = (uid: string | null | undefined) => {
+    const [best] = objectNamesAt(opened, snap.index - 1, traceStep.frame).namesOf(uid);
+    return best && !best.scope && snap.entities.has(best.frame ?? "") ? best.text : null;
+  };
   return {
     ...snap,
     opened,
     step: traceStep,
     before,
     pathOf,
+    hasName: (uid) => names.namesOf(uid).length > 0 || nameBefore(uid) !== null,
     named(uid) {
-      const path = pathOf(uid);
-      if (path) return { name: path };
+      const [best] = names.namesOf(uid);
+      if (best) return nameArgument(best, uid ?? "");
+      const old = nameBefore(uid);
+      if (old) return { key: "meant_before", args: { name: { name: old, wasOf: uid ?? "" } } };
       const kind = (snap.entities.get(uid ?? "") ?? before.get(uid ?? ""))?.kind;
       return {
         key: kind === "array" ? "unnamed_array" : kind === "object" ? "unnamed_object" : "unnamed_tensor",
@@ -124,9 +132,14 @@ function endKey({ i, gone }: Step) {
 /** Fields in which a frame without names says nothing of the program. */
 const PLAIN_FRAME_FIELDS = ["kind", "name", "line", "state", "caller", "shared"];
 
-/** Whether a step left everything but its frame's line as it was; what the first step finds was there before. */
+/**
+ * Whether a step changed nothing but its frame's line, and ended frames; what the first step finds was there before.
+ */
 function changesNoEntity(traceStep: Step) {
-  return !traceStep.gone.length && Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields));
+  return (
+    traceStep.gone.every((uid) => uid[0] === "f") &&
+    Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields))
+  );
 }
 
 function tellsNothing(fields: Step["set"][string]) {

@@ -36,6 +36,8 @@ export interface CodeFact {
   code: string;
   /** what it is called outside of the function that runs */
   also?: string;
+  /** it meant the thing before, and means something else now */
+  isEarlier?: boolean;
 }
 
 /** a tensor that no name leads to, by the operation that made it */

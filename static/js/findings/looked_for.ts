@@ -10,6 +10,7 @@ import { RunFacts } from "./facts/run_facts.ts";
 import type { LookedForName } from "./diagnosis_row.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import type { Delta, Step } from "../trace/wire.ts";
 
 /** a sentence by its key in the locales */
 interface KeyedSentence {
@@ -80,8 +81,10 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
 function lineOf(facts: RunFacts): KeyedSentence {
   const steps = facts.steps.length;
   const hasFinished = facts.trace.outcome.status === "finished";
-  if (!facts.backwardCalls.length)
-    return { key: `finding.looked_for.${hasFinished ? "line_no_backward" : "line_steps"}`, facts: { steps } };
+  if (!facts.backwardCalls.length) {
+    const isKnown = hasFinished && !mayHaveRunBackwardUnrecorded(facts);
+    return { key: `finding.looked_for.${isKnown ? "line_no_backward" : "line_steps"}`, facts: { steps } };
+  }
   const { seen, rounds } = roundsOf(facts);
   const isPart = rounds > seen || wasTrainedUnrecorded(facts);
   if (seen > 1 && isPart) return { key: "finding.looked_for.line_part", facts: { seen } };
@@ -97,10 +100,23 @@ function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
   const [{ step }] = facts.backwardCalls;
   const loop = enclosingHeadStep(facts, step);
   if (loop < 0) return { seen: 0, rounds: 0 };
-  const heads = facts.steps.filter(({ kind, stmt }) => kind === "head" && stmt === facts.steps[loop].stmt);
+  const isHead = (step: Step) => step.kind === "head" && step.stmt === facts.steps[loop].stmt && !endsLoop(step);
+  const heads = facts.steps.filter(isHead);
   const last = Math.max(...heads.map(({ iter }) => iter?.at(-1) ?? 0));
   const isOnce = heads.every(({ iter }) => (iter?.length ?? 0) <= 1);
   return { seen: heads.length, rounds: isOnce ? Math.max(last + 1, heads.length) : heads.length };
+}
+
+/**
+ * Whether a backward may have run that is not in the trace: in iterations that were not recorded, or in another thread,
+ * of which only the gradients show.
+ */
+function mayHaveRunBackwardUnrecorded(facts: RunFacts): boolean {
+  const hasGradient = (fields: Delta) =>
+    fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
+  return facts.steps.some(
+    ({ skipped, set, kind }) => skipped || (kind !== "begin" && Object.values(set ?? {}).some(hasGradient)),
+  );
 }
 
 /** Whether iterations of a loop around the first backward, or around a call that it is in, were not recorded. */
@@ -108,23 +124,29 @@ function wasTrainedUnrecorded(facts: RunFacts): boolean {
   if ([...optimizersOf(facts).values()].some(({ unrecorded }) => unrecorded > 0)) return true;
   const loops = new Set<number | null | undefined>();
   let head = enclosingHeadStep(facts, facts.backwardCalls[0].step);
-  for (; head >= 0; head = enclosingHeadStep(facts, head - 1)) loops.add(facts.steps[head].stmt);
+  for (; head >= 0; head = enclosingHeadStep(facts, head)) loops.add(facts.steps[head].stmt);
   return facts.steps.some(({ kind, skipped, stmt }) => skipped && kind !== "visit" && loops.has(stmt));
 }
 
-/** The head of a loop whose body a step is in, or from which its function was called; -1 where there is none. */
+/** The head of the innermost loop around a step, or around the call of its function; -1 where there is none. */
 function enclosingHeadStep(facts: RunFacts, step: number) {
   const statements = facts.trace.program.statements ?? [];
-  for (let i = step; i >= 0; i--) {
-    const { kind, stmt } = facts.steps[i];
-    const row = statements[stmt ?? -1];
-    if (kind !== "head" || !row || !/^(Async)?For$|^While$/.test(row.kind)) continue;
-    const after = facts.steps.findIndex(
-      (later, k) => k > i && k <= step && later.stmt === stmt && later.kind === "statement",
-    );
-    if (after < 0) return i; // it has not ended before the step
+  let at = step;
+  while (at >= 0) {
+    const { stmt, frame } = facts.steps[at];
+    const loop = statements[stmt ?? -1]?.loop ?? null;
+    const head = (each: Step) => each.kind === "head" && each.stmt === loop && each.frame === frame;
+    const found = loop === null ? -1 : facts.steps.findLastIndex((each, k) => k <= at && head(each));
+    if (found >= 0) return found;
+    const begin = facts.steps.findIndex((each) => each.frame === frame);
+    at = facts.steps[begin - 1]?.kind === "call" ? begin - 1 : -1;
   }
   return -1;
+}
+
+/** Whether a loop's test ended it: a `while` whose condition did not hold. */
+function endsLoop({ value }: Step) {
+  return value === false || value === 0;
 }
 
 /** How many tensors were kept for backward, where none of them was changed. */
@@ -145,10 +167,12 @@ function parametersHeld(facts: RunFacts): Facts | null {
   const last = facts.steps.length - 1;
   const held = [...optimizersOf(facts).values()].map(({ uid, made }) => {
     const step = Math.max(made, Math.min(facts.index.lifetimes.get(uid)?.death ?? last, last));
-    return { opt: facts.nameFact(uid, step), n: optimizerParameters(facts, uid, step).length };
+    return { opt: facts.nameFact(uid, step), parameters: optimizerParameters(facts, uid, step) };
   });
-  if (!held.length || held.some(({ n }) => !n)) return null;
-  return { opts: held.map(({ opt }) => opt), held: held.reduce((sum, { n }) => sum + n, 0) };
+  if (!held.length || held.some(({ parameters }) => !parameters.length)) return null;
+  const parameters = new Set(held.flatMap((each) => each.parameters));
+  const opts = [...new Map(held.map(({ opt }) => [JSON.stringify(opt), opt])).values()];
+  return { opts, n: opts.length, held: parameters.size };
 }
 
 /** How many calls of dropout and batch norm were compared with the mode of their modules. */

@@ -99,6 +99,7 @@ export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, 
   if (typeof fact !== "object") return String(fact);
   if ("phrase" in fact)
     return firstKnownSentence([fact.phrase, fact.otherwise].filter(Boolean) as string[], fact.facts ?? {}, say);
+  if ("code" in fact && fact.isEarlier) return say("finding.earlier", { name: `\`${fact.code}\`` });
   if ("code" in fact) return withModuleName && fact.also ? say("finding.also", { ...fact }) : `\`${fact.code}\``;
   const key = fact.result ? "result" : "unnamed";
   return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });

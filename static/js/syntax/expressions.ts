@@ -6,8 +6,8 @@ import { part, parts, type Literal, type SyntaxNode } from "./tree.ts";
 type PathStep = { attribute: string } | { key: SyntaxNode };
 
 /**
- * The object of which an expression reads an attribute, and the attribute's name: `x.grad`, `(x).grad`, `getattr(x, "grad")`.
- * @returns null for other expressions
+ * The object of which an expression reads an attribute, and the attribute's name: `x.grad`, `(x).grad`,
+ * `getattr(x, "grad")`; null for other expressions.
  */
 export function attributeRead(node: SyntaxNode): { object: SyntaxNode; attribute: string } | null {
   if (node.kind === "Attribute") return { object: node.children[0], attribute: String(node.value) };
@@ -19,8 +19,7 @@ export function attributeRead(node: SyntaxNode): { object: SyntaxNode; attribute
 }
 
 /**
- * A name with the attributes and keys that follow it.
- * @returns null for an expression that is none, like `f(x).grad`
+ * A name with the attributes and keys that follow it; null for an expression that is none, like `f(x).grad`.
  */
 export function pathSteps(node: SyntaxNode): { root: SyntaxNode; steps: PathStep[] } | null {
   const steps: PathStep[] = [];
@@ -53,8 +52,8 @@ export function firstNameOf(path: string): string {
 }
 
 /**
- * A path as the names of a trace are written: `net[0].weight`, `d['k']`, with a variable as key `xs[i]`.
- * @returns null for what is no path, and for keys of other kinds, like slices
+ * A path as the names of a trace are written: `net[0].weight`, `d['k']`, with a variable as key `xs[i]`; null for
+ * what is no path, and for keys of other kinds, like slices.
  */
 export function pathText(node: SyntaxNode | null): string | null {
   const path = node && pathSteps(node);
@@ -89,7 +88,7 @@ function importedPath(node: SyntaxNode | null): string | null {
   return null;
 }
 
-/** The calls that a node makes, an outer one before those in it; those of a lambda in it are not made where it stands. */
+/** The calls that a node makes, an outer one before those in it; those in a lambda are not made where it stands. */
 export function callsIn(node: SyntaxNode | null): SyntaxNode[] {
   if (!node) return [];
   const own = node.kind === "Call" ? [node] : [];
@@ -102,7 +101,7 @@ export function calleePath(call: SyntaxNode): string | null {
   return importedPath(part(call, "func"));
 }
 
-/** The last word of what a call calls: `backward` of `loss.backward()`, `relu` of `F.relu(x)`; empty where there is none. */
+/** The last word of what a call calls: `backward` of `loss.backward()`, `relu` of `F.relu(x)`; else empty. */
 export function calleeName(call: SyntaxNode): string {
   const func = part(call, "func");
   return func?.kind === "Attribute" || func?.kind === "Name" ? String(func.value) : "";
@@ -126,10 +125,8 @@ export function isOfTorch(node: SyntaxNode | null): boolean {
 }
 
 /**
- * An argument of a call.
- * @param name of the parameter
- * @param position of it among those without a keyword; without one it is given by its keyword alone
- * @returns null where it isn't given, or where that can't be seen for `*args` and `**kwargs`: see `hasUnpackedArguments`
+ * The argument that a call gives a parameter, by its name or by its position among those without a keyword. null where
+ * it isn't given, or where `*args` or `**kwargs` hide that: see `hasUnpackedArguments`.
  */
 export function argument(call: SyntaxNode, name: string, position = -1): SyntaxNode | null {
   const byKeyword = parts(call, "keywords").find(({ value }) => value === name);

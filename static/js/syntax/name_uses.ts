@@ -18,7 +18,7 @@ const TARGET_FIELDS = new Set(["targets", "target", "optional_vars"]);
 
 const usesByStatement = new WeakMap<SyntaxNode, NameUses>();
 
-/** The names that a statement uses. @param statement its tree: of a block its head alone is looked at */
+/** The names that a statement uses, by its tree: of a block its head alone is looked at. */
 export function nameUses(statement: SyntaxNode): NameUses {
   const cached = usesByStatement.get(statement);
   if (cached) return cached;
@@ -68,7 +68,7 @@ function isWithin(node: SyntaxNode, outer: SyntaxNode | null) {
   return false;
 }
 
-/** @param hidden the names of lambdas, comprehensions, classes and functions around that are not the statement's own */
+/** `hidden` are the names of lambdas, comprehensions, classes and functions around that are not the statement's own */
 function collect(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
   if (node.kind === "Name") {
     const isBound = isTarget(node);

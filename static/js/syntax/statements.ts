@@ -107,7 +107,7 @@ export function functionAround(program: Program, stmt: number): number {
   return -1;
 }
 
-/** The nodes whose object's `.grad` a statement reads, in whatever spelling; a question whether there is one is no reading. */
+/** The nodes whose `.grad` a statement reads, in whatever spelling; a question whether there is one reads nothing. */
 export function gradReads(statement: SyntaxNode): SyntaxNode[] {
   const objects: SyntaxNode[] = [];
   for (const node of walk(statement)) {
@@ -135,8 +135,8 @@ function isAskedFor(node: SyntaxNode): boolean {
 }
 
 /**
- * The names through which a statement writes: of what it assigns to, also to an element, of a method that ends in `_`, of the
- * functions of torch that do so in their first argument, of `out=`.
+ * The names through which a statement writes: of what it assigns to, also to an element; of a method that ends in `_`;
+ * of the functions of torch that do so in their first argument; of `out=`.
  */
 export function namesWritten(statement: SyntaxNode): Set<string> {
   const names = new Set<string>();

@@ -3,13 +3,14 @@
 import type { Container, Entity } from "./entities.ts";
 import type { Step, Value } from "./wire.ts";
 
-/** `scope`: the function for a name of an inner frame, else empty */
+/** `scope`: an inner frame's function, for its names; `root`: the frame whose variable the text begins with */
 export interface NameTag {
   kind: "var" | "item" | "grad";
   text: string;
   frame: string | null;
   name: string;
   scope: string;
+  root: string | null;
 }
 
 export interface Names {
@@ -99,6 +100,8 @@ interface NamesAndPathsEntities {
 export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: Iterable<[string, Entity]>): Names {
   const tags = new Map<string, NameTag[]>();
   const paths = new Map<string, string>();
+  /** by uid, the frame that its path begins in */
+  const roots = new Map<string, string | null>();
   const missing = new Set<string>();
   const isThere = (uid: string) => {
     const there = entities.has(uid);
@@ -112,14 +115,23 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
     else tags.set(uid, [tag]);
     if (paths.has(uid)) return;
     paths.set(uid, tag.text);
+    roots.set(uid, tag.root);
     if (uid[0] === "o") queue.push(uid);
   };
+  const itemTag = (text: string, ownerUid: string): NameTag => ({
+    kind: "item",
+    text,
+    frame: null,
+    name: text,
+    scope: "",
+    root: roots.get(ownerUid) ?? null,
+  });
   for (const [uid, frame] of sources) {
     if (frame.kind !== "frame") continue;
     const scope = frame.caller ? `${frame.name}` : "";
     for (const [name, value] of frame.vars) {
       const ref = referencedUid(value);
-      if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope });
+      if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope, root: uid });
     }
   }
   const visitObject = (uid: string) => {
@@ -128,8 +140,7 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
       const ref = referencedUid(value);
       if (!ref || !isThere(ref)) continue;
       const shownCount = (tags.get(ref) ?? []).filter((t) => t.kind === "item").length;
-      if (shownCount < MAX_ITEM_TAGS)
-        addTag(ref, { kind: "item", text: path + suffix, frame: null, name: path + suffix, scope: "" });
+      if (shownCount < MAX_ITEM_TAGS) addTag(ref, itemTag(path + suffix, uid));
     }
   };
   /** Optimizers come after all else, for a parameter is called as its module has it, however deep that is. */
@@ -161,15 +172,14 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
     if (wrappedUid) carriedTensors.push(["value", wrappedUid]);
     for (const [part, ref] of carriedTensors) {
       const text = `${paths.get(uid) ?? ""}.${part}`;
-      if (paths.has(uid) && isThere(ref) && !paths.has(ref))
-        addTag(ref, { kind: "item", text, frame: null, name: text, scope: "" });
+      if (paths.has(uid) && isThere(ref) && !paths.has(ref)) addTag(ref, itemTag(text, uid));
     }
   }
   for (const [uid, tensor] of sources) {
     if (tensor.kind !== "tensor" || !tensor.grad || !isThere(tensor.grad)) continue;
     const ownerUid = paths.get(uid);
     const text = `${ownerUid ?? ""}.grad`;
-    addTag(tensor.grad, { kind: "grad", text, frame: null, name: text, scope: "" });
+    addTag(tensor.grad, { ...itemTag(text, uid), kind: "grad" });
   }
   return { tags, paths, missing };
 }

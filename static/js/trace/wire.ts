@@ -1306,6 +1306,8 @@ export interface Object {
 }
 /**
  * A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller.
+ *
+ * free: those of its variables that belong to a function around it: a closure's.
  */
 export interface Frame {
   kind: "frame";
@@ -1313,6 +1315,7 @@ export interface Frame {
   caller?: string;
   line?: number;
   state?: "running" | "suspended";
+  free?: string[];
   vars?: {
     [k: string]: Value;
   };

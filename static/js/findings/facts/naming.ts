@@ -1,8 +1,12 @@
-/** What a reader calls a thing at a step: the name in the function that runs, a path, or a name of before or after. */
+/**
+ * What a reader calls a thing at a step: a name that leads to it, as the running function reads it; else one of before,
+ * which is said as such where it means something else now.
+ */
 
 import { codeFact, type Fact } from "../finding.ts";
 import { operationName } from "./operation_name.ts";
-import type { NameTag, Names } from "../../trace/names.ts";
+import type { Names } from "../../trace/names.ts";
+import type { ObjectNames } from "../../trace/object_names.ts";
 import type { Step } from "../../trace/wire.ts";
 import type { Operation, RunScan } from "./scan.ts";
 
@@ -11,6 +15,7 @@ interface NamedRun {
   steps: Step[];
   scan: RunScan;
   namesAt: (step: number) => Names;
+  objectNamesAt: (step: number, frameUid: string | null) => ObjectNames;
   birthStep: (uid: string | null | undefined) => number;
   lineOf: (step: number) => number | "";
   producingOperation: (uid: string | null | undefined) => Operation | undefined;
@@ -26,9 +31,13 @@ export class EntityNaming {
   }
 
   nameFact(uid: string | null | undefined, step: number): Fact {
-    const name = this.nameText(uid, step);
+    const name = uid ? this.nameAt(uid, step) : null;
     const nameInModule = uid && name ? this.nameInModuleScope(uid, step, name) : null;
     if (name) return nameInModule ? { code: name, also: nameInModule } : codeFact(name);
+    const earlier = uid ? this.earlierName(uid, step) : null;
+    if (earlier) return this.isBound(earlier, step) ? { ...codeFact(earlier), isEarlier: true } : codeFact(earlier);
+    const next = uid ? this.nextName(uid, step) : null;
+    if (next && !this.isBound(next, step)) return codeFact(next);
     const op = this.facts.producingOperation(uid);
     const line = this.facts.lineOf(op?.step ?? this.facts.birthStep(uid));
     return { result: op ? this.operationText(op, uid) : "", line };
@@ -42,45 +51,52 @@ export class EntityNaming {
     return isLifted ? "torch.tensor" : operationName(op.name);
   }
 
+  /** What leads to a thing at a step or, failing that, led to it before or will. */
   nameText(uid: string | null | undefined, step: number): string | null {
     if (!uid) return null;
-    return (
-      this.nameAt(uid, step) ??
-      this.nameAt(uid, step - 1) ??
-      this.lastOrNextName(uid, step) ??
-      this.pathWhenMade(uid, step)
-    );
+    return this.nameAt(uid, step) ?? this.earlierName(uid, step) ?? this.nextName(uid, step);
   }
 
-  /** The best of the names at a step: one of the running function, of the module, a path. */
-  nameAt(uid: string, step: number) {
+  /** The best name of a thing that the function of a step sees; else one of another function's. */
+  nameAt(uid: string, step: number): string | null {
     if (step < 0) return null;
-    const { facts } = this;
-    const tags = facts.namesAt(step).tags.get(uid) ?? [];
-    const { frame } = facts.steps[step] ?? {};
-    const rank = ({ kind, frame: of, scope }: NameTag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
-    const [bestTag] = [...tags].sort((a, b) => rank(a) - rank(b));
-    return bestTag && !bestTag.text.startsWith(".") ? bestTag.text : null;
+    const [best] = this.namesAsRead(step).namesOf(uid);
+    return best?.text ?? null;
+  }
+
+  /** The names after a step, as the step's function reads them. */
+  namesAsRead(step: number) {
+    return this.facts.objectNamesAt(step, this.facts.steps[step]?.frame ?? null);
+  }
+
+  /** A name that a thing had and has no more: before the step, at its last binding, when it was made. */
+  earlierName(uid: string, step: number): string | null {
+    const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
+    const last = bindings.findLast((binding) => binding.step <= step);
+    return this.nameAt(uid, step - 1) ?? last?.name ?? this.pathWhenMade(uid, step);
+  }
+
+  /** The name that it will have first. */
+  nextName(uid: string, step: number): string | null {
+    return (this.facts.scan.bindingsByUid.get(uid) ?? []).find((binding) => binding.step > step)?.name ?? null;
+  }
+
+  /** Whether a name leads to anything at a step. */
+  isBound(name: string, step: number) {
+    return this.namesAsRead(step).isBound(name);
   }
 
   /** The name that a thing has in the module, where the running function has another. */
   nameInModuleScope(uid: string, step: number, name: string): string | null {
     if (!this.facts.steps[step]?.depth) return null;
-    const tags = this.facts.namesAt(step).tags.get(uid) ?? [];
-    const [moduleTag] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
-    return moduleTag && moduleTag.text !== name ? moduleTag.text : null;
+    const moduleName = this.facts.objectNamesAt(step, null).nameOf(uid);
+    return moduleName !== name ? moduleName : null;
   }
 
   /** The path of a `.grad` to its tensor, where it is one: `x.grad`. */
   gradPathAt(uid: string, step: number): string | null {
-    const tags = step < 0 ? [] : (this.facts.namesAt(step).tags.get(uid) ?? []);
-    return tags.find(({ kind, text }) => kind === "grad" && !text.startsWith("."))?.text ?? null;
-  }
-
-  /** The name that it last had, or will have first. */
-  lastOrNextName(uid: string, step: number) {
-    const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
-    return (bindings.findLast((binding) => binding.step <= step) ?? bindings[0])?.name ?? null;
+    const names = step < 0 ? [] : this.namesAsRead(step).namesOf(uid);
+    return names.find(({ text }) => text.endsWith(".grad"))?.text ?? null;
   }
 
   /** Its path when it was made. */

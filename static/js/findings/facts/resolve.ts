@@ -17,11 +17,8 @@ interface Place {
 }
 
 /**
- * The uid that an expression refers to in the state after a step.
- * @param node a name with attributes and keys, in whatever spelling
- * @param step whose frame it is read in
- * @param stateStep the step after which the state is asked
- * @returns null where the trace doesn't show it, and where it refers to several things
+ * The uid that an expression, a name with attributes and keys in whatever spelling, refers to: read in the frame of
+ * `step`, in the state after `stateStep`. null where the trace doesn't show it, and where it refers to several things.
  */
 export function resolveNode(
   facts: RunFacts,
@@ -40,8 +37,8 @@ export function resolveAll(facts: RunFacts, node: SyntaxNode | null, step: numbe
 }
 
 /**
- * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step.
- * @param step whose frame it is read in
+ * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step, read in
+ * that step's frame.
  */
 export function resolvePath(facts: RunFacts, path: string, step: number): string | null {
   const place = { entities: facts.stateAt(step), frame: facts.steps[step]?.frame ?? null };

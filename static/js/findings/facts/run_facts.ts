@@ -91,6 +91,12 @@ export class RunFacts {
     return this._names.namesAt(step);
   }
 
+  /** What leads to each thing after a step, as a frame reads it; null for the module's. */
+  objectNamesAt(step: number, frameUid: string | null) {
+    this._names ??= new StepNames(this.index, this.entities);
+    return this._names.objectNamesAt(step, frameUid);
+  }
+
   /** The entities after a step, by their uids. */
   stateAt(step: number) {
     return this.entities.stateAfter(step);
@@ -125,6 +131,18 @@ export class RunFacts {
   /** A step's line and number. */
   place(step: number): LineAndStep {
     return { line: this.steps[step]?.line ?? 0, step };
+  }
+
+  /** Where a call of the engine stands: its first step may be one of a hook, whose line is another. */
+  placeOfBackward({ stmt, step }: BackwardCall): LineAndStep {
+    const statement = this.trace.program.statements?.[stmt ?? -1];
+    return { line: statement?.line ?? this.place(step).line, step };
+  }
+
+  /** A short form of the statement that called the engine, as a fact. */
+  backwardStatementFact({ stmt, step }: BackwardCall): CodeFact {
+    const statement = this.trace.program.statements?.[stmt ?? -1];
+    return statement ? shortCodeFact(this.textOfStatement(statement)) : this.statementFact(step);
   }
 
   /** A step's line in a sentence; empty for what was there before. */
@@ -163,8 +181,7 @@ export class RunFacts {
 
   /** A short form of a step's statement, as a fact. */
   statementFact(step: number): CodeFact {
-    const text = this.statementCode(step).replace(/\s+#.*$/, "");
-    return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
+    return shortCodeFact(this.statementCode(step));
   }
 
   /** The operations of a step, in order. */
@@ -265,6 +282,11 @@ export class RunFacts {
   nodeOperationName(uid: string | null | undefined) {
     return operationName(this.index.nodes.get(uid ?? "")?.name ?? "");
   }
+}
+
+function shortCodeFact(statement: string): CodeFact {
+  const text = statement.replace(/\s+#.*$/, "");
+  return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
 /**

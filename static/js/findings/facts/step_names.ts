@@ -4,6 +4,7 @@
  */
 
 import { collectNamesAndPaths, type Names } from "../../trace/names.ts";
+import { ObjectNames } from "../../trace/object_names.ts";
 import type { Entity } from "../../trace/entities.ts";
 import type { EntityHistory } from "../../trace/entity_history.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
@@ -14,6 +15,7 @@ export class StepNames {
   index: TraceIndex;
   entities: EntityHistory;
   recentNames = new Map<number, Names>();
+  recentObjectNames = new Map<string, ObjectNames>();
 
   constructor(index: TraceIndex, entities: EntityHistory) {
     this.index = index;
@@ -34,6 +36,21 @@ export class StepNames {
     if (this.recentNames.size > MAX_CACHED_STEPS)
       this.recentNames.delete(this.recentNames.keys().next().value as number);
     return stepNames;
+  }
+
+  /** What leads to each thing after a step, as a frame reads it. */
+  objectNamesAt(step: number, frameUid: string | null): ObjectNames {
+    const i = Math.max(-1, Math.min(step, this.index.liveBytesByStep.length - 1));
+    const key = `${i} ${frameUid}`;
+    const cached = this.recentObjectNames.get(key);
+    if (cached) return cached;
+    const { get } = this.entities.stateAfter(i);
+    const lookup = { get, has: (uid: string) => this.index.isAlive(uid, i) };
+    const names = new ObjectNames(lookup, this.entitiesThatCanNameOthers(i), frameUid);
+    this.recentObjectNames.set(key, names);
+    if (this.recentObjectNames.size > MAX_CACHED_STEPS)
+      this.recentObjectNames.delete(this.recentObjectNames.keys().next().value as string);
+    return names;
   }
 
   /** The frames and the tensors with a `.grad`, parts or the like, as they are after a step. */

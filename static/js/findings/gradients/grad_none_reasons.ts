@@ -39,7 +39,14 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
   };
   const lastCall = lastBackwardBefore(facts, step);
   const startLinks = lastCall
-    ? [chainLink(facts.place(lastCall.step), "starts", { code: facts.statementFact(lastCall.step) }, lastCall.roots)]
+    ? [
+        chainLink(
+          facts.placeOfBackward(lastCall),
+          "starts",
+          { code: facts.backwardStatementFact(lastCall) },
+          lastCall.roots,
+        ),
+      ]
     : [];
   const leafUid = leafBeforeRebinding(facts, uid, gradFnStep);
   const chain = [
@@ -174,7 +181,12 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
   if (!call || call.step < birth) {
     return noBackwardYetReason(facts, uid, step, madeLink);
   }
-  const startLink = chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots);
+  const startLink = chainLink(
+    facts.placeOfBackward(call),
+    "starts",
+    { code: facts.backwardStatementFact(call) },
+    call.roots,
+  );
   const madeAndStart = [madeLink, startLink] as [ChainLink, ChainLink];
   const loss = facts.nameFact(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
@@ -223,7 +235,7 @@ function noBackwardYetReason(facts: RunFacts, uid: string, step: number, madeLin
     (call) => call.api === "grad" && call.step <= step && call.step >= madeLink.step,
   );
   const startOf = (call: BackwardCall) =>
-    chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots);
+    chainLink(facts.placeOfBackward(call), "starts", { code: facts.backwardStatementFact(call) }, call.roots);
   const reason = { severity: "note" as const, facts: {}, fixes: [] };
   if (gradCall)
     return { ...reason, variant: "autograd_grad", cause: gradCall.step, chain: [madeLink, startOf(gradCall)] };

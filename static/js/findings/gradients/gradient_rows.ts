@@ -71,7 +71,7 @@ export class GradientRows {
     const rowFacts = {
       x,
       value: gradientValuesFact(grad),
-      code: facts.statementFact(call.step),
+      code: facts.backwardStatementFact(call),
       line: facts.steps[call.step].line,
     };
     this.addRow({
@@ -82,7 +82,7 @@ export class GradientRows {
       uids: [String(root), node],
       depth,
       value: isKnown ? grad : null,
-      source: facts.place(call.step),
+      source: facts.placeOfBackward(call),
     });
   }
 

@@ -185,8 +185,12 @@ function addGradChangeRows(rows: GradientRows, change: GradChange, x: Fact, uid:
   }
   const { flow, arrival } = change;
   const { call } = flow;
-  const headFacts = { ...phraseFacts, value: gradientValuesFact(arrival.grad), code: facts.statementFact(call.step) };
-  const source = facts.place(call.step);
+  const headFacts = {
+    ...phraseFacts,
+    value: gradientValuesFact(arrival.grad),
+    code: facts.backwardStatementFact(call),
+  };
+  const source = facts.placeOfBackward(call);
   const key = before ? "answer.added" : "answer.stored";
   if (isOneOfSeveral || hookThatChangedGradient(facts, arrival))
     rows.addRow({

@@ -165,10 +165,10 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
       cause: facts.place(hung.step),
       chain: [
         chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [uid]),
-        chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots),
+        chainLink(facts.placeOfBackward(call), "starts", { code: facts.backwardStatementFact(call) }, call.roots),
       ],
       names: namesInFacts(x, hook),
-      facts: { x, hook, code: facts.statementFact(call.step), backward: facts.steps[call.step].line },
+      facts: { x, hook, code: facts.backwardStatementFact(call), backward: facts.steps[call.step].line },
       fixes: [],
     });
   }

@@ -346,7 +346,11 @@ function laterReaderByOtherName(
   const owner = facts.tensor(uid, step);
   if (uid !== by && owner?.requires_grad && owner.leaf) return parameterComparedLater(facts, uid, step, usesByName);
   const tags = facts.namesAt(step).tags.get(uid) ?? [];
-  const variables = tags.filter(({ kind }) => kind === "var");
+  const names = facts.objectNamesAt(step, frameUid).namesOf(uid);
+  // a closure's variable is one variable, though two frames have it
+  const variables = tags.filter(
+    ({ kind, text, frame: of }) => kind === "var" && names.some((name) => name.text === text && name.frame === of),
+  );
   const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
   const isFetched = variables.some(
     ({ text, frame: of }) => targets.has(text) && of === frameUid && wasStoredBefore(facts, uid, text, frameUid),
@@ -577,7 +581,13 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }
 
-/** `by` is the handle that was written through. */
+/** Whether `detach()` made a handle, or `.data`, which is no operation. */
+function isMadeByDetach(facts: RunFacts, uid: string) {
+  const op = facts.producingOperation(uid);
+  return !op || operationName(op.name) === "detach";
+}
+
+/** The sentence for a write; `by` is the handle that was written through. */
 function sharedMemoryVariant(
   facts: RunFacts,
   { step, storage }: WriteEvent,
@@ -607,5 +617,6 @@ function sharedMemoryVariant(
   if (reader?.base && reader.base === writer?.base) return "views";
   const isBase = handlesReadingStorage(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
   if (reader?.base || isBase) return "views";
-  return tag.kind === "item" ? "container" : "detached";
+  if (tag.kind === "item") return "container";
+  return isMadeByDetach(facts, uid) || isMadeByDetach(facts, by) ? "detached" : "same_memory";
 }

@@ -12,7 +12,7 @@ interface MentionedEntity {
 
 /**
  * What of the program a step's statement mentions, in order, each by the longest path that leads to a known thing.
- * @param nodes of the statement that are looked at; all of it by default
+ * `nodes` of the statement are looked at; by default all of it.
  */
 export function findMentionedEntities(
   facts: RunFacts,

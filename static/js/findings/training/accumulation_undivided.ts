@@ -31,7 +31,7 @@ function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
     const [first] = found;
     if (!first || found.length < 2 || !found.every((accumulation) => isUndivided(facts, accumulation))) continue;
     if (new Set(found.map((accumulation) => accumulation.calls.length)).size > 1) continue;
-    const { line } = facts.place(first.calls[0].step);
+    const { line } = facts.placeOfBackward(first.calls[0]);
     if (!byLine.has(line)) byLine.set(line, first);
   }
   return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
@@ -78,7 +78,7 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
   const optimizerName = facts.nameFact(optimizer?.uid, used.step);
   const loss = facts.nameFact(call.roots[0], call.step);
   return {
-    cause: facts.place(call.step),
+    cause: facts.placeOfBackward(call),
     chain: [
       ...calls.map(({ step, roots }) =>
         chainLink(
@@ -96,9 +96,9 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
       loss_name: plainName(loss),
       optimizer: optimizerName,
       n: calls.length,
-      code: facts.statementFact(call.step),
+      code: facts.backwardStatementFact(call),
       step: facts.place(used.step).line,
     },
-    fixes: [fixHint("divide_loss", facts.place(call.step), { n: calls.length })],
+    fixes: [fixHint("divide_loss", facts.placeOfBackward(call), { n: calls.length })],
   };
 }

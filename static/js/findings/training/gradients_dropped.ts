@@ -65,7 +65,7 @@ function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null
     x,
     n: rest,
     size,
-    backward: facts.place(call.step).line,
+    backward: facts.placeOfBackward(call).line,
     code: facts.statementFact(resetStep),
     step: facts.place(useStep).line,
   };
@@ -75,7 +75,7 @@ function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null
     cause: facts.place(resetStep),
     chain: [
       chainLink(facts.place(useStep), "used", { ...names, code: facts.statementFact(useStep) }, [uid]),
-      chainLink(facts.place(call.step), "gradient", { ...names, code: facts.statementFact(call.step) }, [uid]),
+      chainLink(facts.placeOfBackward(call), "gradient", { ...names, code: facts.backwardStatementFact(call) }, [uid]),
       chainLink(facts.place(resetStep), "released", names, [uid]),
     ],
     names: namesInFacts(x),
@@ -129,9 +129,9 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
     cause: resetPlace,
     chain: [
       chainLink(
-        facts.place(call.step),
+        facts.placeOfBackward(call),
         "gradient",
-        { grad: gradNameOf(x), iteration: iterationOf(facts, call.step), code: facts.statementFact(call.step) },
+        { grad: gradNameOf(x), iteration: iterationOf(facts, call.step), code: facts.backwardStatementFact(call) },
         [uid],
       ),
       chainLink(

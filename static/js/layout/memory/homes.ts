@@ -185,7 +185,7 @@ class HomesBuilder {
     if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
     this.assignHome(
       uid,
-      { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "" },
+      { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "", root: frameUid },
       entities,
     );
   }

@@ -1,4 +1,4 @@
-/** Nobody parses Python: a module that reads the program's text has no regular expressions. The editors do, which edit text. */
+/** A module that reads the program's text has no regular expressions: nobody parses Python, but the editors do. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -152,5 +152,5 @@ test("tensors without a storage share none", () => {
       { set: { f1: { vars: { b: { ref: "t2" } } }, t2: sparse() } },
     ]),
   );
-  assert.deepEqual(stepNotes(opened, 1), [{ key: "new_bare", args: { name: { name: "b" } } }]);
+  assert.deepEqual(stepNotes(opened, 1), [{ key: "new_bare", args: { name: { name: "b", of: "t2" } } }]);
 });
