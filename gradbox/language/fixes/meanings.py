@@ -184,7 +184,7 @@ def copy_of_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     named = str(hint.facts.get("of") or "")
     work = program.edits()
     for node in program.own_nodes(statement) if statement is not None else ():
-        is_read = isinstance(node, ast.Name | ast.Attribute | ast.Call) and isinstance(
+        is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) and isinstance(
             getattr(node, "ctx", ast.Load()), ast.Load
         )
         if is_read and program.text(node) == named and not isinstance(work.parent_of(node), ast.Attribute):

@@ -1,9 +1,10 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import { callArguments } from "../statements/call_arguments.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import { argument, calleeName, calleePath, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
+import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -27,15 +28,30 @@ function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
  */
 function variantOf(facts: RunFacts, { layer, training, p, inner, outer, step }: LayerCall): string | null {
   if (layer !== "dropout" || !training || p <= 0 || !inner || !outer || outer.training) return null;
-  const code = facts.statementCode(step);
   if (inner.training && inner.module)
     return inner === outer || facts.index.modules.get(inner.module)?.within ? null : "unregistered";
-  if (inner.training) return /\bDropout\w*\(/.test(code) && inner !== outer ? "made" : null;
-  const attention = callArguments(code, "scaled_dot_product_attention");
-  if (attention) return attention.some((argument) => /\btraining\b/.test(argument)) ? null : "attention";
-  const args = callArguments(code, String.raw`\w*dropout\w*`);
-  if (!args || args.length > 2 || args.some((argument) => /^(?:training|train)\s*=/.test(argument))) return null;
+  const calls = callsIn(facts.syntax(step));
+  if (inner.training) return inner !== outer && calls.some(isDropoutMade) ? "made" : null;
+  const attention = calls.find((call) => nameOfFunction(call) === "scaled_dot_product_attention");
+  if (attention) return mentionsTraining(attention) ? null : "attention";
+  const call = calls.find((other) => nameOfFunction(other).includes("dropout"));
+  if (!call || hasUnpackedArguments(call) || argument(call, "training", 2) || argument(call, "train")) return null;
   return "function";
+}
+
+/** Whether a call makes a layer of dropout. */
+function isDropoutMade(call: SyntaxNode) {
+  return nameOfFunction(call).includes("Dropout");
+}
+
+/** What a function is called where it is from. */
+function nameOfFunction(call: SyntaxNode) {
+  return calleePath(call)?.split(".").at(-1) ?? calleeName(call);
+}
+
+/** Whether a call may depend on a mode. */
+function mentionsTraining(call: SyntaxNode) {
+  return hasUnpackedArguments(call) || [...walk(call)].some(({ value }) => value === "training");
 }
 
 function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {

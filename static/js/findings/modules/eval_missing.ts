@@ -6,7 +6,10 @@
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_modes.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
+import { expressionOf } from "../../syntax/statements.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import { modulePath } from "../training/rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -38,7 +41,7 @@ function variantOf(facts: RunFacts, call: LayerCall, calls: LayerCall[]): string
   if (!training || !inner?.training || !outer?.training || isUsedForTraining) return null;
   const size = facts.handle(op.inputs[0], step)?.shape?.[0] ?? 0;
   if (calls.some((other) => !other.training && isSameLayer(call, other))) return null;
-  if (isDiscarded(facts, step)) return null;
+  if (isDiscarded(facts, call)) return null;
   if (layer === "batch_norm") {
     if (size === 1 && (!op.grad_mode || hasTrainedBefore(facts, call, calls))) return "one";
     return op.grad_mode ? null : "batch_norm";
@@ -78,16 +81,28 @@ function isRepeatedSample(facts: RunFacts, call: LayerCall, calls: LayerCall[]) 
 }
 
 /** Whether the program throws the result away, as where batches only bring the running statistics up to date. */
-function isDiscarded(facts: RunFacts, step: number) {
-  const code = facts.statementCode(callingStep(facts, step));
-  return /^(?!print\b)[A-Za-z_][\w.[\]]*\((?:[^()]|\([^()]*\))*\)$/.test(code);
+function isDiscarded(facts: RunFacts, call: LayerCall) {
+  const step = callingStep(facts, call.step);
+  const tree = facts.syntax(step);
+  const expression = tree && expressionOf(tree);
+  if (expression?.kind !== "Call" || calleePath(expression) === "builtins.print") return false;
+  return !callsIn(expression)
+    .slice(1)
+    .some((inner) => isOutermost(facts, call, part(inner, "func"), step));
+}
+
+/** Whether an expression is the outermost module in whose call a layer ran. */
+function isOutermost(facts: RunFacts, { outer }: LayerCall, node: SyntaxNode | null, step: number) {
+  return Boolean(outer?.module) && resolveNode(facts, node, step) === outer?.module;
 }
 
 /** The statement `model.eval`, which names the method and does not call it. */
 function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
   for (let step = call.step - 1; step >= 0; step--) {
-    const path = facts.steps[step].kind === "statement" && /^([A-Za-z_][\w.]*)\.eval$/.exec(facts.statementCode(step));
-    if (path && resolvePath(facts, path[1], step) === call.outer?.module) return step;
+    const tree = facts.steps[step].kind === "statement" ? facts.syntax(step) : null;
+    const expression = tree && expressionOf(tree);
+    const read = expression && attributeRead(expression);
+    if (read?.attribute === "eval" && isOutermost(facts, call, read.object, step)) return step;
   }
   return null;
 }

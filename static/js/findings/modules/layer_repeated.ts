@@ -3,15 +3,16 @@
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
+import { callsIn, rootName } from "../../syntax/expressions.ts";
+import { mentionedNames } from "../../syntax/name_uses.ts";
+import { assignments } from "../../syntax/statements.ts";
+import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
 ];
-
-/** A list that a statement multiplies, with what is in it; a call within makes the layer there. */
-const MULTIPLIED_LIST = /\[([^[\]]*(?:\[[^[\]]*\][^[\]]*)*)\]\s*\*\s*[\w(]|[\w)]\s*\*\s*\[([^[\]]+)\]/;
 
 function diagnoseRepeatedLayer(facts: RunFacts): Diagnosis[] {
   /** by line */
@@ -37,16 +38,24 @@ interface Multiplication {
 
 /** The statement that multiplied a list, of those that led to the module. */
 function multiplyingStep(facts: RunFacts, step: number): Multiplication | null {
-  const own = facts.statementCode(step);
-  const names = new Set(own.match(/[A-Za-z_]\w*/g));
+  const own = facts.syntax(step);
+  if (!own) return null;
+  const names = mentionedNames(own);
   for (let i = step; i >= Math.max(0, step - 30); i--) {
-    const code = facts.statementCode(i);
-    const list = MULTIPLIED_LIST.exec(code);
-    const target = /^([A-Za-z_]\w*)\s*=[^=]/.exec(code)?.[1];
-    if (list && (i === step || code === own || (target && names.has(target))))
-      return { step: i, isMadeThere: /\w\(/.test(list[1] ?? list[2]) };
+    const tree = facts.syntax(i);
+    const list = multipliedList(tree);
+    if (tree && list && (tree === own || assignments(tree).some(({ target }) => names.has(rootName(target) ?? ""))))
+      return { step: i, isMadeThere: callsIn(list).length > 0 };
   }
   return null;
+}
+
+/** A list that a statement multiplies. */
+function multipliedList(tree: SyntaxNode | null): SyntaxNode | undefined {
+  return nodesOfKind(tree, "BinOp")
+    .filter(({ value }) => value === "*")
+    .flatMap(({ children }) => children)
+    .find(({ kind }) => kind === "List");
 }
 
 function diagnosisOf(

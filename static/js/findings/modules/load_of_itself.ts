@@ -7,19 +7,16 @@ import { attributeChanges } from "../facts/object_history.ts";
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/rounds.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
+import { argument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
 ];
-
-const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
-const LOAD = new RegExp(
-  String.raw`^(?:\w+\s*=\s*)?(${PATH})\.load_state_dict\(\s*(?:copy\.deepcopy\(\s*)?(${PATH})\.state_dict\(\)`,
-);
 
 interface OwnLoad {
   step: number;
@@ -32,7 +29,7 @@ interface OwnLoad {
 }
 
 function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
-  if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
+  if (!mayCallMethod(facts.trace.program, "load_state_dict")) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
   facts.steps.forEach(({ kind, line }, step) => {
@@ -46,9 +43,12 @@ function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
 function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
-  const [, into, from] = LOAD.exec(facts.statementCode(step)) ?? [];
-  const module = into ? resolvePath(facts, into, step) : null;
+  const [load] = methodCalls(facts.syntax(step), "load_state_dict");
+  const [state] = load ? methodCalls(argument(load, "state_dict", 0), "state_dict") : [];
+  const [to, source] = [load, state].map((call) => (call ? receiver(call) : null));
+  const module = to && source && resolveNode(facts, to, step);
   if (!module) return null;
+  const [into, from] = [to, source].map((node) => pathText(node) ?? node.text);
   const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
   const own = copies.filter(({ inputs: [to, source] }) => {
     const [storage, other] = [facts.tensor(to, step)?.storage, facts.tensor(source, step)?.storage];

@@ -6,8 +6,12 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { literal, pathText } from "../../syntax/expressions.ts";
+import { isTarget } from "../../syntax/name_uses.ts";
+import { assignments } from "../../syntax/statements.ts";
+import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -16,9 +20,8 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 const FLAG = "requires_grad";
-const ASSIGNMENT = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.\w+)*)\.([A-Za-z_]\w*)\s*=\s*(True|False)$/;
 /** Names that other libraries have for it. */
-const OTHER_NAMES = /^(?:trainable|requires_gradient|require_gradient|needs_grad)$/;
+const OTHER_NAMES = new Set(["trainable", "requires_gradient", "require_gradient", "needs_grad"]);
 const MAX_EDITS = 2;
 
 /** Of one line: the parameters that were meant, with the first step that ran it. */
@@ -35,26 +38,41 @@ function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
   /** by line */
   const byLine = new Map<number, MisspelledFlag[]>();
   facts.steps.forEach(({ kind, line }, step) => {
-    const flag = kind === "statement" ? misspelledFlagAt(facts, step) : null;
-    if (flag) addToList(byLine, line, flag);
+    const tree = kind === "statement" ? facts.syntax(step) : null;
+    for (const { target, value } of tree ? assignments(tree) : []) {
+      const flag = misspelledFlag(facts, step, target, literal(value));
+      if (flag) addToList(byLine, line, flag);
+    }
   });
   return [...byLine.values()].flatMap((flags) => diagnosisOf(facts, flags) ?? []);
 }
 
-function misspelledFlagAt(facts: RunFacts, step: number): MisspelledFlag | null {
-  const [, path, name, value] = ASSIGNMENT.exec(facts.statementCode(step).replace(/\s+#.*$/, "")) ?? [];
-  if (!name || name === FLAG || !(OTHER_NAMES.test(name) || editsBetween(name, FLAG) <= MAX_EDITS)) return null;
-  const uid = resolvePath(facts, path, step);
-  if (!uid || isAttributeReadByProgram(facts, name)) return null;
+function misspelledFlag(
+  facts: RunFacts,
+  step: number,
+  { kind, value: attribute, children: [object] }: SyntaxNode,
+  value: Literal | undefined,
+): MisspelledFlag | null {
+  const name = String(attribute);
+  if (kind !== "Attribute" || typeof value !== "boolean" || name === FLAG) return null;
+  if (!OTHER_NAMES.has(name) && editsBetween(name, FLAG) > MAX_EDITS) return null;
+  const uid = resolveNode(facts, object, step);
+  if (!uid || statementTrees(facts.trace.program).some((tree) => mayReadAttribute(tree, name))) return null;
   const isModule = uid[0] === "o";
   const uids = isModule ? tensorsOfModule(facts, uid, step) : uid[0] === "t" ? [uid] : [];
-  return uids.length ? { step, path, name, value: value === "True", isModule, uids } : null;
+  return uids.length ? { step, path: pathText(object) ?? object.text, name, value, isModule, uids } : null;
 }
 
-/** Whether the program reads the attribute, as one of its own. */
-function isAttributeReadByProgram(facts: RunFacts, name: string) {
-  const read = new RegExp(String.raw`(?:\.${name}\b(?!\s*=[^=])(?!\s*\()|["']${name}["'])`);
-  return facts.source.some((text) => read.test(text.replace(/#.*$/, "")));
+/** Whether a statement reads an attribute of that name, as one of the program's own, or is unknown. */
+function mayReadAttribute(tree: SyntaxNode | null, name: string) {
+  return (
+    tree === null ||
+    [...walk(tree)].some(
+      (node) =>
+        node.value === name &&
+        (node.kind === "Constant" || (node.kind === "Attribute" && !isTarget(node) && node.field !== "func")),
+    )
+  );
 }
 
 /** None where the tensors are as the flag says all the same, or where it makes no difference that they are not. */

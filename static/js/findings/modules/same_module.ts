@@ -4,12 +4,23 @@
  */
 
 import { findEntity } from "../../trace/entities.ts";
-import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { mentionsAt } from "../statements/program_text.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
+import {
+  argument,
+  calleeName,
+  methodCalls,
+  pathSteps,
+  pathText,
+  receiver,
+  rootName,
+} from "../../syntax/expressions.ts";
+import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
+import { assignments, expressionOf, statementsAround } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -18,19 +29,16 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
 ];
 
-const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
-const SECOND_NAME = new RegExp(`^(${PATH})$`);
-const COPIED_MODULE = /^([A-Za-z_][\w.]*?)(\.state_dict\(\)(?:\.copy\(\))?)?$/;
-const APPENDED_MODULE = /^([A-Za-z_][\w.]*)\.append\(\s*([A-Za-z_][\w.]*?)(\.state_dict\(\))?\s*\)$/;
 const MAX_STATEMENTS = 400;
 
 /** One name given to a module, or to its state dict, that has another. */
 interface SecondName {
-  /** name: the second; of: the first, with `.state_dict()` where that was called */
+  /** name: the second, root: where it begins; of: what it is given, an expression of `object`, the module */
   name: string;
-  of: string;
+  root: string;
+  of: SyntaxNode;
+  object: SyntaxNode;
   module: string;
-  isStateDict: boolean;
   /** it is given within an `if` or a loop, where a better one is found; count: how often the container has it */
   isConditional: boolean;
   count: number;
@@ -65,86 +73,83 @@ function secondNameDiagnoses(facts: RunFacts): Map<string, Diagnosis> {
 /** The names that are given to a module beside its own, each statement once. */
 function secondNames(facts: RunFacts): SecondName[] {
   const out: SecondName[] = [];
-  const seen = new Set<number>();
-  facts.steps.forEach(({ kind, stmt }, i) => {
-    if (kind !== "statement" || stmt == null || seen.size > MAX_STATEMENTS) return;
-    const statement = facts.trace.program.statements?.[stmt];
-    if (statement?.kind !== "Assign" && statement?.kind !== "Expr") return;
-    const names = statement.kind === "Assign" ? assignedNames(facts, i) : appendedNames(facts, i);
-    if (!names.length || seen.has(stmt)) return;
-    if (statement.kind === "Assign") seen.add(stmt);
-    out.push(...names);
+  const seen = new Set<SyntaxNode>();
+  facts.steps.forEach(({ kind }, i) => {
+    const tree = kind === "statement" && seen.size <= MAX_STATEMENTS ? facts.syntax(i) : null;
+    if (!tree || seen.has(tree)) return;
+    const names = assignedNames(facts, i, tree);
+    if (names.length) seen.add(tree);
+    out.push(...names, ...appendedNames(facts, i, tree));
   });
   return out;
 }
 
-function assignedNames(facts: RunFacts, step: number): SecondName[] {
-  const [left, right] = splitOnce(facts.statementCode(step).replace(/\s+#.*$/, ""));
-  const [targets, values] = [splitByComma(left), splitByComma(right)];
-  if (targets.length !== values.length) return [];
-  return targets.flatMap((target, k) => {
-    const name = SECOND_NAME.exec(target)?.[1];
-    const [, path, call = ""] = COPIED_MODULE.exec(values[k]) ?? [];
-    if (!name || !path || name === path) return [];
-    const module = moduleAt(facts, path, step);
+function assignedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondName[] {
+  return assignments(tree).flatMap(({ target, value, operator }) => {
+    const root = rootName(target);
+    if (!root || !value || operator) return [];
+    const object = receiverOfStateDict(value) ?? value;
+    const name = pathText(target) ?? target.text;
+    const module = name === pathText(object) ? null : moduleAt(facts, object, step);
     if (!module) return [];
     const isConditional = isWithinIfOfLoop(facts, step);
-    return [{ name, of: path + call, module, isStateDict: call !== "", isConditional, count: 1, step }];
+    return [{ name, root, of: value, object, module, isConditional, count: 1, step }];
   });
 }
 
-function appendedNames(facts: RunFacts, step: number): SecondName[] {
-  const [, list, path, call = ""] = APPENDED_MODULE.exec(facts.statementCode(step).replace(/\s+#.*$/, "")) ?? [];
-  const module = path ? moduleAt(facts, path, step) : null;
-  const listUid = module ? resolvePath(facts, list, step) : null;
-  const object = findEntity(facts.stateAt(step), listUid, "object");
-  if (!module || !object || call) return [];
-  const items = keyValuePairs(object)?.map(([, value]) => value) ?? object.items ?? [];
-  const count = items.filter((item) => referencedUid(item as Value) === module).length;
-  return count > 1 && object.type === "list"
-    ? [{ name: list, of: path, module, isStateDict: false, isConditional: true, count, step }]
-    : [];
+/** The module of which an expression is the state dict, or a shallow copy of that. */
+function receiverOfStateDict(node: SyntaxNode): SyntaxNode | null {
+  const object = node.kind === "Call" ? receiver(node) : null;
+  if (calleeName(node) === "state_dict") return object;
+  return object && calleeName(node) === "copy" ? receiverOfStateDict(object) : null;
 }
 
-/** The module that a path means, where it has parameters. */
-function moduleAt(facts: RunFacts, path: string, step: number): string | null {
-  const uid = resolvePath(facts, path, step);
+function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondName[] {
+  const call = expressionOf(tree);
+  const list = call?.kind === "Call" && calleeName(call) === "append" ? receiver(call) : null;
+  const of = list && call && argument(call, "object", 0);
+  const [root, module] = [rootName(list), of && moduleAt(facts, of, step)];
+  if (!list || !of || !root || !module) return [];
+  const object = findEntity(facts.stateAt(step), resolveNode(facts, list, step), "object");
+  const items = object?.type === "list" ? (object.items ?? []) : [];
+  const count = items.filter((item) => referencedUid(item as Value) === module).length;
+  const name = pathText(list) ?? list.text;
+  return count > 1 ? [{ name, root, of, object: of, module, isConditional: true, count, step }] : [];
+}
+
+/** The module that an expression means, where it has parameters. */
+function moduleAt(facts: RunFacts, node: SyntaxNode, step: number): string | null {
+  const uid = resolveNode(facts, node, step);
   return uid?.[0] === "o" && tensorsOfModule(facts, uid, step).length ? uid : null;
 }
 
 /** Whether a statement stands in an `if` that a loop runs again and again. */
-function isWithinIfOfLoop({ trace, steps }: RunFacts, step: number) {
-  const statements = trace.program.statements ?? [];
-  let isInIf = false;
-  for (let stmt = statements[steps[step].stmt ?? -1]?.parent ?? null; stmt !== null; ) {
-    const { kind, parent } = statements[stmt];
-    if (kind === "If") isInIf = true;
-    if (isInIf && (kind === "For" || kind === "While")) return true;
-    stmt = parent ?? null;
-  }
-  return false;
+function isWithinIfOfLoop({ trace: { program }, steps }: RunFacts, step: number) {
+  const kinds = [...statementsAround(program, steps[step].stmt ?? -1)].map((stmt) => program.statements?.[stmt].kind);
+  const innermost = kinds.indexOf("If");
+  return innermost >= 0 && kinds.slice(innermost).some((kind) => kind === "For" || kind === "While");
 }
 
 function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
-  const { name, of, module, step, isStateDict, isConditional, count } = given;
-  const isPlainName = /^\w+$/.test(of.replace(".state_dict()", ""));
-  const isSnapshot = SNAPSHOT_NAME.test(name) && !SNAPSHOT_NAME.test(of);
-  if (!isSnapshot && !(isConditional && isPlainName)) return null;
+  const { name, root, of, object, module, step, isConditional, count } = given;
+  const first = pathText(object) ?? object.text;
+  const isSnapshot = SNAPSHOT_NAME.test(name) && !SNAPSHOT_NAME.test(first);
+  if (!isSnapshot && !(isConditional && object.kind === "Name")) return null;
   const write = firstWriteAfter(facts, module, step);
-  if (!write || isRenamed(facts, of.replace(/\.state_dict.*/, ""), step)) return null;
-  const root = /^\w+/.exec(name)?.[0] ?? name;
+  if (!write || isRenamed(facts, first, step)) return null;
   const read = facts.steps.findIndex(
     ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
   );
+  const isStateDict = of !== object;
   if (read < 0 && !isConditional) return null;
   // one may want to see it move
   if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null;
   const x = codeFact(name);
-  const y = codeFact(of.replace(/\.state_dict.*/, ""));
+  const y = codeFact(first);
   const findingFacts = {
     x,
     y,
-    copied: codeFact(`copy.deepcopy(${of})`),
+    copied: codeFact(`copy.deepcopy(${of.text})`),
     n: count,
     code: facts.statementFact(step),
     effect: facts.steps[write.step].line,
@@ -164,22 +169,29 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     ],
     names: namesInFacts(x, y),
     facts: findingFacts,
-    fixes: [fixHint("copy_of_module", facts.place(step), { of })],
+    fixes: [fixHint("copy_of_module", facts.place(step), { of: of.text })],
   };
 }
 
 /** Whether a module is to be put back to what a name holds. */
 function isLoadedLater(facts: RunFacts, root: string, step: number) {
-  return facts.steps.some(
-    (_, i) => i > step && /load_state_dict\(/.test(facts.statementCode(i)) && mentionsAt(facts, i).names.has(root),
-  );
+  return facts.steps.some((_, i) => {
+    const tree = i > step ? facts.syntax(i) : null;
+    return tree !== null && methodCalls(tree, "load_state_dict").length > 0 && mentionedNames(tree).has(root);
+  });
 }
 
 /** Whether a statement reads what a name leads to, and does not only give it another meaning. */
 function isReadAt(facts: RunFacts, step: number, root: string, name: string) {
-  if (!mentionsAt(facts, step).names.has(root)) return false;
-  const [left, right] = splitOnce(facts.statementCode(step));
-  return right === "" || !splitByComma(left).includes(name) || new RegExp(`\\b${root}\\b`).test(right);
+  const tree = facts.syntax(step);
+  const reads = (tree && nameUses(tree).read.get(root)) ?? [];
+  const written = tree && reads.length ? targetsCalled(tree, name).map((target) => pathSteps(target)?.root) : [];
+  return reads.some((node) => !written.includes(node));
+}
+
+/** What a statement gives another meaning that is written so. */
+function targetsCalled(tree: SyntaxNode, name: string) {
+  return assignments(tree).flatMap(({ target, operator }) => (!operator && pathText(target) === name ? [target] : []));
 }
 
 /** The first write of one of a module's parameters by an optimizer, or the program, after a step. */
@@ -191,35 +203,11 @@ function firstWriteAfter(facts: RunFacts, module: string, step: number): { uid: 
   return writes.sort((a, b) => a.step - b.step)[0] ?? null;
 }
 
-/** Whether the first name is given another meaning later: then the module goes on under the second. */
+/** Whether the first name may be given another meaning later: then the module goes on under the second. */
 function isRenamed(facts: RunFacts, name: string, step: number) {
-  return facts.steps.some(
-    ({ kind }, i) =>
-      i > step &&
-      kind === "statement" &&
-      splitByComma(splitOnce(facts.statementCode(i))[0]).includes(name) &&
-      splitOnce(facts.statementCode(i))[1] !== "",
-  );
-}
-
-/** The two sides of an assignment; the second empty where it is none. */
-function splitOnce(code: string): [string, string] {
-  const match = /^([^=]*?[^=!<>+\-*/%@&|^])=(?!=)(.*)$/s.exec(code);
-  return match ? [match[1].trim(), match[2].trim()] : [code.trim(), ""];
-}
-
-/** The parts of a tuple, at its own commas. */
-function splitByComma(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let from = 0;
-  [...text].forEach((character, k) => {
-    if ("([{".includes(character)) depth++;
-    if (")]}".includes(character)) depth--;
-    if (character === "," && depth === 0) {
-      parts.push(text.slice(from, k).trim());
-      from = k + 1;
-    }
+  return facts.steps.some(({ kind }, i) => {
+    if (i <= step || kind !== "statement") return false;
+    const tree = facts.syntax(i);
+    return tree === null || targetsCalled(tree, name).length > 0;
   });
-  return [...parts, text.slice(from).trim()];
 }

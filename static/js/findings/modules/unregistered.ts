@@ -8,6 +8,7 @@ import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../f
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { statementTrees } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -15,14 +16,15 @@ const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;
 
 export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
-  const modules = moduleClassNames(facts);
-  if (!modules.size) return [];
+  const classes = new Set(
+    statementTrees(facts.trace.program).flatMap((tree) => (tree?.kind === "ClassDef" ? [tree.value] : [])),
+  );
   /** by line and attribute */
   const out = new Map<string, Diagnosis>();
   for (const change of attributeChanges(facts)) {
     const type = facts.scan.initialFields(change.owner)?.type ?? "";
     const key = `${facts.steps[change.step].line} ${change.name}`;
-    if (!modules.has(type) || !change.after || out.has(key)) continue;
+    if (!classes.has(type) || !change.after || out.has(key)) continue;
     const hiddenUids = hiddenParameters(facts, change);
     const diagnosis = hiddenUids.length ? diagnosisOf(facts, change, hiddenUids) : null;
     if (diagnosis) out.set(key, diagnosis);
@@ -30,20 +32,10 @@ export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-/** The classes of the program that derive from `nn.Module`. */
-function moduleClassNames(facts: RunFacts): Set<string> {
-  const out = new Set<string>();
-  for (const line of facts.source) {
-    const match = /^\s*class\s+(\w+)\s*\(([^)]*)\)/.exec(line);
-    const bases = (match?.[2] ?? "").split(",").map((base) => base.trim());
-    if (match && bases.some((base) => /(^|\.)Module$/.test(base) || out.has(base))) out.add(match[1]);
-  }
-  return out;
-}
-
-/** The leaves that an attribute leads to and `parameters()` does not give. */
-function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): string[] {
+/** The leaves that an attribute of a module leads to and `parameters()` does not give. */
+function hiddenParameters(facts: RunFacts, { owner, after, step }: AttributeChange): string[] {
   const entities = facts.stateAt(step);
+  if (typeof findEntity(entities, owner, "object")?.training !== "boolean") return [];
   const tensor = findEntity(entities, after, "tensor");
   const frame = findEntity(entities, facts.steps[step].frame, "frame");
   if (tensor) {
