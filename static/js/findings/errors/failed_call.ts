@@ -4,7 +4,8 @@ import { tensorsReadByStatement } from "../statements/expressions.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -67,8 +68,8 @@ function operandNamed(facts: RunFacts, uid: string, step: number): Operand[] {
 
 /** The gradients that an optimizer was to use, where its `step()` raised; the unusual ones first. */
 function gradientsOfOptimizerStep(facts: RunFacts, step: number): string[] {
-  const path = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.statementCode(step))?.[1];
-  const uid = path ? resolvePath(facts, path, step) : null;
+  const [call] = methodCalls(facts.syntax(step), "step");
+  const uid = call ? resolveNode(facts, receiver(call), step) : null;
   if (!uid || !optimizersOf(facts).has(uid)) return [];
   const gradients = optimizerParameters(facts, uid, step).flatMap((param) => facts.tensor(param, step)?.grad ?? []);
   const unusual = gradients.filter((grad) => (facts.tensor(grad, step)?.layout ?? "strided") !== "strided");

@@ -3,6 +3,8 @@
 import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
 import { nameBoundAt } from "../graph/no_graph.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { pathText } from "../../syntax/expressions.ts";
+import { assignments } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -22,7 +24,8 @@ function diagnoseRequiresGradOfIntegers(facts: RunFacts): Diagnosis[] {
       ? askedTensor
       : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
   const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isIntegral))?.outputs[0] ?? null;
-  const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.statementCode(step))?.[1];
+  const tree = facts.syntax(step);
+  const target = tree && pathText(assignments(tree)[0]?.target ?? null);
   const x = mention
     ? { code: mention.text }
     : target

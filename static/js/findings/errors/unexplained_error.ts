@@ -14,6 +14,7 @@ import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { findMentionedEntities } from "../statements/expressions.ts";
 import { shapeText, type Operand } from "./operands.ts";
 import { dimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
+import { argument, callsIn, literal } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -263,7 +264,7 @@ function sparseEmbeddingLink(facts: RunFacts, operand: Operand, step: number): C
   if (!param) return null;
   const made = Math.max(0, facts.birthStep(param));
   const x = facts.nameFact(param, step);
-  if (!/sparse\s*=\s*True/.test(facts.statementCode(made))) return null;
+  if (!callsIn(facts.syntax(made)).some((call) => literal(argument(call, "sparse")) === true)) return null;
   return chainLink(
     facts.place(made),
     "counted",

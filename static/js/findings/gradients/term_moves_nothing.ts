@@ -13,6 +13,9 @@ import { mentionsAt } from "../statements/program_text.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
+import { literal, methodCalls } from "../../syntax/expressions.ts";
+import { nameUses } from "../../syntax/name_uses.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -189,12 +192,19 @@ function valueCutAt(
 /** Whether a cut hands values to Python or NumPy; a `detach` only where its statement goes on to them. */
 function doesLeaveTorch(facts: RunFacts, { reason, step }: EventOccurrence<"path_cut">) {
   if (reason === "item" || reason === "numpy") return true;
-  return (reason === "detach" || reason === "data") && /\.(?:numpy|tolist)\(/.test(facts.statementCode(step));
+  return (reason === "detach" || reason === "data") && methodCalls(facts.syntax(step), "numpy", "tolist").length > 0;
 }
 
 /** Whether a statement adds a name as it is, or times a number. */
-function isAddedByName(code: string, name: string) {
-  return new RegExp(`[+-]=?\\s*(?:[\\d.e-]+\\s*\\*\\s*)?${name}\\b(?!\\s*[*/([.@])`).test(code);
+function isAddedByName(tree: SyntaxNode | null, name: string) {
+  return ((tree && nameUses(tree).read.get(name)) ?? []).some((node) => isTermOfSum(node));
+}
+
+function isTermOfSum({ parent, field }: SyntaxNode): boolean {
+  if (parent?.kind !== "BinOp" && parent?.kind !== "AugAssign") return false;
+  if (["+", "-"].includes(String(parent.value))) return field !== "target";
+  const isScaled = parent.value === "*" && parent.children.some((factor) => literal(factor) !== undefined);
+  return isScaled && isTermOfSum(parent);
 }
 
 /** What a tensor is a multiple of. */
@@ -212,7 +222,7 @@ function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
     if (!op || op.step > step || !/^(?:add|sub)$/.test(operationName(op.name))) continue;
     for (const input of op.inputs) sumUids.add(input);
     if (op.inputs.length !== 1) continue;
-    const cut = valueCutAt(facts, op.step, (name) => isAddedByName(facts.statementCode(op.step), name));
+    const cut = valueCutAt(facts, op.step, (name) => isAddedByName(facts.syntax(op.step), name));
     const isBefore = cut && (cut.step < op.step || (cut.op ?? 0) < op.at);
     if (cut && isBefore && !sumUids.has(cut.tensor))
       terms.push({

@@ -26,12 +26,7 @@ const FOR_OTHER_TEXTS = new Set([
 
 /** Modules that still read Python by regular expressions. The list only gets shorter. */
 const NOT_YET = new Set<string>([
-  "findings/errors/failed_call.ts",
-  "findings/errors/int_requires_grad.ts",
-  "findings/errors/unexplained_error.ts",
   "findings/facts/run_facts.ts",
-  "findings/facts/write_facts.ts",
-  "findings/gradients/term_moves_nothing.ts",
   "findings/graph/checkpoint_call.ts",
   "findings/graph/custom_contract.ts",
   "findings/graph/custom_function.ts",
