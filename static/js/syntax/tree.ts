@@ -20,6 +20,9 @@ export interface SyntaxNode {
   text: string;
   /** of the source, from 1 */
   line: number;
+  /** in characters of the source */
+  start: number;
+  end: number;
 }
 
 /** by program, then by statement; null where a statement's syntax is unknown */
@@ -62,6 +65,8 @@ function treeOf(statement: Statement, source: ProgramSource): SyntaxNode | null 
       path: syntax.paths?.[k] ?? null,
       text: source.text(base + syntax.starts[k], base + syntax.ends[k]),
       line: source.lineAt(base + syntax.starts[k]),
+      start: base + syntax.starts[k],
+      end: base + syntax.ends[k],
     };
     nodes.push(node);
     parent?.children.push(node);
@@ -69,7 +74,8 @@ function treeOf(statement: Statement, source: ProgramSource): SyntaxNode | null 
   return nodes[0] ?? null;
 }
 
-function sourceOf(program: Program): ProgramSource {
+/** The source of a program by places in it. */
+export function sourceOf(program: Program): ProgramSource {
   const known = sourcesByProgram.get(program);
   if (known) return known;
   const source = new ProgramSource(program.source);

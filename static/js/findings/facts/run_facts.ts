@@ -10,10 +10,11 @@ import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
 import { StepNames } from "./step_names.ts";
+import { textOfStatement } from "../../syntax/statement_text.ts";
 import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
-import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../../trace/wire.ts";
+import type { CodePlace, Event, SkippedIteration, Step, Tensor, Trace } from "../../trace/wire.ts";
 
 interface RunError {
   type: string;
@@ -31,8 +32,6 @@ interface RunError {
 
 /** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
 const MAX_STATEMENT_CHARACTERS = 4000;
-
-const COMPOUND_STATEMENT_KIND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassDef|Match)$/;
 
 /** Built for one trace; every method answers for the state after a step, unless it says otherwise. */
 export class RunFacts {
@@ -141,8 +140,9 @@ export class RunFacts {
 
   /** A short form of the statement that called the engine, as a fact. */
   backwardStatementFact({ stmt, step }: BackwardCall): CodeFact {
-    const statement = this.trace.program.statements?.[stmt ?? -1];
-    return statement ? shortCodeFact(this.textOfStatement(statement)) : this.statementFact(step);
+    return typeof stmt === "number"
+      ? shortCodeFact(textOfStatement(this.trace.program, stmt))
+      : this.statementFact(step);
   }
 
   /** A step's line in a sentence; empty for what was there before. */
@@ -150,33 +150,21 @@ export class RunFacts {
     return showsWhatWasThere(this.steps[step]) ? "" : this.place(step).line;
   }
 
-  /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where
-   * there is none. */
+  /** The statement of a step as `textOfStatement` has it, but for the end of a very long one. */
   statementCode(step: number) {
     return this.statementText(step).slice(0, MAX_STATEMENT_CHARACTERS);
   }
 
   statementText(step: number) {
-    const stmt = this.steps[step]?.stmt ?? -1;
-    const statement = this.trace.program.statements?.[stmt];
-    if (!statement) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
-    this._codes[stmt] ??= this.textOfStatement(statement);
+    const { stmt, line } = this.steps[step] ?? {};
+    if (typeof stmt !== "number") return this.source[(line ?? 0) - 1]?.trim() ?? "";
+    this._codes[stmt] ??= textOfStatement(this.trace.program, stmt);
     return this._codes[stmt];
   }
 
   /** What the statement of a step mentions, of a block its head; null where that is unknown. */
   syntax(step: number): SyntaxNode | null {
     return statementTree(this.trace.program, this.steps[step]?.stmt);
-  }
-
-  textOfStatement(statement: Statement) {
-    if (COMPOUND_STATEMENT_KIND.test(statement.kind) || statement.end_line === statement.line)
-      return this.source[statement.line - 1]
-        .slice(statement.col, COMPOUND_STATEMENT_KIND.test(statement.kind) ? undefined : statement.end_col)
-        .trim();
-    const lines = this.source.slice(statement.line - 1, statement.end_line);
-    lines[lines.length - 1] = lines[lines.length - 1].slice(0, statement.end_col);
-    return [lines[0].slice(statement.col), ...lines.slice(1).map((line) => line.trim())].join(" ").trim();
   }
 
   /** A short form of a step's statement, as a fact. */
@@ -284,8 +272,7 @@ export class RunFacts {
   }
 }
 
-function shortCodeFact(statement: string): CodeFact {
-  const text = statement.replace(/\s+#.*$/, "");
+function shortCodeFact(text: string): CodeFact {
   return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 

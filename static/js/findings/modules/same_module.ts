@@ -149,7 +149,7 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
   const findingFacts = {
     x,
     y,
-    copied: codeFact(`copy.deepcopy(${of.text})`),
+    copied: codeFact(`copy.deepcopy(${first}${isStateDict ? ".state_dict()" : ""})`),
     n: count,
     code: facts.statementFact(step),
     effect: facts.steps[write.step].line,

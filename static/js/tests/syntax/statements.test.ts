@@ -28,6 +28,7 @@ import {
   namedValue,
   namesWritten,
 } from "../../syntax/statements.ts";
+import { textOfStatement } from "../../syntax/statement_text.ts";
 import { nodesOfKind, part, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 
@@ -227,4 +228,27 @@ test("a statement whose syntax is unknown has no tree", () => {
     statements: [{ line: 1, col: 0, end_line: 1, end_col: 5, kind: "Assign" }],
   };
   assert.deepEqual(statementTrees(program), [null]);
+});
+
+test("a statement is one line without comments, a block its head", () => {
+  const texts = {
+    "x = 1  # one": "x = 1",
+    "x = f('a #b',  # first: one\n      # second\n      y)": "x = f('a #b', y)",
+    "x = f'😀{y} #'; z = 2 # 二": "x = f'😀{y} #'",
+    "if (a and  # both:\n    b[1:]): c()": "if (a and b[1:]):",
+    "@d  # :\ndef f(x: int = 1) -> {1: 2}:  # f\n  pass": "def f(x: int = 1) -> {1: 2}:",
+    "class A: x = 1": "class A:",
+    "with a as b, c:\n  pass": "with a as b, c:",
+    "try:  # it\n  pass\nexcept E: pass": "try:",
+    "match x:\n  case 1: pass": "match x:",
+  };
+  const programs = recorded(...Object.keys(texts));
+  assert.deepEqual(
+    programs.map((program) => textOfStatement(program, 0)),
+    Object.values(texts),
+  );
+  const [{ source, statements }] = recorded("if (a and  # both\n    b): c()");
+  const unknown = { source, statements: statements?.map(({ syntax: _, ...statement }) => statement) } as Program;
+  assert.equal(textOfStatement(unknown, 0), "if (a and  # both");
+  assert.equal(textOfStatement(unknown, 1), "c()");
 });
