@@ -115,7 +115,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
     .flatMap((each) => opened.index.handlesOfStorage(each, index))
     .filter((other) => other !== uid && before.has(other));
   const { names: mentioned } = mentionsAt(new RunFacts(opened), index);
-  const isMentioned = (handle: string) => mentioned.has(pathOf(handle)?.match(/^\w+/)?.[0] ?? "");
+  const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
   if (other) return [noteOfSharing(context, bound, entity, other)];
   const args = { name: bound, size: sizeOf(entity), memory: ownMemory(entity) };

@@ -3,6 +3,8 @@
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
+import { firstNameOf, literal } from "../syntax/expressions.ts";
+import { assignments } from "../syntax/statements.ts";
 import type { AskableStatement } from "./units.ts";
 
 const BYTES_QUESTION_WEIGHT = 71;
@@ -12,16 +14,17 @@ export function askLiveBytes({
   at,
   step,
   before,
-  code,
+  tree,
   namedBefore,
   named,
   isBackward,
   raised,
 }: AskableStatement): Partial<PredictQuestion>[] {
-  if (isBackward || raised || !/^del\b|=\s*None\s*(#.*)?$/.test(code)) return [];
+  const isLetGo = tree && (tree.kind === "Delete" || assignments(tree).some(({ value }) => literal(value) === null));
+  if (isBackward || raised || !isLetGo) return [];
   const { liveBytesByStep: bytes } = opened.index;
   const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));
-  const droppedNames = namedBefore.filter(({ name, uid }) => /^\w+$/.test(name) && uidByName.get(name) !== uid);
+  const droppedNames = namedBefore.filter(({ name, uid }) => firstNameOf(name) === name && uidByName.get(name) !== uid);
   if (!droppedNames.length) return [];
   const sizes = new Map(
     droppedNames.map(({ handle }) => [

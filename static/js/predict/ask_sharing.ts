@@ -3,6 +3,7 @@
 import { findEntity, type Handle } from "../trace/entities.ts";
 import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import { elementsOfHandle, memoryReadByHandle } from "./readings.ts";
+import { argument, calleeName, callsIn, firstNameOf, literal, methodCalls } from "../syntax/expressions.ts";
 import type { Entities } from "../trace/state.ts";
 import type { AskableStatement } from "./units.ts";
 
@@ -16,7 +17,7 @@ const PLAIN_LEAF_QUESTION_WEIGHT = 44;
 /** What the statement bound to a plain name and made. */
 function tensorsMadeByStatement({ opened, step, named, isBackward, raised }: AskableStatement) {
   const { fresh } = opened.at(step);
-  return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && /^\w+$/.test(name));
+  return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && firstNameOf(name) === name);
 }
 
 /** Asked where the numbers alone do not tell. */
@@ -57,16 +58,20 @@ function doHandlesShareCell(entities: Entities, first: Handle, second: Handle) {
 }
 
 export function askIsLeaf(unit: AskableStatement): PartialQuestion[] {
-  const { before, code, namedBefore, mentioned } = unit;
+  const { before, tree, namedBefore, mentioned } = unit;
   const comesFromRequiringGrad = namedBefore.some(
-    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && findEntity(before, uid, "tensor")?.requires_grad,
+    ({ name, uid }) => mentioned.names.has(firstNameOf(name)) && findEntity(before, uid, "tensor")?.requires_grad,
   );
-  const requestsGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
+  const requestsGrad = callsIn(tree).some(
+    (call) =>
+      ["requires_grad_", "Parameter"].includes(calleeName(call)) || literal(argument(call, "requires_grad")) === true,
+  );
   return tensorsMadeByStatement(unit).flatMap(({ name, uid, handle }) => {
     if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromRequiringGrad || requestsGrad))
       return [];
     if (handle.leaf && !comesFromRequiringGrad) return []; // made as a leaf, and nothing else
-    const isSurprising = handle.leaf || requestsGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
+    const isSurprising =
+      handle.leaf || requestsGrad || methodCalls(tree, "to", "cuda", "cpu", "float", "double", "half").length > 0;
     const weight = isSurprising ? SURPRISING_LEAF_QUESTION_WEIGHT : PLAIN_LEAF_QUESTION_WEIGHT;
     const reason = handle.leaf ? "predict_why_leaf" : "predict_why_no_leaf";
     return [{ kind: "leaf", what: name, uid, weight, reason, ...yesNoAnswer(handle.leaf) }];

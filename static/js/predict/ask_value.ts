@@ -14,6 +14,7 @@ import {
   memoryReadByHandle,
   haveSameCells,
 } from "./readings.ts";
+import { methodCalls } from "../syntax/expressions.ts";
 import type { NamedHandle, AskableStatement } from "./units.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
@@ -102,7 +103,7 @@ function askCopiedElement(unit: AskableStatement): PartialQuestion[] {
 
 /** What an optimizer, or a step by hand, makes of a parameter: typed. */
 function askSteppedParameter(unit: AskableStatement): PartialQuestion[] {
-  if (!/\.step\(|\.grad\b/.test(unit.code)) return [];
+  if (!unit.mentioned.gradReads.length && !methodCalls(unit.tree, "step").length) return [];
   for (const candidate of unit.named) {
     if (!candidate.handle.requires_grad) continue;
     const changed = changedElements(unit, candidate).find(

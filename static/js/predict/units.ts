@@ -4,6 +4,7 @@ import { RunFacts } from "../findings/facts/run_facts.ts";
 import { mentionsAt, type StatementMentions } from "../findings/statements/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
+import type { SyntaxNode } from "../syntax/tree.ts";
 import type { Step } from "../trace/wire.ts";
 
 /** a tensor or array as the statement's function calls it */
@@ -20,7 +21,8 @@ export interface AskableStatement {
   step: number;
   line: number;
   stmt: number;
-  code: string;
+  /** null where it is unknown */
+  tree: SyntaxNode | null;
   isBackward: boolean;
   raised: boolean;
   /** before, after: the states there */
@@ -45,7 +47,6 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
     const step = askableStatementEnd(steps, at + 1);
     if (step === null) continue;
     const { line, stmt, kind, frame } = steps[step];
-    const code = facts.statementCode(step);
     const before = opened.state(at);
     const after = opened.state(step);
     yield {
@@ -54,7 +55,7 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
       step,
       line,
       stmt: stmt ?? -line,
-      code,
+      tree: facts.syntax(step),
       isBackward: step > at + 1,
       raised: kind === "raise",
       before,
