@@ -1,6 +1,7 @@
 /** Notes on what a statement bound to names, and on calls and returns. */
 
 import { findEntity, findHandle, isHandle, type Frame, type Handle } from "../trace/entities.ts";
+import { firstNameOf } from "../syntax/expressions.ts";
 import { mentionsAt } from "../findings/statements/program_text.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel } from "../trace/reads.ts";
