@@ -78,7 +78,7 @@ function keyText(key: SyntaxNode) {
  * The dotted path that an expression leads to where that begins at an import or at what Python has itself:
  * `torch.nn.functional.relu` for `F.relu`, `builtins.print` for `print`.
  */
-function importedPath(node: SyntaxNode | null): string | null {
+export function importedPath(node: SyntaxNode | null): string | null {
   const attributes: Literal[] = [];
   for (let inner = node; inner; inner = inner.children[0]) {
     if (inner.kind === "Name") return inner.path && [inner.path, ...attributes.reverse()].join(".");
