@@ -3,10 +3,11 @@
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
-import { walk } from "../../syntax/tree.ts";
+import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
+const pathsFilledBy = new WeakMap<SyntaxNode, string[]>();
 const NUMBER_CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
 export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
@@ -56,19 +57,21 @@ export function lastNumberConversion(facts: RunFacts, step: number) {
   const tree = facts.syntax(step);
   const paths = new Set(tree ? [...walk(tree)].map(pathText) : []);
   return facts.eventsOfKind("path_cut").findLast((event) => {
-    if (!NUMBER_CONVERSIONS.has(event.reason)) return false;
-    return event.step === step || (event.step < step && pathsSet(facts, event.step).some((path) => paths.has(path)));
+    if (!NUMBER_CONVERSIONS.has(event.reason) || event.step > step) return false;
+    const { set, frame } = facts.steps[event.step];
+    const names = [...Object.keys(set?.[frame ?? ""]?.vars ?? {}), ...pathsFilled(facts.syntax(event.step))];
+    return event.step === step || names.some((path) => paths.has(path));
   });
 }
 
-/** What a step gives a value to: names and attributes, and containers that it puts something in. */
-function pathsSet(facts: RunFacts, step: number): (string | null)[] {
-  const { set, frame } = facts.steps[step];
-  const tree = facts.syntax(step);
-  const targets = tree ? assignments(tree).map(({ target }) => target) : [];
-  const filled = [
-    ...methodCalls(tree, "append", "extend", "insert").map(receiver),
-    ...targets.map((target) => (target.kind === "Subscript" ? target.children[0] : target)),
-  ];
-  return [...Object.keys(set?.[frame ?? ""]?.vars ?? {}), ...filled.map(pathText)].filter((path) => path !== null);
+/** The attributes that a statement gives a value to, and the containers that it puts something in. */
+function pathsFilled(tree: SyntaxNode | null): string[] {
+  if (!tree) return [];
+  const known = pathsFilledBy.get(tree);
+  if (known) return known;
+  const targets = assignments(tree).map(({ target }) => (target.kind === "Subscript" ? target.children[0] : target));
+  const containers = methodCalls(tree, "append", "extend", "insert").map(receiver);
+  const paths = [...targets, ...containers].map(pathText).filter((path) => path !== null);
+  pathsFilledBy.set(tree, paths);
+  return paths;
 }
