@@ -242,7 +242,7 @@ READ_NOTHING_KEPT = ("agreement", "determinism", "displayhook", "goldens", "isol
 """The tests of the recorder itself: a recording of theirs is made in the same run."""
 
 
-def test_tests_of_the_recorder_record() -> None:
+def test_tests_of_the_recorder_use_no_stored_recordings() -> None:
     files = {path.stem: path for path in (ROOT / "tests").rglob("test_*.py")}
     texts = {name: files[f"test_{name}"].read_text() for name in READ_NOTHING_KEPT}
     assert [name for name, text in texts.items() if "tests.recordings" in text or "findings_of(" in text] == []
