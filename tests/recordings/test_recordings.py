@@ -182,7 +182,9 @@ def test_the_share_that_is_checked_changes_with_the_seed(tmp_path: Path) -> None
     assert 5 < len(one) < 60 and 5 < len(two) < 60 and one != two
 
 
-@pytest.mark.parametrize("damage", [b"", b"no gzip", gzip.compress(b"{}" * 99)[:-9]])
+@pytest.mark.parametrize(
+    "damage", [b"", b"no gzip", gzip.compress(b"{}" * 99)[:-9]], ids=["empty", "no gzip", "cut off"]
+)
 def test_a_damaged_recording_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     recorder = Recorder()
     kept(tmp_path, recorder).document("x = 1\n")
