@@ -27,12 +27,6 @@ const FOR_OTHER_TEXTS = new Set([
 
 /** Modules that still read Python by regular expressions. The list only gets shorter. */
 const NOT_YET = new Set<string>([
-  "findings/graph/checkpoint_call.ts",
-  "findings/graph/custom_contract.ts",
-  "findings/graph/custom_function.ts",
-  "findings/graph/grad_mode.ts",
-  "findings/graph/no_graph.ts",
-  "findings/graph/number_loss.ts",
   "findings/hooks/hook_keeps_last.ts",
   "findings/hooks/hook_late_binding.ts",
   "findings/hooks/hook_misses.ts",
@@ -41,12 +35,6 @@ const NOT_YET = new Set<string>([
   "findings/memory/leaf_inplace.ts",
   "findings/memory/memory_cycles.ts",
   "findings/memory/saved_overwritten.ts",
-  "findings/numbers/empty_mean.ts",
-  "findings/numbers/integer_wrapped.ts",
-  "findings/samples/loss_of_last_batch.ts",
-  "findings/samples/mean_of_means.ts",
-  "findings/samples/samples_mixed.ts",
-  "findings/samples/view_swaps_axes.ts",
   "findings/training/clip_of_used_up.ts",
   "findings/training/clip_without_gradient.ts",
   "findings/training/exhausted_parameters.ts",
@@ -55,8 +43,6 @@ const NOT_YET = new Set<string>([
   "findings/training/schedule_in_vain.ts",
   "findings/training/scheduler_first.ts",
   "layout/loom/run_rows.ts",
-  "nets/net_places.ts",
-  "training/round_series.ts",
 ]);
 
 /** Whether a module reads a program's text, and has regular expressions. */
