@@ -107,7 +107,7 @@ export function calleeName(call: SyntaxNode): string {
   return func?.kind === "Attribute" || func?.kind === "Name" ? String(func.value) : "";
 }
 
-/** How what a call calls is named where it is defined: `relu` of `r(x)` after `from torch.nn.functional import relu as r`. */
+/** How what a call calls is named where it is defined: `relu` of `r(x)` after `from torch import relu as r`. */
 export function functionName(call: SyntaxNode): string {
   return calleePath(call)?.split(".").at(-1) ?? calleeName(call);
 }

@@ -3,7 +3,7 @@
 import { addToList } from "../../trace/multimap.ts";
 import { callsIn, functionName } from "../../syntax/expressions.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { executedWith } from "../statements/executed.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
 import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -29,8 +29,8 @@ function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
 
 /** The steps that clip gradients, with the call that does. */
 export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
-  const clipCall = (tree: SyntaxNode) => callsIn(tree).find((call) => CLIP_FUNCTIONS.has(functionName(call)));
-  return executedWith(facts, clipCall).filter(({ step }) => !facts.steps[step].skipped);
+  const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(functionName(call)));
+  return foundInSteps(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 
 /**

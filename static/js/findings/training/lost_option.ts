@@ -5,7 +5,7 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { executedWith } from "../statements/executed.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
 import { resolveNode } from "../facts/resolve.ts";
 import {
   argument,
@@ -41,7 +41,7 @@ function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
   /** by statement */
   const out = new Map<number, Diagnosis>();
   const { program } = facts.trace;
-  for (const { step, stmt, found } of executedWith(facts, (tree, index) => lostOption(program, tree, index))) {
+  for (const { step, stmt, found } of foundInSteps(facts, (tree, index) => lostOptions(program, tree, index))) {
     const optimizer = out.has(stmt) ? undefined : optimizers.get(resolveNode(facts, found.owner, step) ?? "");
     const later = optimizer?.steps.find((other) => other > step);
     if (!optimizer || later === undefined) continue;
@@ -52,19 +52,18 @@ function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
 }
 
 /** What a statement sets to no effect, as it and the loops around it say. */
-function lostOption(program: Program, tree: SyntaxNode, stmt: number): LostOption | null {
-  for (const { target } of assignments(tree)) {
+function lostOptions(program: Program, tree: SyntaxNode, stmt: number): LostOption[] {
+  return assignments(tree).flatMap(({ target }) => {
     const option = target.kind === "Subscript" ? literal(part(target, "slice")) : undefined;
-    if (typeof option !== "string" || !OPTIONS.has(option)) continue;
+    if (typeof option !== "string" || !OPTIONS.has(option)) return [];
     const [group] = target.children;
     const copied = group.kind === "Subscript" ? ownerOfCopiedGroups(group.children[0]) : null;
     if (copied) return { variant: "copied_groups", owner: copied, option, loop: 0 };
     const read = attributeRead(group);
-    if (read?.attribute === "defaults")
-      return mayReadDefaults(program) ? null : { variant: "defaults", owner: read.object, option, loop: 0 };
-    return group.kind === "Name" ? optionOfLoop(program, stmt, String(group.value), option) : null;
-  }
-  return null;
+    if (read?.attribute === "defaults" && !mayReadDefaults(program))
+      return { variant: "defaults", owner: read.object, option, loop: 0 };
+    return (group.kind === "Name" && optionOfLoop(program, stmt, String(group.value), option)) || [];
+  });
 }
 
 /** Of `optimizer.state_dict()["param_groups"]` the optimizer. */

@@ -2,7 +2,7 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { executedWith } from "../statements/executed.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
 import { resolveNode } from "../facts/resolve.ts";
 import { attributeRead, pathText } from "../../syntax/expressions.ts";
 import { isTarget } from "../../syntax/name_uses.ts";
@@ -26,25 +26,22 @@ function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
   const out = new Map<SyntaxNode, Diagnosis>();
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
-  for (const { step, found } of executedWith(facts, optionsSet))
-    for (const { target, value } of found) {
-      const path = pathText(target.children[0]);
-      const optimizer = optimizers.get(resolveNode(facts, target.children[0], step) ?? "");
-      const later = optimizer?.steps.find((other) => other > step);
-      if (!path || !optimizer || !value || later === undefined || out.has(target)) continue;
-      if (!TORCH_OPTIMIZERS.has(facts.scan.initialFields(optimizer.uid)?.type ?? "")) continue;
-      const name = String(target.value);
-      if (!isAttributeReadByProgram(facts, path, name))
-        out.set(target, diagnosisOf(facts, step, later, path, name, value.text));
-    }
+  for (const { step, found } of foundInSteps(facts, optionsSet)) {
+    const { target, value } = found;
+    const path = pathText(target.children[0]);
+    const optimizer = optimizers.get(resolveNode(facts, target.children[0], step) ?? "");
+    const later = optimizer?.steps.find((other) => other > step);
+    if (!path || !optimizer || !value || later === undefined || out.has(target)) continue;
+    const type = facts.scan.initialFields(optimizer.uid)?.type ?? "";
+    const name = String(target.value);
+    if (TORCH_OPTIMIZERS.has(type) && !isAttributeReadByProgram(facts, path, name))
+      out.set(target, diagnosisOf(facts, step, later, path, name, value.text));
+  }
   return [...out.values()];
 }
 
 function optionsSet(tree: SyntaxNode) {
-  const options = assignments(tree).filter(
-    ({ target: { kind, value } }) => kind === "Attribute" && OPTIONS.has(`${value}`),
-  );
-  return options.length ? options : null;
+  return assignments(tree).filter(({ target }) => target.kind === "Attribute" && OPTIONS.has(String(target.value)));
 }
 
 /** Whether the program reads the attribute, as to hand it on to the groups; also where a statement is unknown. */

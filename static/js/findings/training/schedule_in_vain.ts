@@ -8,7 +8,7 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { learningRateAt } from "./scheduler_first.ts";
 import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { executedWith } from "../statements/executed.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
 import { resolveNode } from "../facts/resolve.ts";
 import { argument, calleeName, functionName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, expressionOf } from "../../syntax/statements.ts";
@@ -48,7 +48,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
   let seen = 0;
-  for (const { step } of executedWith(facts, steppedNode)) {
+  for (const { step } of foundInSteps(facts, steppedNodes)) {
     if (updates.has(step)) continue;
     if (seen++ > MAX_STATEMENTS) break;
     for (const { uid, made } of optimizers) {
@@ -61,19 +61,19 @@ function rateChanges(facts: RunFacts): RateChange[] {
 }
 
 /** Of a statement like `scheduler.step()`: the scheduler. */
-function steppedNode(tree: SyntaxNode): SyntaxNode | null {
+function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
   const call = expressionOf(tree);
-  return call && calleeName(call) === "step" ? receiver(call) : null;
+  const stepped = call && calleeName(call) === "step" ? receiver(call) : null;
+  return stepped ? [stepped] : [];
 }
 
 /** Of `scheduler = StepLR(optimizer, …)`: what it is assigned to, and the optimizer. */
-function scheduleMade(tree: SyntaxNode) {
-  for (const { target, value } of assignments(tree)) {
+function schedulesMade(tree: SyntaxNode) {
+  return assignments(tree).flatMap(({ target, value }) => {
     const name = value ? functionName(value) : "";
     const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && argument(value, "optimizer", 0);
-    if (optimizer) return { target, optimizer };
-  }
-  return null;
+    return optimizer ? { target, optimizer } : [];
+  });
 }
 
 function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
@@ -160,7 +160,7 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
-  for (const { step, found } of executedWith(facts, (tree) => scheduleMade(tree) ?? steppedNode(tree))) {
+  for (const { step, found } of foundInSteps(facts, (tree) => [...schedulesMade(tree), ...steppedNodes(tree)])) {
     if ("optimizer" in found) {
       const path = pathText(found.target);
       if (path) scheduled.set(path, resolveNode(facts, found.optimizer, step) ?? "");
