@@ -25,7 +25,7 @@ import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption }];
 
-const OPTIONS = new Set<unknown>(["lr", "momentum", "weight_decay", "betas"]);
+const OPTIONS = new Set(["lr", "momentum", "weight_decay", "betas"]);
 
 /** owner: the optimizer; loop: the line of the loop that is about it, 0 where there is none */
 interface LostOption {
