@@ -9,6 +9,7 @@ export function foundInSteps<T>(
   find: (tree: SyntaxNode, stmt: number) => T[],
 ): { step: number; stmt: number; found: T }[] {
   const findings = statementTrees(facts.trace.program).map((tree, stmt) => (tree ? find(tree, stmt) : []));
+  if (!findings.some(({ length }) => length)) return [];
   return facts.steps.flatMap(({ kind, stmt }, step) =>
     stmt != null && (kind === "statement" || kind === "return")
       ? (findings[stmt] ?? []).map((found) => ({ step, stmt, found }))
