@@ -20,4 +20,4 @@ HELPER_ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join([str(PROJECT_FOLDER), *PACKAGE_FOLDERS]),
     **{name: os.environ[name] for name in ("PYTHONDONTWRITEBYTECODE",) if name in os.environ},
 }
-"""The environment of the processes that assemble, draw and propose: nothing of the server's own settings."""
+"""The environment of the processes that assemble, draw and propose, without the server's own settings."""

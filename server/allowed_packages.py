@@ -110,10 +110,10 @@ def _is_module_file(file: importlib.metadata.PackagePath) -> bool:
 
 
 def required_modules(modules: Iterable[str]) -> set[str]:
-    """What these packages need beside themselves: top-level modules, and the names of the distributions that bring
-    them.
+    """What these packages require besides themselves: top-level modules, and the names of the distributions that
+    provide them.
 
-    Of what they require, what is installed; the names have `_` for `-`, as modules have.
+    Only installed requirements count; names have `_` for `-`, like modules.
     """
     waiting = [name for module in modules for name in _distributions_of_module(module)]
     seen: set[str] = set()
@@ -129,7 +129,8 @@ def required_modules(modules: Iterable[str]) -> set[str]:
 
 
 def _distributions_of_module(module: str) -> list[str]:
-    """The distributions that bring a module: mostly the one of its name, for to look into all takes seconds."""
+    """The distributions that provide a module: usually the one of its name, because searching all of them takes
+    seconds."""
     if module in _all_modules_of_distribution(module):
         return [module]
     return importlib.metadata.packages_distributions().get(module, [])

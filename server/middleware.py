@@ -21,14 +21,14 @@ from server.wire.problems import ProblemError
 
 PUBLIC_PATHS = ("/healthz", "/readyz")
 SIGN_IN_ASSETS = ("/static/dist/style.css", "/static/dist/sign_in.js")
-"""All that the page which asks for the password needs."""
+"""All files that the sign-in page needs."""
 
 PUBLIC_ASSETS = "/static/dist/chunks/"
 """Parts of the page's script that it fetches when they are needed: also when its session is over, to say so."""
 
 SESSION_PATH = "/session"
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
-"""None that makes a browser ask in a window of its own."""
+"""A scheme for which browsers do not open a password window of their own."""
 
 
 def served_path(scope: Scope) -> str:
@@ -43,7 +43,7 @@ def _is_public_path(path: str) -> bool:
 
 
 class AuthenticationMiddleware:
-    """Answers in the application's place where the authenticator lets a request not in."""
+    """Answers in place of the application if the authenticator does not admit a request."""
 
     def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
         self._app, self._authenticator = app, authenticator
@@ -128,7 +128,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class HttpMetricsMiddleware:
-    """Outermost, so that requests count that another middleware answers. A stream of events counts until it begins."""
+    """The outermost middleware, so that it also counts requests that another middleware answers. A stream of events
+    counts until it begins."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics

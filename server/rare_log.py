@@ -1,4 +1,4 @@
-"""What others can cause as often as they like, logged once a minute."""
+"""Logs at most once a minute what others can cause as often as they like."""
 
 import logging
 import time
@@ -9,7 +9,7 @@ INTERVAL = 60.0
 
 
 class RareLog:
-    """One line a minute for each text, with how often it would have been logged.
+    """Writes one line a minute for each text, with how often it would have been logged.
 
     clock: returns seconds
     """

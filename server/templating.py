@@ -68,7 +68,7 @@ def request_language(request: Request) -> str:
 
 
 def is_fragment_request(request: Request) -> bool:
-    """Whether htmx asks, for the part of a page that changes."""
+    """Whether htmx asks for the part of a page that changes."""
     return request.headers.get("hx-request") == "true"
 
 

@@ -1,2 +1,1 @@
-"""Compares torch's gradients with finite differences, for which the program is run again and again in its own
-process."""
+"""Compares torch's gradients with finite differences by running the program repeatedly in its own process."""

@@ -1,5 +1,5 @@
-"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf by
-leaf."""
+"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf
+by leaf."""
 
 import random
 import time
@@ -25,20 +25,20 @@ from gradbox.gradient_check.verdicts import difference_step_for, json_number, ju
 from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
 
 MAX_SECONDS = 3.0
-"""Processor time for all runs of a check; what is not varied by then is not compared."""
+"""Processor seconds for all runs of a check. What is not varied by then is not compared."""
 
 MAX_ELEMENTS_PER_LEAF = 24
-"""Elements up to which every one of a leaf is varied, if there is room; of a larger leaf a sample of as many."""
+"""The most elements of a leaf that are varied: all of a small leaf if there is room, a sample of a larger one."""
 
 
 @dataclass
 class OriginalRun:
     """The run in the program's precision.
 
-    call_number: which call of the engine
-    grads: what came to each tensor that it asks for
-    leaf_count: how many its graph has
-    has_unfit_calls: whether some have not one loss
+    call_number: the number of the engine call
+    grads: the gradient of each tensor for which the call asks
+    leaf_count: how many leaves the graph has
+    has_unfit_calls: whether some calls do not have exactly one loss
     """
 
     call_number: int = -1
@@ -56,7 +56,7 @@ class OriginalRun:
 class DoubleRun:
     """The run in float64.
 
-    grad_tensors: with which backward starts from each root
+    grad_tensors: the gradients with which backward starts from each root
     """
 
     loss: float | None = None
@@ -69,8 +69,8 @@ class DoubleRun:
 class GradientsNotComparable(Exception):
     """Nothing can be compared.
 
-    problem: why
-    text: what raised
+    problem: the reason
+    text: the error that was raised
     """
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
@@ -81,8 +81,8 @@ class GradientsNotComparable(Exception):
 class GradientChecker:
     """One check of one program.
 
-    cpu_start: `time.process_time` from which its time counts
-    seconds: that it may take
+    cpu_start: `time.process_time` at the beginning of its time
+    seconds: how long it may take
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class GradientChecker:
     ) -> None:
         self._program, self._options, self._deadline = program, options, cpu_start + seconds
         self.error: BaseException | None = None
-        """What the program raised in its own precision."""
+        """The exception that the program raised in its own precision."""
 
     def run(self) -> GradientCheck:
-        """Run the program as often as it takes, and compare."""
+        """Run the program as often as necessary, and compare."""
         original = OriginalRun()
         try:
             self._run_original(original)
@@ -223,7 +223,7 @@ class GradientChecker:
             raise GradientsNotComparable("not_in_double", error_text(error))
 
     def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
-        """Compare the elements, the leaves taking turns; whether the time sufficed."""
+        """Compare the elements, alternating between leaves. Returns whether the time sufficed."""
         assert double_run.loss is not None
         for leaf, element in elements_to_vary(double_run.leaves, self._options.elements):
             if leaf.point.problem is not None:
@@ -245,8 +245,8 @@ class GradientChecker:
 
 
 def tensors_to_check(call: BackwardCall, graph: BackwardGraph, log: StorageLog) -> list[torch.Tensor]:
-    """The inputs of the call; without any the leaves of the graph, in its order, and then those that the program used
-    and the graph lacks."""
+    """The inputs of the call; if it has none, the leaves of the graph in order, followed by those that the program used
+    but that are not in the graph."""
     if call.inputs is not None:
         return call.inputs[:MAX_LEAVES]
     others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]
@@ -254,14 +254,14 @@ def tensors_to_check(call: BackwardCall, graph: BackwardGraph, log: StorageLog) 
 
 
 def grad_identity_and_version(tensor: torch.Tensor) -> tuple[int, int] | None:
-    """What changes when a gradient is stored or added."""
+    """A value that changes when a gradient is stored or added."""
     return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
 
 
 def describe_leaves(
     tensors: list[torch.Tensor], call: BackwardCall, graph: BackwardGraph, log: StorageLog, original: OriginalRun
 ) -> list[CheckedLeaf]:
-    """The leaves as they are compared: the first of them are those that the call asks for."""
+    """The leaves for comparison; those for which the call asks come first."""
     names = leaf_names(tensors, call.frame)
     out = []
     for k, tensor in enumerate(tensors):
@@ -280,7 +280,7 @@ def describe_leaves(
 
 
 def elements_to_vary(leaves: list[CheckedLeaf], max_count: int) -> list[tuple[CheckedLeaf, int]]:
-    """The elements that are varied: of each leaf a sample, the leaves taking turns, at most `max_count`."""
+    """The elements to vary: a sample of each leaf, alternating between leaves, at most `max_count` in total."""
     samples = []
     for leaf in leaves:
         count = 0 if leaf.values is None else leaf.values.numel()

@@ -1,4 +1,5 @@
-"""Runs a program in float64 that asks for less: every tensor is one, random numbers are those of its own precision."""
+"""Runs a program that uses a lower precision in float64: every tensor is float64, and random numbers are those of its
+own precision."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +20,11 @@ SAMPLING_OPERATORS = (
     "normal_functional",
     "bernoulli", "random", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "poisson",
 )  # fmt: skip
-"""Operators that draw numbers, and whose result no gradient goes through; with `_` at the end, too."""
+"""Operators that draw random numbers and whose result has no gradient, including their forms with `_` at the end."""
 
 
 class UnsupportedInDouble(Exception):
-    """An operation that can't be run in float64 with the random numbers of another precision."""
+    """An operation can't be run in float64 with the random numbers of another precision."""
 
 
 BeforeOperation = Callable[[int, Any, Any, Any], None]
@@ -31,7 +32,7 @@ AfterOperation = Callable[[int, Any, Any, Any, Any], None]
 
 
 class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Calls functions around each operation of torch.
+    """Calls functions before and after each operation of torch.
 
     before: called with the operation's number, the operator and its arguments
     after: called with the same and the result
@@ -54,7 +55,7 @@ class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
     def run_operation(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """The operation's result."""
+        """Run the operation and return its result."""
         return func(*args, **kwargs)
 
 
@@ -83,14 +84,14 @@ def to_wider_dtype(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def program_default_dtype() -> torch.dtype:
-    """The precision that the program would have had: what it makes is of torch's default."""
+    """The precision in which the program makes its tensors: torch's default dtype."""
     return torch.get_default_dtype()
 
 
 def sample_in_program_precision(func: Any, args: Any, kwargs: Any) -> Any:
-    """A random operation in the program's precision: float64 would take other numbers of the generator's.
+    """Run a random operation in the program's precision, because float64 would take other numbers from the generator.
 
-    Raises UnsupportedInDouble for one that computes with its arguments, too.
+    Raises UnsupportedInDouble for an operation that also computes with its arguments.
     """
     name = func.__name__.split(".")[0]
     if name.rstrip("_") not in SAMPLING_OPERATORS:
@@ -117,7 +118,7 @@ def to_narrower_dtype(values: Any, dtype: torch.dtype) -> Any:
 
 
 def tensors_in_arguments(args: Any, kwargs: Any) -> list[torch.Tensor]:
-    """The tensors among the arguments of an operation, those in lists too, in order."""
+    """The tensors among the arguments of an operation, including those in lists, in order."""
     out = []
     for value in (*args, *kwargs.values()):
         if isinstance(value, torch.Tensor):

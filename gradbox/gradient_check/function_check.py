@@ -1,8 +1,8 @@
-"""Compares the backward of the program's own Functions with the slopes of their forward, each by itself, at what it was
-given.
+"""Compares the backward of each of the program's own Functions with the slope of its forward at the arguments of its
+call.
 
-A Function whose forward is flat, or hands its input on, has a backward of its own on purpose (straight through, a
-surrogate, a reversal): it is not judged.
+A Function whose forward is flat, or passes its input on, has a different backward on purpose (straight-through, a
+surrogate, a gradient reversal), so it is not judged.
 """
 
 import math
@@ -19,34 +19,34 @@ from gradbox.recorder.probes.function_calls import FunctionCall
 from gradbox.wire.events import FunctionChecked
 
 MAX_SECONDS = 0.5
-"""Processor time for all Functions of a run; those that are not reached are not judged."""
+"""Processor seconds for all Functions of a run. Those that are not reached are not judged."""
 
 MAX_WALL_SECONDS = 5.0
-"""Time that passes meanwhile, for a forward that waits."""
+"""Wall-clock seconds, for a forward that waits."""
 
 MAX_ELEMENTS = 12
-"""Elements of an input that are moved."""
+"""Elements of an input that are varied."""
 
 MOVED_BY = 2.0**-17
-"""Of an element around 1, in float64."""
+"""By how much an element around 1 is varied, in float64."""
 
 MIN_DIFFERENCE = 0.02
-"""Relative difference from the slope that counts: less may be a solver's tolerance."""
+"""The relative difference from the slope that counts. A smaller one may be a solver's tolerance."""
 
 INCOMING = (2.0, 3.0, 5.0, 7.0)
-"""What comes into the Function's backward, one after the other, so that a lost factor shows."""
+"""The gradients that come into the Function's backward, one after the other, so that a lost factor shows."""
 
 
 class NotComparable(Exception):
-    """Its backward can't be judged."""
+    """The Function's backward can't be judged."""
 
 
 class TimeIsUp(BaseException):
-    """Not caught by the program's `except Exception`."""
+    """The time is over. The program's `except Exception` does not catch this."""
 
 
 def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
-    """The Functions whose backward, or the backward of it, is not the derivative: at most one event for each."""
+    """Events for the Functions whose backward, or the backward of it, is not the derivative; at most one for each."""
     found: list[FunctionChecked] = []
     is_time_up = time_limit()
     try:
@@ -63,14 +63,14 @@ def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
 
 
 def time_limit() -> Callable[[], bool]:
-    """What tells whether the time that a check may take from now on is over."""
+    """A function that tells whether the time for a check that starts now is over."""
     processor_end, wall_end = process_time() + MAX_SECONDS, monotonic() + MAX_WALL_SECONDS
     return lambda: process_time() > processor_end or monotonic() > wall_end
 
 
 @contextmanager
 def stopped_when(is_time_up: Callable[[], bool]) -> Iterator[None]:
-    """Raise TimeIsUp in Python code that runs on for longer."""
+    """Raise TimeIsUp in Python code inside the block once the time is up."""
 
     def trace(_frame: FrameType, _event: str, _argument: Any) -> Any:
         if is_time_up():
@@ -86,7 +86,7 @@ def stopped_when(is_time_up: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_call(call: FunctionCall) -> FunctionChecked | None:
-    """What is wrong with a Function's backward; None where nothing is, or it can't be judged."""
+    """The event for a wrong backward of a Function; None if it is right, or can't be judged."""
     try:
         with torch.enable_grad():
             return FunctionCheck(call).event()
@@ -107,7 +107,7 @@ class FunctionCheck:
         ]  # fmt: skip
 
     def event(self) -> FunctionChecked | None:
-        """Check the backward, and where that is right its own backward."""
+        """Check the backward and, if it is right, its own backward."""
         inputs = self._inputs()
         outputs = self._run(inputs)
         if any(not torch.equal(a, b) for a, b in zip(outputs, self._run(self._inputs(), seed=1), strict=True)):
@@ -132,7 +132,7 @@ class FunctionCheck:
         ]
 
     def _run(self, inputs: list[Any], seed: int = 0) -> list[torch.Tensor]:
-        """The outputs that are differentiable. Raises NotComparable where one is not in float64."""
+        """The differentiable outputs. Raises NotComparable if one is not float64."""
         torch.manual_seed(seed)
         result = self._function.apply(*inputs)
         outputs = [out for out in (result if isinstance(result, tuple) else (result,)) if isinstance(out, torch.Tensor)]
@@ -155,7 +155,7 @@ class FunctionCheck:
         )
 
     def _slopes(self, value: Callable[[], float]) -> list[dict[int, float]]:
-        """By input, the slope along some of its elements; without those at a kink."""
+        """For each input, the slopes along some of its elements, except for elements at a kink."""
         slopes = []
         middle_inputs = self._inputs()
         self._moved = middle_inputs
@@ -181,8 +181,8 @@ class FunctionCheck:
     def _compare(
         self, order: int, got: list[torch.Tensor | None], wanted: list[dict[int, float]]
     ) -> FunctionChecked | None:
-        """The first element that differs. Raises NotComparable where forward is flat and backward is not: that is
-        meant."""
+        """The first element that differs. Raises NotComparable if forward is flat and backward is not, which is
+        intentional."""
         differing = None
         for k, gradient, slopes in zip(self._varied, got, wanted, strict=True):
             if gradient is None:
@@ -206,7 +206,7 @@ class FunctionCheck:
         }  # fmt: skip
 
     def _ignores_incoming(self, got: list[torch.Tensor | None], weights: list[torch.Tensor]) -> bool:
-        """Whether twice as much coming in changes nothing."""
+        """Whether doubling the incoming gradient changes nothing."""
         doubled = self._gradients([2 * weight for weight in weights], create_graph=False)
         return all(a is None or b is None or torch.equal(a, b) for a, b in zip(got, doubled, strict=True))
 

@@ -1,6 +1,5 @@
-"""The leaves of the graph that the engine is about to walk: their order, what the program calls them, and the rows that
-come of comparing each.
-"""
+"""The leaves of the graph that the engine is about to walk: their order, the program's names for them, and the rows
+that result from comparing each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -49,7 +48,7 @@ class BackwardGraph:
             waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
 
     def reaches_tensor(self, tensor: torch.Tensor) -> bool:
-        """Whether a gradient comes to a tensor that requires one."""
+        """Whether a gradient reaches a tensor that requires one."""
         return torch.autograd.graph.get_gradient_edge(tensor).node in self._nodes
 
 
@@ -57,7 +56,7 @@ MAX_ITEMS = 1000
 
 
 def leaf_names(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[int, str]:
-    """By the id of each leaf that has one, its name as the frame, or the nearest one around it, would write it."""
+    """For the id of each leaf with a name, that name as the frame, or the nearest enclosing one, would write it."""
     wanted = {id(leaf) for leaf in leaves}
     names: dict[int, str] = {}
     for around in frames_outward(frame):
@@ -70,7 +69,7 @@ def leaf_names(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[
 
 
 def named_tensors(variables: dict[str, Any]) -> Iterator[tuple[torch.Tensor, str]]:
-    """Tensors that variables lead to, with their paths: plain variables first."""
+    """Tensors to which variables lead, with their paths: plain variables first."""
     values = [(name, value) for name, value in list(variables.items()) if not name.startswith("__")]
     for name, value in values:
         if isinstance(value, torch.Tensor):
@@ -89,7 +88,7 @@ def named_tensors(variables: dict[str, Any]) -> Iterator[tuple[torch.Tensor, str
 
 
 def named_items(value: Any) -> Iterator[tuple[str, Any]]:
-    """The items of a container, or the attributes of an object, each with how it is written."""
+    """The items of a container, or the attributes of an object, each with the code that accesses it."""
     if type(value) in (list, tuple):
         yield from ((f"[{k}]", item) for k, item in enumerate(value[:MAX_ITEMS]))
     elif type(value) is dict:
@@ -101,7 +100,7 @@ def named_items(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def subscripted_module_path(path: str) -> str:
-    """`layers.0.weight` as a program writes it after what holds it: `.layers[0].weight`."""
+    """`layers.0.weight` as a program writes it after the object that holds it: `.layers[0].weight`."""
     out = ""
     for part in path.split("."):
         out += f"[{part}]" if part.isdigit() else f".{part}"
@@ -110,10 +109,10 @@ def subscripted_module_path(path: str) -> str:
 
 @dataclass
 class CheckedLeaf:
-    """A leaf as the run in float64 has it.
+    """A leaf in the float64 run.
 
-    values, torch_grad, double_grad: of all elements: its own, and its gradients in the program's precision and in
-        float64; None where none came, no values where it can't be varied
+    values, torch_grad, double_grad: all elements of the leaf, of its gradient in the program's precision and of that in
+        float64; None if there is no gradient, and no values if the leaf can't be varied
     """
 
     name: str | None
@@ -136,7 +135,7 @@ class CheckedLeaf:
 
 
 def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) -> ElementCheck:
-    """An element's row."""
+    """The row of an element."""
     slopes, verdict = judgement.slopes, judgement.verdict
     own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
     double = leaf.double_grad_at(element)
@@ -165,7 +164,7 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
 
 
 def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:
-    """A leaf with its rows, and the gravest of their verdicts."""
+    """The check of a leaf, with its rows and the worst of their verdicts."""
     worst = min(
         range(len(leaf.rows)),
         key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -torch_gradient_error(leaf.rows[k])),
@@ -182,7 +181,7 @@ def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:
 
 
 def torch_gradient_error(row: ElementCheck) -> float:
-    """By how much torch is off: relative where it gave a value, else the whole slope."""
+    """The error of torch's gradient: relative if it has a value, else the whole slope."""
     if row.difference is not None:
         return row.difference
     return abs(row.numeric) if isinstance(row.numeric, float) else 0.0

@@ -1,4 +1,4 @@
-"""Runs a program anew, up to a call of the engine, in a fresh namespace, with fresh seeds and without a word."""
+"""Runs a program again up to a call of the engine, in a fresh namespace, with fresh seeds and without output."""
 
 import builtins
 import contextlib
@@ -17,18 +17,18 @@ from gradbox.recorder.streams import OutputStream, input_stream
 
 
 class BackwardReached(BaseException):
-    """Ends a run at the call of the engine that it was for."""
+    """Ends a run at the engine call for which it was started."""
 
 
 @dataclass(frozen=True)
 class BackwardCall:
-    """A call of `backward` or `torch.autograd.grad`: which one, from 0, what it starts from, and the program's frame.
+    """A call of `backward` or `torch.autograd.grad`: its number from 0, what it starts from, and the program's frame.
 
-    inputs: whose gradients are asked for; None for those of all leaves
-    accumulates: into their `.grad`; else they are returned
+    inputs: the tensors whose gradients it asks for; None for all leaves
+    accumulates: it adds to their `.grad`; otherwise it returns the gradients
     has_one_loss: False for several gradients at once (`is_grads_batched`), within a transform of `torch.func`, and from
         or to a `GradientEdge`
-    proceed: does what the program asked for, and returns what it gets
+    proceed: does what the program asked for and returns the result
     """
 
     number: int
@@ -42,15 +42,15 @@ class BackwardCall:
 
 
 BackwardListener = Callable[[BackwardCall], Any]
-"""Called at each call of the engine; it proceeds and returns what the program gets, or raises BackwardReached."""
+"""Called at each engine call; it proceeds and returns the result for the program, or raises BackwardReached."""
 
 
 class ReplayableProgram:
     """A compiled program that can be run many times.
 
     reseed: seeds all generators
-    stdin_text: what its standard input reads
-    make_module: a fresh `__main__`
+    stdin_text: the text of its standard input
+    make_module: makes a fresh `__main__`
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ReplayableProgram:
         self.runs = 0
 
     def run(self, listener: BackwardListener) -> BaseException | None:
-        """Run it; what it raised, None where it ended or was reached."""
+        """Run the program. Returns what it raised; None if it ended or the call was reached."""
         self.runs += 1
         module = self._make_module()
         module.__dict__["__builtins__"] = builtins
@@ -82,7 +82,7 @@ class ReplayableProgram:
 
 @contextlib.contextmanager
 def initial_torch_modes() -> Iterator[None]:
-    """Torch's modes as a program finds them, and afterwards again."""
+    """Set torch's modes as a program finds them inside the block, and restore them afterwards."""
     dtype, algorithms = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
     try:
         with torch.enable_grad(), torch.autograd.set_detect_anomaly(False):
@@ -94,7 +94,7 @@ def initial_torch_modes() -> Iterator[None]:
 
 @contextlib.contextmanager
 def silenced_standard_streams(text: str) -> Iterator[None]:
-    """The input reads this text; nothing is printed, and nobody is warned."""
+    """Inside the block, the standard input reads this text, nothing is printed, and no warning is shown."""
     saved = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = input_stream(text)
     sys.stdout = OutputStream("stdout", lambda *_: None)
@@ -109,7 +109,7 @@ def silenced_standard_streams(text: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def intercepted_backward(listener: BackwardListener) -> Iterator[None]:
-    """The program's calls of the engine come to the listener; those within another do not."""
+    """Pass the program's engine calls to the listener, except for nested ones."""
     original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
     state = {"calls": 0, "inside": 0}
 
@@ -143,7 +143,7 @@ def intercepted_backward(listener: BackwardListener) -> Iterator[None]:
 
 
 def is_unwrapped_tensor(value: Any) -> bool:
-    """Whether it is a tensor, and none that stands for several or that a transform of `torch.func` wraps."""
+    """Whether a value is a tensor that neither stands for several nor is wrapped by a transform of `torch.func`."""
     if not isinstance(value, torch.Tensor) or torch._C._functorch.is_functorch_wrapped_tensor(value):
         return False
     return "Batched" not in repr(torch._C._dispatch_keys(value))  # the key of `is_grads_batched` has no name in Python

@@ -1,8 +1,9 @@
-"""Whether the samples of a batch stay apart on their way to a loss: the program runs again with one of them changed.
+"""Checks whether the samples of a batch stay apart on their way to a loss: the program runs again with one of them
+changed.
 
-What an operation gives for another sample must not change then. The first operation where it does has mixed them: batch
+The results for the other samples must not change then. The first operation whose results do has mixed them: batch
 statistics, a softmax over the batch, a `reshape` that is no transpose, a repetition in another order, every sample
-against every other.
+compared with every other.
 """
 
 import time
@@ -17,16 +18,16 @@ from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Replaya
 from gradbox.wire.gradient_check import GradientCheckOptions, MixingOperation, SampleCheck, SampleProblem
 
 MAX_SECONDS = 3.0
-"""Processor time for all runs of a check."""
+"""Processor seconds for all runs of a check."""
 
 MAX_KEPT_ELEMENTS = 4_000_000
-"""Elements of all results that one run is compared by."""
+"""Elements of all results by which one run is compared."""
 
 
 class NotComparable(Exception):
     """The samples of this batch can't be followed.
 
-    problem: why the samples can't be followed
+    problem: the reason
     """
 
     def __init__(self, problem: SampleProblem) -> None:
@@ -36,9 +37,9 @@ class NotComparable(Exception):
 
 @dataclass
 class Result:
-    """What an operation gave.
+    """The result of an operation.
 
-    inputs: the operations, by number, whose results it took
+    inputs: the numbers of the operations whose results it used
     """
 
     name: str
@@ -49,7 +50,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where something given first meets what is trained: the operation, by number, and which of its arguments.
+    """Where an input first meets trained parameters: the operation's number, and which of its arguments the input is.
 
     shape: of the tensor that the argument is, or is a view of
     """
@@ -64,7 +65,7 @@ class Meeting:
 class MeetingSearch:
     """The meetings before each call of the engine.
 
-    meetings: of the last such call that had one, and its number
+    meetings: those of the last call that had one, and the number of that call
     """
 
     wanted: int | None
@@ -96,7 +97,7 @@ class MeetingSearch:
 
 
 def whole_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    """What a tensor is a view of, if it has all of its elements; layers flatten what they are given."""
+    """The tensor of which this one is a view, if it has all of its elements; layers flatten their input."""
     base = tensor._base
     return base if base is not None and base.numel() == tensor.numel() else tensor
 
@@ -108,8 +109,8 @@ MAX_MEETINGS = 20
 class SampleChecker:
     """One check of one program.
 
-    cpu_start: `time.process_time` from which its time counts
-    seconds: that it may take
+    cpu_start: `time.process_time` at the beginning of its time
+    seconds: how long it may take
     """
 
     def __init__(
@@ -143,9 +144,9 @@ class SampleChecker:
         return search
 
     def _results(self, search: MeetingSearch, axis: int | None) -> list[Result]:
-        """What the operations give from the batch on.
+        """The results of the operations that depend on the batch.
 
-        axis: along which the first sample is changed; None for none
+        axis: the axis along which the first sample is changed; None to change nothing
         """
         if time.process_time() > self._deadline:
             raise NotComparable("no_time")
@@ -166,8 +167,8 @@ class SampleChecker:
         return run.results
 
     def _compare(self, search: MeetingSearch, as_it_is: list[Result]) -> SampleCheck:
-        """Along the first axis, and if samples mix there along the second, which may be the batch's: where they go
-        apart longer."""
+        """Compare along the first axis and, if samples mix there, along the second, which may be the batch's. The axis
+        along which they stay apart longer counts."""
         first = search.meetings[0]
         axes = [0, 1] if len(first.shape) > 2 and first.shape[1] > 1 else [0]
         best: tuple[int, int, MixingOperation | None] | None = None
@@ -187,9 +188,9 @@ class SampleChecker:
 
 @dataclass
 class RecordedRun:
-    """The results of one run, from the batch on.
+    """The results of one run that depend on the batch.
 
-    axis: along which the first sample of each tensor is changed before it is used
+    axis: the axis along which the first sample of each tensor is changed before it is used
     """
 
     meetings: list[Meeting]
@@ -228,11 +229,11 @@ class RecordedRun:
 _WITHOUT_VALUES = frozenset(
     {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
 )
-"""Operations that give memory which nothing has written."""
+"""Operations that return memory which nothing has written."""
 
 
 def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
-    """Give the first sample along an axis other values, in its memory. Raises NotComparable where there are none."""
+    """Change the values of the first sample along an axis, in place. Raises NotComparable if there are none."""
     memory = tensor.detach()
     if 0 in memory.stride():
         memory = memory.select(axis, 0)
@@ -253,10 +254,10 @@ def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
 
 
 def first_mixing(before: list[Result], after: list[Result], count: int) -> tuple[int, MixingOperation | None]:
-    """The first operation that gave another sample something else, with its number; the end where none did.
+    """The first operation that changed another sample, with its number; the end if none did.
 
-    A result without an axis for the samples is a sum over them, as a loss is: it mixes them only where it comes back to
-    a sample. Raises NotComparable where the runs differ in what they do.
+    A result without an axis for the samples is a sum over them, like a loss; it mixes them only if it is combined with
+    a sample again. Raises NotComparable if the runs do different things.
     """
     reductions: dict[int, int] = {}  # by operation with such a result, the one that first made it
     for number, (old, new) in enumerate(zip(before, after, strict=False)):
@@ -281,12 +282,12 @@ def first_mixing(before: list[Result], after: list[Result], count: int) -> tuple
 
 
 def plain_name(name: str) -> str:
-    """What a reader calls an operation: `softmax` for `_softmax`, `reshape` for what it does where it copies."""
+    """A reader's name for an operation: `softmax` for `_softmax`, `reshape` for the operation by which it copies."""
     return "reshape" if name == "_unsafe_view" else name.removeprefix("_").removeprefix("native_")
 
 
 def is_reduction(result: Result, largest_input: int) -> bool:
-    """Whether an operation gave less than it took, as a sum or a mean does."""
+    """Whether an operation's result is smaller than its input, like that of a sum or a mean."""
     return result.name in _REDUCTIONS and sum(tensor.numel() for tensor in result.outputs) < largest_input
 
 
@@ -297,7 +298,7 @@ _REDUCTIONS = frozenset(
 
 
 def differing_elements(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Where they differ; two NaN do not."""
+    """A mask of the elements that differ; two NaN do not differ."""
     differs = one != other
     if one.is_floating_point():
         differs &= ~(one.isnan() & other.isnan())
@@ -309,8 +310,8 @@ def has_sample_axis(shape: list[int], count: int) -> bool:
 
 
 def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
-    """Whether what changed belongs to the first sample, along an axis of the samples, or one that they are merged
-    into."""
+    """Whether the changed elements belong to the first sample along an axis of the samples, or along one into which
+    they are merged."""
     for axis, size in enumerate(changed.shape):
         if not size or size % count:
             continue
@@ -322,7 +323,7 @@ def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
 
 
 def changed_samples(changed: torch.Tensor, count: int) -> int | None:
-    """How many samples changed; None where no axis has one place for each."""
+    """How many samples changed; None if no axis has one place for each."""
     axes = [axis for axis, size in enumerate(changed.shape) if size == count]
     if not axes:
         return None
@@ -330,7 +331,7 @@ def changed_samples(changed: torch.Tensor, count: int) -> int | None:
 
 
 def varies(tensor: torch.Tensor) -> bool:
-    """Whether a tensor holds different values: an initial state of zeros is no batch."""
+    """Whether a tensor holds different values; an initial state of zeros is not a batch."""
     with _disable_current_modes(), torch.no_grad():
         values = tensor.detach()
         return values.layout is torch.strided and bool((values != values.flatten()[0]).any())

@@ -1,7 +1,7 @@
-"""Which operations made, wrote and read each storage, and which of them became nodes of the graph.
+"""Logs which operations made, wrote and read each storage, and which of them became nodes of the graph.
 
-From it follows when a value can be varied: after the last write into its memory before the loss was computed from it;
-and whether an input lies exactly where the slope of an operation jumps.
+This tells when a value can be varied (after the last write into its memory before the loss was computed from it), and
+whether an input lies exactly where the slope of an operation jumps.
 """
 
 import sys
@@ -32,7 +32,7 @@ def _has_input_at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
 
 
 def _has_tied_extremes(args: Any, kwargs: Any, out: Any) -> bool:
-    """Whether the largest, or smallest, stands in several places."""
+    """Whether the maximum, or minimum, occurs several times."""
     best = out[0] if isinstance(out, tuple) else out
     dims = args[1] if len(args) > 1 else kwargs.get("dim", [])
     dims = [dims] if isinstance(dims, int) else list(dims)
@@ -61,11 +61,12 @@ CORNER_CHECKS: dict[str, Callable[[Any, Any, Any], bool]] = {
     "amax": _has_tied_extremes,
     "amin": _has_tied_extremes,
 }
-"""By the operator's name. Those that write in place are missing: afterwards nobody knows what their input was."""
+"""Checks by the operator's name. Operators that write in place are missing, because their input is not known
+afterwards."""
 
 
 def operation_name_at_corner(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
-    """The name of an operation that has an input where its slope jumps; None of any other."""
+    """The name of an operation with an input where its slope jumps; None for any other."""
     name = func.__name__.split(".")[0]
     check = CORNER_CHECKS.get(name)
     if check is None or not args or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
@@ -87,9 +88,9 @@ class TooManyOperations(Exception):
 class StorageAccess:
     """An operation's access to a storage.
 
-    node: the sequence number of the node of the graph that the operation became; None where it became none.
-    latest_node: that of the last node before it ended: of a custom Function, whose forward it may be part of.
-
+    node: the sequence number of the graph node that the operation became; None if it became none
+    latest_node: the number of the last node before it ended, that is, of the custom Function whose forward it may be
+        part of
     operation: its number
     argument: which of its tensors has the storage
     """
@@ -103,8 +104,7 @@ class StorageAccess:
 
 
 class StorageLog:
-    """Follows the operations of one run, by `before_operation` and `after_operation`, which `DoublePrecisionMode`
-    calls."""
+    """Follows the operations of one run. `DoublePrecisionMode` calls `before_operation` and `after_operation`."""
 
     def __init__(self) -> None:
         self.accesses: dict[int, list[StorageAccess]] = {}
@@ -117,7 +117,7 @@ class StorageLog:
         self._current_node: int | None = None
 
     def before_operation(self, operation: int, func: Any, args: Any, kwargs: Any) -> None:
-        """An operation begins. Raises TooManyOperations."""
+        """Note that an operation begins. Raises TooManyOperations."""
         if operation >= MAX_OPERATIONS:
             raise TooManyOperations
         sequence = _get_sequence_nr()
@@ -142,7 +142,7 @@ class StorageLog:
                 self.storages_by_leaf[id(tensor)].setdefault(key, []).append(sequence - 1)
 
     def after_operation(self, operation: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """An operation has a result: where its storage is none of the arguments', it is new."""
+        """Note an operation's result. If its storage is not one of the arguments', it is new."""
         known = {storage_key(tensor) for tensor in tensors_in_arguments(args, kwargs)}
         for tensor in tensors_in_arguments((out,), {}):
             key = storage_key(tensor)
@@ -162,7 +162,7 @@ class StorageLog:
 
 
 def storage_key(tensor: torch.Tensor) -> int | None:
-    """What tells a living storage from any other; None for a tensor without one."""
+    """A key that identifies a living storage; None for a tensor without one."""
     if tensor.layout != torch.strided:
         return None
     key: int = tensor.untyped_storage()._cdata
@@ -173,7 +173,7 @@ _written_arguments_by_operator: dict[Any, list[tuple[int, str]]] = {}
 
 
 def written_tensors(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
-    """The arguments that an operation writes, as its schema says."""
+    """The arguments that an operation writes, according to its schema."""
     places = _written_arguments_by_operator.get(func)
     if places is None:
         places = _written_arguments_by_operator[func] = [
@@ -186,7 +186,7 @@ def written_tensors(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
 
 
 def current_program_line() -> int | None:
-    """The line of the program that is at work."""
+    """The program's current line."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename != PROGRAM_FILENAME:
         frame = frame.f_back  # type: ignore[assignment]
@@ -195,7 +195,7 @@ def current_program_line() -> int | None:
 
 @dataclass(frozen=True)
 class VariationPoint:
-    """Where a value is varied to see how the loss follows.
+    """The point at which a value is varied to see how the loss follows.
 
     operation: the operation before which the value is varied
     argument: which of its tensors has the memory
@@ -214,10 +214,10 @@ class VariationPoint:
 
 
 def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
-    """When a leaf can be varied.
+    """The point at which a leaf can be varied.
 
-    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of
-        which every use counts. A result may stand for a leaf, where its gradient is asked for.
+    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not contain,
+        every use of which counts. If its gradient is asked for, a result may take the place of a leaf.
     """
     key = storage_key(leaf)
     accesses = log.accesses.get(key, []) if key is not None else []
@@ -250,9 +250,9 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
 
 
 def accesses_since_result_made(accesses: list[StorageAccess], node: int) -> list[StorageAccess]:
-    """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
+    """The accesses to a result's memory, beginning with the one by which its node filled it; none if its node did not.
 
-    Within a custom Function operations become no nodes; the Function's is the latest.
+    Inside a custom Function operations become no nodes; the Function's node is the latest one.
     """
     makers = [
         k
@@ -263,7 +263,7 @@ def accesses_since_result_made(accesses: list[StorageAccess], node: int) -> list
 
 
 def was_read_with_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
-    """Whether the graph's operations read the leaf when it had other memory: its data were exchanged."""
+    """Whether operations of the graph read the leaf when it had other memory, before its data was replaced."""
     storages = log.storages_by_leaf.get(id(leaf), {})
     return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
 

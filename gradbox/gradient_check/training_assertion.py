@@ -20,7 +20,7 @@ MAX_NAMED = 20
 """Parameters that a message names."""
 
 NEGLIGIBLE = 1e-5
-"""A gradient that is so much smaller than the largest one may be a rounding error."""
+"""A gradient smaller than the largest one by this factor may be a rounding error."""
 
 
 def assert_trains(
@@ -81,7 +81,7 @@ def training_problems(
     in_eval: Sequence[str],
     rounds: int,
 ) -> list[str]:
-    """What some rounds of training show."""
+    """The problems that some rounds of training show."""
     trainable = [p for p in names if p.requires_grad and not any(is_named(name, idle) for name in names[p])]
     before = {p: p.detach().clone() for p in trainable}
     reached, not_finite = set[torch.Tensor](), set[torch.Tensor]()
@@ -137,10 +137,10 @@ def parameter_problem(
     held: set[torch.Tensor] | None,
     before: torch.Tensor,
 ) -> str:
-    """What is wrong with a parameter after all rounds, "" where nothing is.
+    """The problem of a parameter after all rounds, "" if it has none.
 
-    largest: magnitude in its gradients
-    negligible: a magnitude of rounding errors, which move nothing: the bias before a batch norm has no other gradient
+    largest: the largest magnitude in its gradients
+    negligible: the magnitude of rounding errors, which move nothing: the bias before a batch norm has no other gradient
     """
     if not is_reached:
         return (
@@ -160,7 +160,7 @@ def parameter_problem(
 
 
 def loss_problem(value: Any) -> str:
-    """Why a loss can't be differentiated, "" where it can."""
+    """Why a loss can't be differentiated, "" if it can."""
     if not isinstance(value, torch.Tensor):
         return f"the loss is of type {type(value).__name__}, not a tensor: what was computed of numbers has no graph"
     if value.numel() != 1:
@@ -173,7 +173,7 @@ def loss_problem(value: Any) -> str:
 
 
 def mode_problems(modes: Mapping[str, bool], in_eval: Sequence[str]) -> list[str]:
-    """Modules whose mode while they ran was not as said.
+    """The modules that did not run in the declared mode.
 
     modes: by name, whether in training
     """
@@ -190,7 +190,7 @@ def mode_problems(modes: Mapping[str, bool], in_eval: Sequence[str]) -> list[str
 def sample_problems(
     model: nn.Module, loss: Callable[[nn.Module, Any], torch.Tensor], batch: Any, batch_dim: int
 ) -> list[str]:
-    """Whether other samples change the model's output for the first one, or for the last, in eval mode."""
+    """Whether other samples change the model's output for the first one, or for the last one, in eval mode."""
     if any(isinstance(part, _BatchNorm) and part.running_mean is None for part in model.modules()):
         return []  # it has batch statistics in eval mode too, and that is what it is for
     model.eval()
@@ -220,8 +220,8 @@ def sample_problems(
 def outputs_of_forward(
     model: nn.Module, loss: Callable[[nn.Module, Any], torch.Tensor], batch: Any
 ) -> list[torch.Tensor]:
-    """The real tensors of floating point that calls of the model return while the loss is computed, with the same
-    random numbers."""
+    """The real floating point tensors that calls of the model return while the loss is computed, with the same random
+    numbers."""
     found: list[torch.Tensor] = []
 
     def note(_: nn.Module, __: Any, output: Any) -> None:
@@ -237,8 +237,8 @@ def outputs_of_forward(
 
 
 def take_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) -> None:
-    """A step; of an optimizer that asks for the loss again with a closure. A warm-up that begins at 0 counts with its
-    full rate."""
+    """Take an optimizer step, with a closure if the optimizer computes the loss again. A warm-up that begins at 0 is
+    replaced by the full learning rate."""
     for group in optimizer.param_groups:
         if not isinstance(group["lr"], torch.Tensor) and group["lr"] == 0:
             group["lr"] = group.get("initial_lr", 0)
@@ -259,7 +259,7 @@ def take_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) ->
 def everything_restored(
     model: nn.Module, optimizer: Optimizer | None, parameters: Sequence[torch.Tensor]
 ) -> Iterator[None]:
-    """Have the model, the optimizer and the random numbers as they are now again at the end."""
+    """Restore the model, the optimizer and the random numbers after the block."""
     tensors = list(dict.fromkeys([*parameters, *model.parameters(), *model.buffers()]))
     numbers, gradients = [t.detach().clone() for t in tensors], [t.grad for t in tensors if t.is_leaf]
     leaves = [t for t in tensors if t.is_leaf]
@@ -296,7 +296,7 @@ def everything_restored(
 
 @contextmanager
 def modes_noted(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
-    """Note the mode of each dropout and batch norm at the time that it runs."""
+    """Note the mode of each dropout and batch norm when it runs."""
     with ExitStack() as stack:
         for name, part in model.named_modules():
             if isinstance(part, _BatchNorm | _DropoutNd):
@@ -306,7 +306,7 @@ def modes_noted(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
 
 
 def parameter_names(model: nn.Module, optimizer: Optimizer | None) -> dict[torch.Tensor, list[str]]:
-    """The names of each parameter of the model and of the optimizer; several of one that is tied."""
+    """The names of each parameter of the model and of the optimizer; a tied parameter has several."""
     names: dict[torch.Tensor, list[str]] = {}
     for name, p in model.named_parameters(remove_duplicate=False):
         names.setdefault(p, []).append(name)
@@ -332,7 +332,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """A structure of tuples, lists and mappings with each tensor changed."""
+    """A structure of tuples, lists and mappings with a function applied to each tensor."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if isinstance(value, Mapping):
@@ -347,14 +347,14 @@ def map_tensors(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
 
 
 def sample_count(batch: Any, batch_dim: int) -> int | None:
-    """The samples of a batch: the size of its first tensor along that dimension."""
+    """The number of samples in a batch: the size of its first tensor along that dimension."""
     sizes: list[int] = []
     map_tensors(batch, lambda t: sizes.append(t.shape[batch_dim]) if t.dim() > batch_dim else None)
     return sizes[0] if sizes else None
 
 
 def rows_in_order(tensor: torch.Tensor, order: list[int], batch_dim: int) -> torch.Tensor:
-    """A tensor with its samples in this order; as it is where it has another number of them."""
+    """A tensor with its samples in this order; unchanged if it has another number of samples."""
     if tensor.dim() <= batch_dim or tensor.shape[batch_dim] != len(order):
         return tensor
     return tensor.index_select(batch_dim, torch.tensor(order, device=tensor.device))

@@ -1,4 +1,4 @@
-"""One run of a program with one element of a tensor changed; what backward starts from and what it gives."""
+"""One run of a program with one element of a tensor changed: from what backward starts, and what it returns."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Replaya
 class VariedRun:
     """Runs a program with one element of a leaf changed.
 
-    overwritten: something changed it back before it was used
+    overwritten: the change was overwritten before the element was used
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class VariedRun:
         self.overwritten = False
 
     def loss_with_change(self, change: float) -> float | None:
-        """The loss then; None where the program raised, or never came to its backward."""
+        """The loss with this change; None if the program raised, or never reached its backward."""
         point, losses = self._leaf.point, list[float | None]()
         varied: list[float] = []
 
@@ -57,14 +57,14 @@ class VariedRun:
 
 
 def storage_as_flat_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    """All of a tensor's storage as one tensor, which has nothing to do with autograd and its own version counter."""
+    """A tensor's whole storage as a flat tensor that is unknown to autograd and has its own version counter."""
     storage = tensor.untyped_storage()
     size = storage.nbytes() // tensor.element_size()
     return torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (size,), (1,))
 
 
 def loss_of_roots(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) -> float | None:
-    """The number whose gradient backward gives."""
+    """The number whose gradient backward computes."""
     with torch.no_grad(), _disable_current_modes():
         total = 0.0
         for root, grad in zip(roots, grad_tensors, strict=True):
@@ -76,8 +76,8 @@ def loss_of_roots(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | N
 
 
 def run_backward_capturing_grads(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
-    """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program
-    gets."""
+    """Do what the program asks. Returns the gradient of each of `requested_tensors`, after its hooks, and the result
+    for the program."""
     tensors = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()
@@ -111,6 +111,6 @@ def requested_tensors(graph: BackwardGraph, call: BackwardCall) -> list[torch.Te
 
 
 def detached_double_copy(grad: torch.Tensor) -> torch.Tensor:
-    """A copy of a gradient that nothing changes."""
+    """A detached copy of a gradient in float64."""
     with _disable_current_modes(), torch.no_grad():
         return grad.detach().to_dense().double().clone()

@@ -1,4 +1,5 @@
-"""Difference quotients, and what they say of a value that is to be their limit. Arithmetic; knows no tensors."""
+"""Difference quotients, and what they say about a value that should be their limit. Pure arithmetic, without
+tensors."""
 
 import math
 from collections.abc import Callable
@@ -7,30 +8,31 @@ from dataclasses import dataclass
 from gradbox.wire.gradient_check import ElementVerdict, FloatNumber
 
 UNIT_STEP = 2.0**-17
-"""Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
+"""The step for an element around 1: the error of a central quotient is then about 1e-10, and rounding errors are as
+large."""
 
 STEP_RATIO = 8.0
-"""How many times smaller the second step is."""
+"""The factor by which the second step is smaller."""
 
 ROUNDING_ERRORS = 64 * 2.0**-52
-"""Relative error of a loss that a program computes in float64."""
+"""The relative error of a loss that a program computes in float64."""
 
 TOLERANCE = 1e-5
-"""Relative difference of quotient and gradient in float64 that is none."""
+"""The relative difference of quotient and gradient in float64 that does not count."""
 
 USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
-"""Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual
-rounding."""
+"""The usual rounding error of a program's gradient: its difference from that in float64, relative to the leaf's largest
+gradient."""
 
 VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
 LossAfterChange = Callable[[float], float | None]
-"""The loss after an element has changed by so much; None where there is none."""
+"""The loss after an element has changed by this much; None if there is none."""
 
 
 @dataclass(frozen=True)
 class DifferenceQuotients:
-    """Quotients to both sides and their mean.
+    """The quotients to both sides and their mean.
 
     noise: by how much rounding may have changed them
     """
@@ -64,13 +66,13 @@ class Judgement:
 
 
 def difference_step_for(value: float) -> float:
-    """The step for an element of this value: a power of two, so that it changes by exactly that."""
+    """The step for an element of this value: a power of two, so that the element changes by exactly that."""
     size = abs(value)
     return UNIT_STEP * (2.0 ** math.floor(math.log2(size)) if math.isfinite(size) and size > 1 else 1.0)
 
 
 def measure_quotients(loss_after: LossAfterChange, loss: float, step: float) -> DifferenceQuotients | None:
-    """The quotients at a step; None where a loss is missing or not finite."""
+    """The quotients at a step; None if a loss is missing or not finite."""
     up, down = loss_after(step), loss_after(-step)
     if up is None or down is None or not all(map(math.isfinite, (up, down, loss))):
         return None
@@ -79,9 +81,8 @@ def measure_quotients(loss_after: LossAfterChange, loss: float, step: float) -> 
 
 
 def judge_gradient(loss_after: LossAfterChange, loss: float, step: float, double_grad: float | None) -> Judgement:
-    """What the quotients say of the gradient `double_grad` that torch gave in float64; None: none came, so it counts as
-    0.
-    """
+    """What the quotients say about the gradient `double_grad` that torch computed in float64. None means that no
+    gradient came, which counts as 0."""
     expected = 0.0 if double_grad is None else double_grad
     coarse = measure_quotients(loss_after, loss, step)
     if coarse is None:
@@ -120,7 +121,7 @@ def exceeds_usual_rounding(torch_grad: float, double_grad: float, largest_grad: 
 
 
 def relative_difference(value: float | None, numeric: float | None, noise: float) -> float | None:
-    """Of two values, relative to the larger; None where one is missing or not finite."""
+    """The difference of two values relative to the larger; None if one is missing or not finite."""
     if value is None or numeric is None or not math.isfinite(value) or not math.isfinite(numeric):
         return None
     apart = abs(value - numeric)
@@ -128,7 +129,7 @@ def relative_difference(value: float | None, numeric: float | None, noise: float
 
 
 def json_number(value: float | None) -> FloatNumber | None:
-    """A number as JSON can hold it."""
+    """A number in a form that JSON can represent."""
     if value is None or math.isfinite(value):
         return value
     return {"$f": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}

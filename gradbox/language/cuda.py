@@ -1,7 +1,7 @@
-"""A program that asks for CUDA, on a machine without it: every place where it does.
+"""Edits a program that asks for CUDA so that it runs on a machine without it: finds every place where it asks.
 
-What moves a tensor between CPU and GPU copies it, once, so that leaves, memory and versions stay what they are on a
-GPU: docs/decisions/0032.
+What moves a tensor between CPU and GPU copies it once instead, so that leaves, memory and versions stay what they are
+on a GPU: docs/decisions/0032.
 """
 
 import ast
@@ -155,7 +155,7 @@ class CudaEdits(ProgramEdits):
             self.replace_between(self.node_end(node.func), self.node_end(node), f'("cpu"{options})')
 
     def _edit_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
-        """A method that may move a tensor or a module."""
+        """Edit a method call that may move a tensor or a module."""
         method = function.attr
         if method not in MOVES or self._placement.defines_function(method):
             return
@@ -187,7 +187,8 @@ class CudaEdits(ProgramEdits):
             self._replace_method_call(node, function, ', "cpu")')
 
     def _edit_module_move(self, node: ast.Call, function: ast.Attribute, is_there: bool) -> None:
-        """What moves a module copies its parameters and buffers; the parameters stay the same objects."""
+        """Replace the move of a module by copies of its parameters and buffers; the parameters stay the same
+        objects."""
         receiver = function.value
         is_bare = (
             isinstance(receiver, ast.Call)
@@ -218,7 +219,7 @@ class CudaEdits(ProgramEdits):
             self.replace_between(start, (opening[0], opening[1] + 1), ", ")
 
     def _edit_type_call(self, node: ast.Call, function: ast.Attribute, is_there: bool) -> None:
-        """`x.type(torch.cuda.FloatTensor)`, `x.type_as(y)` of a tensor on the GPU."""
+        """Edit `x.type(torch.cuda.FloatTensor)` and `x.type_as(y)` of a tensor on the GPU."""
         wanted = device_argument(node)
         if is_there or wanted is None:
             return
@@ -234,7 +235,7 @@ class CudaEdits(ProgramEdits):
             )
 
     def _edit_memory_sharing_call(self, node: ast.Call) -> None:
-        """`torch.as_tensor(array, device="cuda")` shares no memory with what it is given."""
+        """Edit `torch.as_tensor(array, device="cuda")`, which shares no memory with its argument."""
         device = next((word.value for word in node.keywords if word.arg == "device"), None)
         value = self._placement.value_of(device) if device is not None else None
         given = self._placement.value_of(node.args[0]) if node.args else None
@@ -244,7 +245,7 @@ class CudaEdits(ProgramEdits):
             self.insert_text(self.node_end(node), COPY_CALL)
 
     def _comment_out_streams(self) -> None:
-        """Streams and events, and what is done with them."""
+        """Comment out streams and events, and what uses them."""
         names: set[str] = set()
         for node in self._nodes:
             if isinstance(node, ast.Assign):
@@ -265,7 +266,7 @@ class CudaEdits(ProgramEdits):
                     self.comment_out_statement(node)
 
     def _replace_method_call(self, node: ast.Call, function: ast.Attribute, text: str) -> None:
-        """Put a text in the place of all that follows the receiver."""
+        """Replace everything after the receiver of a method call by a text."""
         start = self.node_end_with_brackets(function.value, self._method_name_position(function))
         self.replace_between(start, self.node_end(node), text)
         self.removed.update({*walk_tree(node)} - {*walk_tree(function.value)})
@@ -277,7 +278,7 @@ class CudaEdits(ProgramEdits):
         self.insert_text(self.node_end_with_brackets(last, end), f", {text}")
 
     def _insert_copy_helper(self) -> str:
-        """The name of the function that stands in for a move where the tree does not tell of what; it is put in."""
+        """Insert the function that replaces a move if the tree does not tell what is moved. Returns its name."""
         if not self._helper:
             taken = bound_names(self._syntax_nodes)
             self._helper = next(name for name in ("copied", "copied_", "copied__") if name not in taken)
@@ -296,7 +297,7 @@ class CudaEdits(ProgramEdits):
         return line + 1
 
     def _method_name_position(self, function: ast.Attribute) -> tuple[int, int]:
-        """Where the name of a method begins."""
+        """The position of a method's name."""
         line, col = self.node_end(function)
         return line, col - len(function.attr.encode())
 
@@ -316,7 +317,7 @@ def call_arguments(node: ast.Call) -> list[Any]:
 
 
 def first_call_in_chain(node: ast.Call) -> ast.Call:
-    """The first of a chain of calls."""
+    """The first call in a chain of calls."""
     while isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
         node = node.func.value
     return node

@@ -1,7 +1,7 @@
-"""What in a program may give it another result each time: clocks, chance from outside, and ways to them without a name.
+"""What may change a program's result from run to run: clocks, randomness from outside, and indirect access to them.
 
-Judged by the names that a program uses, in its tree, before it runs. A name too many costs a result its place in the
-cache; a name too few would show one run's clock to everybody. Addresses, and what `torch.empty` finds, are not counted.
+Judged by the names in a program's tree before it runs. A name too many costs a result its place in the cache; a name
+too few would show one run's clock to everybody. Addresses, and the contents of `torch.empty`, do not count.
 """
 
 import ast
@@ -28,24 +28,24 @@ getmembers_static globals importlib locals methodcaller rundocs runstring vars
 _NONDETERMINISTIC_GLOBALS = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
 
 NONDETERMINISTIC_ATTRIBUTES = frozenset(_NONDETERMINISTIC_ATTRIBUTES.split())
-"""Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this
-process, or that hold a generator, whose type makes others with a seed from the system."""
+"""Attributes and imports that read a clock, the system's randomness, or what the system or the garbage collector knows
+of this process, or that hold a generator, whose type can make others with a seed from the system."""
 
 SEEDED_BY_SYSTEM = frozenset(_SEEDED_BY_SYSTEM.split())
 """Attributes that draw a seed from the system unless they are called with a number."""
 
 DYNAMIC_ACCESS = frozenset(_DYNAMIC_ACCESS.split())
-"""Attributes and imports that lead to any other by a text."""
+"""Attributes and imports that give access to any other by a string."""
 
 NONDETERMINISTIC_GLOBALS = frozenset(_NONDETERMINISTIC_GLOBALS.split())
-"""Builtins that do, and modules; `getattr` with a constant name is judged by that name."""
+"""Builtins and modules that do; `getattr` with a constant name is judged by that name."""
 
 DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
-"""In a text: a dtype of numpy that can hold today's date, also by its letter alone."""
+"""In a string: a numpy dtype that can hold today's date, also by its letter alone."""
 
 
 def nondeterministic_names(nodes: SyntaxNodes) -> list[str]:
-    """The names in a program by which it may give another result each time, sorted; empty where it can't."""
+    """The sorted names because of which a program may give another result each time; empty if it can't."""
     suspects = _nodes_to_judge(nodes)
     if not suspects:
         return []
@@ -64,8 +64,8 @@ def nondeterministic_names(nodes: SyntaxNodes) -> list[str]:
 
 
 def _nodes_to_judge(nodes: SyntaxNodes) -> list[ast.AST]:
-    """The nodes for which `nondeterministic_names_in_node` may have an answer; names and attributes are looked up at
-    once."""
+    """The nodes for which `nondeterministic_names_in_node` may find something. Names and attributes are looked up in
+    sets first."""
     attributes = nodes.of_kind(ast.Attribute)
     suspect_attributes = {name for name in {node.attr for node in attributes} if is_nondeterministic_name(name)}
     return [
@@ -78,9 +78,9 @@ def _nodes_to_judge(nodes: SyntaxNodes) -> list[ast.AST]:
 
 
 def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
-    """The names that this node uses and that may change a result.
+    """The names in this node that may change a result.
 
-    constant_lookup: `getattr` with a constant name
+    constant_lookup: the node is a `getattr` with a constant name
     """
     match node:
         case ast.Name(id=name):
@@ -116,18 +116,18 @@ def is_nondeterministic_name(name: str) -> bool:
 
 
 def name_if_nondeterministic(name: str) -> Iterator[str]:
-    """The name, where it is one."""
+    """The name if it may change a result."""
     if is_nondeterministic_name(name):
         yield name
 
 
 def has_constant_seed(call: ast.Call) -> bool:
-    """Whether the first argument, or `seed`, is a number that stands there."""
+    """Whether the first argument, or `seed`, is a literal number."""
     values = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "seed")]
     return any(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
 
 
 def is_getattr_with_constant_name(call: ast.Call) -> bool:
-    """Whether this is a `getattr` whose second argument is a text that stands there."""
+    """Whether this is a `getattr` whose second argument is a literal string."""
     is_getattr = isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1
     return is_getattr and not isinstance(call.args[0], ast.Starred) and isinstance(call.args[1], ast.Constant)

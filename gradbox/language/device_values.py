@@ -1,4 +1,4 @@
-"""What the syntax tree of a program tells of its values: of which kind they are, and on which device they lie."""
+"""What a program's syntax tree tells about its values: their kind and their device."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,11 +9,11 @@ DeviceKind = Literal["cpu", "gpu"]
 
 @dataclass(frozen=True)
 class ExpressionValue:
-    """What an expression gives.
+    """The value of an expression.
 
-    on: where it lies, None where that is not known
-    of: what a collection has in it
-    rides: whether this is a parameter or buffer of a module, which a move of the module moves
+    on: its device; None if not known
+    of: the elements of a collection
+    rides: whether this is a parameter or buffer of a module, which moves with the module
     """
 
     kind: Literal["tensor", "module", "device", "number", "items", "plain"]
@@ -30,7 +30,7 @@ PLAIN_VALUE = ExpressionValue("plain")
 class NameScope:
     """The names of a function or of the module.
 
-    before: what they were at the end of the last pass
+    before: their values at the end of the last pass
     """
 
     names: dict[str, ExpressionValue | None]
@@ -51,14 +51,14 @@ class NameScope:
 
 
 def value_of_elements(value: ExpressionValue | None) -> ExpressionValue | None:
-    """What iterating over a value, or an index of it, gives."""
+    """The value of an element, from iterating over a value or indexing it."""
     if value is None or value.kind in ("tensor", "module"):
         return None if value is None else replace(value, rides=False, cls="")
     return value.of if value.kind == "items" else None
 
 
 def join_values(values: Iterable[ExpressionValue | None]) -> ExpressionValue | None:
-    """One value for several; what isn't known has no say. None where they are of different kinds."""
+    """One value for several, ignoring unknown ones; None if they are of different kinds."""
     known = [value for value in values if value is not None and value != PLAIN_VALUE]
     if not known:
         return PLAIN_VALUE if any(value == PLAIN_VALUE for value in values) else None

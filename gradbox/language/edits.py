@@ -14,7 +14,7 @@ Position = tuple[int, int]
 
 
 class ProgramEdits:
-    """Collects edits of one program. Of two that overlap, the first is used.
+    """Collects edits of one program. If two overlap, the first is used.
 
     removed: nodes that the edits remove
     """
@@ -49,7 +49,7 @@ class ProgramEdits:
         self._mark_removed(node)
 
     def insert_source_line(self, line: int, indentation: int, text: str) -> None:
-        """Put a line of text before a line, as far in as that many bytes of it."""
+        """Insert a line of text before a line, with the first `indentation` bytes of that line as its indentation."""
         if line > len(self.lines):
             return
         start = self.lines[line - 1].encode("utf-8", "surrogatepass")[:indentation].decode("utf-8", "ignore")
@@ -59,30 +59,30 @@ class ProgramEdits:
             self._add_edit(line, 0, line, 0, f"{start}{text}\n")
 
     def delete_node_end(self, start: Any, node: Any) -> None:
-        """Delete the end of a node, behind `start`, which is its first part."""
+        """Delete the end of a node, after its first part `start`."""
         self._add_edit(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk_tree(node)} - {*walk_tree(start)})
 
     def replace_between(self, start: Position, end: Position, text: str) -> None:
-        """Replace what stands between two places."""
+        """Replace the text between two positions."""
         self._add_edit(*start, *end, text)
 
     def insert_text(self, at: Position, text: str) -> None:
         self._add_edit(*at, *at, text)
 
     def node_end_with_brackets(self, node: Any, limit: Position) -> Position:
-        """Where a node ends together with the brackets that close around it before a place."""
+        """The position where a node ends, including brackets that close around it before `limit`."""
         end = (node.end_lineno, node.end_col_offset)
         while (at := self.next_nonblank_position(end)) < limit and self.byte_at(at) == b")":
             end = (at[0], at[1] + 1)
         return end
 
     def node_end(self, node: Any) -> Position:
-        """Where a node ends."""
+        """The position where a node ends."""
         return node.end_lineno, node.end_col_offset
 
     def next_nonblank_position(self, at: Position) -> Position:
-        """The place of the first character from there on that is neither blank nor the end of a line."""
+        """The position of the next character that is neither a blank nor the end of a line."""
         line, col = at
         while line <= len(self.lines):
             rest = self._line_bytes(line)[col:]
@@ -93,7 +93,7 @@ class ProgramEdits:
         return line, 0
 
     def byte_at(self, at: Position) -> bytes:
-        """The byte at a place; empty at the end of the text."""
+        """The byte at a position; empty at the end of the text."""
         return self._line_bytes(at[0])[at[1] : at[1] + 1] if at[0] <= len(self.lines) else b""
 
     def _line_bytes(self, line: int) -> bytes:
@@ -157,7 +157,7 @@ class ProgramEdits:
 
 
 def replaces_text_from(edit: Edit, line: int, col: int) -> bool:
-    """Whether an edit removes text that begins at a place."""
+    """Whether an edit removes the text that begins at this position."""
     return (edit.line, edit.col) == (line, col) < (edit.end_line, edit.end_col)
 
 
@@ -185,7 +185,7 @@ def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
 
 
 def map_edits_to_pasted(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
-    """The same edits in the pasted text; None where a line of the program does not stand in it as it is."""
+    """The same edits for the pasted text; None if a line of the program is not in it unchanged."""
     source_lines, pasted_lines = source.split("\n"), [line.text for line in split_lines(pasted)]
 
     def map_position(line: int, col: int) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
-"""Expected output: what comments of an article say that its statements print, like `# tensor([1.])`.
+"""Expected output: what an article's comments say that its statements print, like `# tensor([1.])`.
 
-A comment counts where it begins with something that only Python and torch write, and prose after it is set off by
-punctuation. A number counts where it is all that the comment says. Everything else is treated as prose.
+A comment counts if it begins with something that only Python and torch write, and prose after it is separated by
+punctuation. A number counts if it is the whole comment. Everything else is treated as prose.
 """
 
 import ast
@@ -59,17 +59,17 @@ _LITERAL_NAMES = {
 }
 
 MAX_LENGTH = 4_000
-"""Characters of a comment that is searched for output."""
+"""Characters up to which a comment is searched for output."""
 
 MAX_COMMENT_LINES = 100
-"""Lines of a comment below its statement that are read."""
+"""Comment lines below a statement that are read."""
 
 
 def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
-    """A notice for each statement whose comment, or a string that stands alone, says what is printed.
+    """A notice for each statement whose comment, or a string on its own, says what is printed.
 
-    kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
-    all statements since the last such block; from, the first line of the statement.
+    The notices are of kind `claimed`. Their args are text; label, which the statement prints before it; block, if the
+    text covers all statements since the last such block; and from, the first line of the statement.
     """
     commented = {k for k, line in enumerate(lines, 1) if "#" in line}
     outputs = [
@@ -114,7 +114,7 @@ def _notices_of_outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterato
 
 
 def _stated_output(text: str, node: ast.stmt) -> str | None:
-    """The output that a comment begins with, if it can be one of this statement; else None."""
+    """The output with which a comment begins, if the statement can print it; else None."""
     first = text.split("\n", 1)[0]
     error = _ERROR.match(first)
     if error:
@@ -137,7 +137,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
 
 
 def _parse_outputs(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
-    """The outputs that stand one after the other from `at`, and where they end; `alone`: numbers count."""
+    """The outputs that follow each other from `at`, and where they end. With `alone`, numbers count."""
     items: list[str] = []
     end = at
     while True:
@@ -151,7 +151,7 @@ def _parse_outputs(text: str, at: int, alone: bool = True) -> tuple[list[str], i
 
 
 def _end_of_container_literal(text: str, at: int) -> int | None:
-    """The end of a tensor, list or tuple that begins here and consists of literals only; else None."""
+    """The end of a tensor, list or tuple of literals that begins here; else None."""
     match = _CONTAINER_START.match(text, at)
     if match is None:
         return None
@@ -191,7 +191,7 @@ def is_print_call(node: ast.stmt) -> bool:
 
 
 def _shows_addresses(node: ast.stmt) -> bool:
-    """Whether the statement shows addresses, which differ from run to run."""
+    """Whether the statement prints addresses, which differ from run to run."""
     calls = [part.func for part in walk_tree(node) if isinstance(part, ast.Call)]
     return any(
         (isinstance(f, ast.Name) and f.id == "id") or (isinstance(f, ast.Attribute) and f.attr == "data_ptr")
@@ -200,7 +200,7 @@ def _shows_addresses(node: ast.stmt) -> bool:
 
 
 def _print_label(node: ast.stmt) -> dict[str, str]:
-    """The constant text that a `print` begins with, as `label`."""
+    """The constant text with which a `print` begins, as `label`."""
     if not is_print_call(node):
         return {}
     call: ast.Call = node.value  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def _print_label(node: ast.stmt) -> dict[str, str]:
 
 
 def _notice_of_outputs_in_string(node: ast.stmt) -> Iterator[Notice]:
-    """A notice for a string that stands alone and holds outputs, one after the other, with notes behind them."""
+    """A notice for a string on its own that consists of outputs with notes behind them."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
         return
     text = node.value.value

@@ -1,4 +1,4 @@
-"""Repairs for programs that read a file which is not there, or write where there is no directory."""
+"""Repairs for programs that read a missing file, or write to a missing directory."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ _STATE_DICT_METHODS = ("state_dict", "keys", "items", "values", "parameters", "e
 
 
 def repair_missing_file(source: str, tree: ast.Module, error_type: str, message: str, line: int) -> Repair | None:
-    """A repair of the statement at the line, which raised because a file or a directory is missing."""
+    """A repair of the statement at this line, which raised because a file or a directory is missing."""
     missing = _NO_FILE.search(message) if error_type == "FileNotFoundError" else None
     parent = _NO_DIRECTORY.search(message) if error_type == "RuntimeError" else None
     if parent is not None:
@@ -37,9 +37,9 @@ def repair_missing_file(source: str, tree: ast.Module, error_type: str, message:
 
 
 def repair_torch_load(draft: RepairDraft) -> Repair | None:
-    """`torch.load`: a random tensor; for `load_state_dict` the state of what loads it, which keeps its values.
+    """Replace `torch.load` by a random tensor, or inside `load_state_dict` by the object's own state.
 
-    Both are at the version that loading leaves: a loaded tensor at 1, a parameter one further.
+    The results have the versions that loading leaves: a loaded tensor 1, a parameter one more.
     """
     drawn = False
     for call in draft.calls_with_path("torch.load".__eq__):
@@ -65,7 +65,7 @@ def repair_torch_load(draft: RepairDraft) -> Repair | None:
 
 
 def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
-    """Arrays that numpy reads become random numbers."""
+    """Replace arrays that numpy reads by random numbers."""
     for call in draft.calls_with_path(_ARRAY_READERS.__contains__):
         name = draft.assigned_name(call)
         accesses = [draft.parent_of(use) for use in draft.reads_of_name(name)]
@@ -76,7 +76,7 @@ def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
 
 
 def _repair_open_calls(draft: RepairDraft) -> Repair | None:
-    """`open`: a sentence for what is read as text, random numbers for what is unpacked."""
+    """Replace the content of `open`: a sentence if it is read as text, random numbers if it is unpacked."""
     if "open" in bound_names(draft.nodes):
         return None
     opened = OpenCallReplacer(draft)
@@ -87,14 +87,14 @@ def _repair_open_calls(draft: RepairDraft) -> Repair | None:
 
 
 def _repair_read_text_calls(draft: RepairDraft) -> Repair | None:
-    """`path.read_text()` becomes a sentence."""
+    """Replace `path.read_text()` by a sentence."""
     for call in draft.find_calls(lambda call: isinstance(call.func, ast.Attribute) and call.func.attr == "read_text"):
         draft.replace_node(call, text_read_replacement("read") or "")
     return draft.finish_repair("text")
 
 
 def _makedirs_repair(source: str, tree: ast.Module, line: int, directory: str) -> Repair | None:
-    """Make the directory before the statement that writes into it."""
+    """Create the directory before the statement that writes to it."""
     draft = RepairDraft(source, tree, line)
     around = [
         node
@@ -111,7 +111,7 @@ def _makedirs_repair(source: str, tree: ast.Module, line: int, directory: str) -
 
 
 def _creates_file(draft: RepairDraft, call: ast.Call) -> bool:
-    """Whether a call makes a file."""
+    """Whether a call creates a file."""
     if isinstance(call.func, ast.Name) and call.func.id == "open":
         return _open_mode(call)[:1] in ("w", "a", "x")
     return draft.dotted_path(call.func) in _FILE_WRITERS or (
@@ -129,7 +129,7 @@ def _open_mode(call: ast.Call) -> str:
 
 
 def _replace_by_own_state_dict(draft: RepairDraft, statement: ast.stmt) -> None:
-    """Have a statement that calls `load_state_dict` give it the state of the object itself."""
+    """Make a statement that calls `load_state_dict` pass the state of the object itself."""
     call: Any = statement.value if isinstance(statement, ast.Expr) else None
     given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "state_dict")]
     if given:
@@ -137,12 +137,12 @@ def _replace_by_own_state_dict(draft: RepairDraft, statement: ast.stmt) -> None:
 
 
 def random_tensor_code(draft: RepairDraft) -> str:
-    """Random numbers in a tensor at version 1, as a loaded one is; `randn` gives one at version 0."""
+    """Code for random numbers in a tensor at version 1, like a loaded one; `randn` returns one at version 0."""
     return f"{draft.torch}.empty({{shape}}).normal_()"
 
 
 def random_array_code(draft: RepairDraft, call: ast.Call) -> str:
-    """Random numbers of the dtype that the call which they replace asks for."""
+    """Code for random numbers of the dtype for which the replaced call asks."""
     dtype = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
     converted = "" if dtype is None or ast.unparse(dtype) == "None" else f".astype({ast.unparse(dtype)})"
     return f"{draft.numpy}.random.randn({{shape}}){converted}"
@@ -161,7 +161,7 @@ def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> boo
 
 
 def _is_tensor_use(node: ast.AST | None) -> bool:
-    """Whether an access is possible on a tensor: not a string key, not a method of modules or dictionaries."""
+    """Whether a tensor allows this access: it is not a string key or a method of modules or dictionaries."""
     if isinstance(node, ast.Subscript):
         return not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str))
     return isinstance(node, ast.Attribute) and node.attr not in _STATE_DICT_METHODS
@@ -170,7 +170,7 @@ def _is_tensor_use(node: ast.AST | None) -> bool:
 class OpenCallReplacer:
     """Replaces calls of `open` that read.
 
-    uses_random: whether random numbers were put in the place of a file's contents
+    uses_random: whether random numbers replaced a file's contents
     """
 
     def __init__(self, draft: RepairDraft) -> None:
@@ -178,7 +178,7 @@ class OpenCallReplacer:
         self.uses_random = False
 
     def replace_call(self, call: ast.Call) -> bool:
-        """Replace a call; False where a file is used in a way that nothing can replace."""
+        """Replace a call. Returns False if the file is used in a way for which there is no replacement."""
         draft = self._draft
         parent = draft.parent_of(call)
         outer = draft.parent_of(parent) if parent is not None else None
@@ -198,7 +198,8 @@ class OpenCallReplacer:
         return True
 
     def _replace_with_block(self, block: ast.With) -> bool:
-        """`with open(…) as f:` around one statement that reads everything."""
+        """Replace `with open(…) as f:` around one statement that reads everything. Returns whether that was
+        possible."""
         name, node = block.items[0].optional_vars, block.body[0]
         if not isinstance(name, ast.Name) or len(block.items) > 1 or len(block.body) > 1:
             return False
@@ -222,7 +223,7 @@ class OpenCallReplacer:
 
 
 def text_read_replacement(method: str) -> str | None:
-    """What a method of a text file is replaced by, if it reads all of it."""
+    """The replacement for a method of a text file, if it reads all of it."""
     return {
         "read": f"{SAMPLE_TEXT!r} * {_SAMPLE_REPETITIONS}",
         "readlines": f"[{SAMPLE_TEXT + chr(10)!r}] * {_SAMPLE_REPETITIONS}",

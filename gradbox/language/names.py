@@ -1,4 +1,4 @@
-"""The names that a program binds, the modules that its imported names stand for, and imports that are missing."""
+"""The names that a program binds, the modules behind its imported names, and missing imports."""
 
 import ast
 import builtins
@@ -14,7 +14,8 @@ KNOWN_IMPORTS = {
     "optim": "from torch import optim",
     **{name: f"import {name}" for name in ("copy", "math", "random", "time", "itertools", "functools", "warnings")},
 }
-"""Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
+"""Names that articles use without importing them. They are only added if the name is used like a module, as in
+`nn.Linear`."""
 
 
 _NODES_WITH_BOUND_NAME = (
@@ -24,7 +25,7 @@ _NODES_WITH_BOUND_NAME = (
 
 
 def bound_names(nodes: SyntaxNodes) -> set[str]:
-    """Every name that the program binds, in whatever scope."""
+    """Every name that the program binds, in any scope."""
     names = {node.id for node in nodes.of_kind(ast.Name) if type(node.ctx) is not ast.Load}
     names.update(node.arg for node in nodes.of_kind(ast.arg))
     names.update(alias.asname or alias.name.split(".")[0] for alias in nodes.of_kind(ast.alias))
@@ -35,7 +36,7 @@ def bound_names(nodes: SyntaxNodes) -> set[str]:
 
 
 class ImportedModules:
-    """What the imported names of a program stand for: dotted paths of modules and of their members."""
+    """The dotted paths of modules and their members behind a program's imported names."""
 
     def __init__(self, nodes: SyntaxNodes) -> None:
         self.names: dict[str, str] = {}
@@ -49,7 +50,7 @@ class ImportedModules:
                     self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def dotted_path(self, node: ast.AST) -> str | None:
-        """`torch.load` for `t.load` after `import torch as t`; None for what begins with no imported name."""
+        """`torch.load` for `t.load` after `import torch as t`; None if it does not begin with an imported name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -59,7 +60,7 @@ class ImportedModules:
         return ".".join([self.names[node.id], *reversed(parts)])
 
     def local_name(self, path: str, otherwise: str) -> str:
-        """The program's name for a module; `otherwise` where it does not import it."""
+        """The program's name for a module; `otherwise` if it does not import it."""
         return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 
 

@@ -1,4 +1,4 @@
-"""Repairs for programs that use data which is not here: data sets and downloads become random numbers or text."""
+"""Repairs for programs that use missing data: data sets and downloads are replaced by random numbers or text."""
 
 import ast
 
@@ -10,7 +10,8 @@ _GREYSCALE_SETS = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
 
 
 def repair_torchvision_datasets(draft: RepairDraft) -> Repair | None:
-    """Data sets of torchvision: random pictures and classes, without the transforms that nobody needs then."""
+    """Replace data sets of torchvision by random pictures and classes, without transforms, which are not needed
+    then."""
     grey = False
     for call in draft.calls_with_path(lambda path: path.startswith("torchvision.datasets.")):
         name = draft.assigned_name(call)
@@ -35,7 +36,7 @@ def repair_torchvision_datasets(draft: RepairDraft) -> Repair | None:
 
 
 def _takes_single_items(draft: RepairDraft, data: ast.AST) -> bool:
-    """Whether a program takes single pictures, which are memory of their own with a number for a class."""
+    """Whether a program takes single pictures, which have memory of their own and a number as class."""
     parent = draft.parent_of(data)
     return (
         (isinstance(parent, ast.Subscript) and parent.value is data)
@@ -49,7 +50,7 @@ def _takes_single_items(draft: RepairDraft, data: ast.AST) -> bool:
 
 
 def repair_sklearn_samples(draft: RepairDraft) -> Repair | None:
-    """`X, y = make_moons(…)` and the like of sklearn: random points and classes, or values."""
+    """Replace sklearn's `X, y = make_moons(…)` and the like by random points with random classes or values."""
     for call in draft.calls_with_path(lambda path: path.startswith("sklearn.datasets.")):
         statement = draft.enclosing_statement(call)
         pair = (
@@ -66,7 +67,7 @@ def repair_sklearn_samples(draft: RepairDraft) -> Repair | None:
 
 
 def repair_text_downloads(draft: RepairDraft) -> Repair | None:
-    """Text that is fetched from an address becomes a sentence."""
+    """Replace text that is fetched from an address by a sentence."""
     text = text_read_replacement("read") or ""
     for call in draft.calls_with_path(
         lambda path: path in ("requests.get", "urllib.request.urlopen", "urllib.request.urlretrieve")

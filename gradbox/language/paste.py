@@ -1,8 +1,9 @@
-"""What people paste, made into a program: indented fences, transcripts, notebook cells, exotic blanks, HTML, changes.
+"""Makes a program of pasted text: removes fences with indentation, transcript prompts, notebook cells, exotic blanks,
+HTML and diffs.
 
-Whatever already is a Python program stays as it is, but for an import that it forgot. Everything changed or left out
-is a notice; nothing is guessed. A program with a mistake is left for the parser to complain about; what is something
-else, an error message or a question, is said to be that (`gradbox/language/pasted_kind.py`).
+Text that is a Python program already stays unchanged, except for a missing import. Everything changed or left out is
+reported as a notice; nothing is guessed. A program with a mistake is left to the parser; other text, such as an error
+message or a question, is reported as what it is (`gradbox/language/pasted_kind.py`).
 """
 
 import ast
@@ -39,7 +40,7 @@ NOTICE_KIND_BY_CHARACTER = {
 }
 
 MAX_NOTICES = 200
-"""Notices of one kind; the last of them says in `more` how many were not made."""
+"""Notices of one kind. The last one tells in `more` how many were left out."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
 _LINE_NUMBER = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
@@ -49,10 +50,10 @@ _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch
 
 @dataclass
 class PastedProgram:
-    """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added.
+    """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None if it was added.
 
-    nodes: of the source, if it was parsed on the way
-    other: why a text is not run that is no program at all; its lines are then the source, as they are
+    nodes: the syntax tree of the source, if it was parsed already
+    other: why text that is not a program is not run; its lines are then the source, unchanged
     """
 
     source: str
@@ -117,7 +118,7 @@ def normalise_pasted_text(text: str) -> PastedProgram:
 
 
 def _notices_where_nothing_runs(tree: ast.Module) -> list[Notice]:
-    """One where a program only imports, or only defines what nothing calls."""
+    """A notice if a program only imports, or only defines what nothing calls."""
     defined = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     others = [node for node in tree.body if node not in defined and not isinstance(node, ast.Import | ast.ImportFrom)]
     if not tree.body or any(
@@ -131,7 +132,8 @@ def _notices_where_nothing_runs(tree: ast.Module) -> list[Notice]:
 
 
 def parse_program(lines: list[ProgramLine]) -> ast.Module | None:
-    """Its tree where Python takes it as it is. It would take `In [3]: x = 1` as an annotation, which nobody means."""
+    """The syntax tree if Python accepts the lines as they are. (It would accept `In [3]: x = 1` as an annotation, which
+    is excluded.)"""
     tree = try_parse_lines(lines)
     if tree is None:
         return None
@@ -144,7 +146,8 @@ def parse_program(lines: list[ProgramLine]) -> ast.Module | None:
 
 
 def _move_notices_to_program_lines(lines: list[ProgramLine], notices: list[Notice]) -> list[Notice]:
-    """With lines of the program for pasted ones: the line itself or the last one before it, None before the first."""
+    """The notices with program lines instead of pasted lines: the line itself or the last one before it, None before
+    the first."""
     numbered = [(line.origin, k) for k, line in enumerate(lines, 1) if line.origin is not None]
     origins = [origin for origin, _ in numbered]
     out = []
@@ -165,7 +168,7 @@ def _move_notices_to_program_lines(lines: list[ProgramLine], notices: list[Notic
 
 
 def with_line_insertion(repair: Repair, lines: list[ProgramLine], line: int | None) -> Repair:
-    """With the edit that puts the line into the program: after this one, or first of all."""
+    """A repair with an edit that inserts the line into the program, after this one or at the beginning."""
     text = repair.args["repair"]
     at = len(lines[line - 1].text) if line else 0
     edit = Edit(line=line or 1, col=at, end_line=line or 1, end_col=at, text=f"\n{text}" if line else f"{text}\n")
@@ -188,7 +191,7 @@ def _cap_notices_of_each_kind(notices: list[Notice]) -> list[Notice]:
 
 
 def _clean_characters(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Blanks that Python does not take become plain ones, outside of strings; what can't be seen is pointed out."""
+    """Replace blanks that Python does not accept, outside of strings; report invisible characters."""
     if all(line.text.isascii() for line in lines):
         return lines
     scan = QuoteScan(lines)
@@ -218,7 +221,7 @@ def _clean_characters(lines: list[ProgramLine], notices: list[Notice]) -> list[P
 
 
 def _strip_fences(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Of a Markdown text, what stands between its fences: those that say Python, where any does."""
+    """Extract from Markdown what is between its fences: those marked as Python, if there are any."""
     opened_before = QuoteScan(lines).opened_before
     blocks: list[tuple[str, list[ProgramLine]]] = []
     mark, first = "", None
@@ -241,7 +244,7 @@ def _strip_fences(lines: list[ProgramLine], notices: list[Notice]) -> list[Progr
 
 
 def _strip_line_numbers(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Line numbers of a printed listing, where every line has one and they count up by one."""
+    """Remove the line numbers of a printed listing in which every line has one and they count up by one."""
     matches = [(k, _LINE_NUMBER.match(line.text)) for k, line in enumerate(lines) if not line.is_blank]
     numbers = [(k, int(match[1])) for k, match in matches if match is not None]
     if len(numbers) < 2 or len(numbers) < len(matches):
@@ -254,7 +257,7 @@ def _strip_line_numbers(lines: list[ProgramLine], notices: list[Notice]) -> list
 
 
 def _strip_magic(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
+    """Remove lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
     opened_before = QuoteScan(lines).opened_before
     magic = {k for k, line in enumerate(lines) if not opened_before[k] and _MAGIC.match(line.text)}
     if not magic:
@@ -265,7 +268,7 @@ def _strip_magic(lines: list[ProgramLine], notices: list[Notice]) -> list[Progra
 
 
 def _remove_shared_indentation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The indentation that all lines share; the first line may have lost its own when it was copied."""
+    """Remove the indentation that all lines share. The first line may have lost its own when it was copied."""
     out = dedent_lines(lines)
     if out is lines:
         out = [*lines[:1], *dedent_lines(lines[1:])]
@@ -276,7 +279,7 @@ def _remove_shared_indentation(lines: list[ProgramLine], notices: list[Notice]) 
 
 
 def dedent_lines(lines: list[ProgramLine]) -> list[ProgramLine]:
-    """Without the blanks that all lines begin with; comments and the insides of strings need not have them."""
+    """The lines without the blanks that all begin with, except for comments and the insides of strings."""
     opened_before = QuoteScan(lines).opened_before
     margins = [
         line.text[: len(line.text) - len(line.text.lstrip(" \t"))]
@@ -294,12 +297,12 @@ def dedent_lines(lines: list[ProgramLine]) -> list[ProgramLine]:
 
 
 def common_prefix(first: str, second: str) -> str:
-    """What both begin with."""
+    """The common prefix of two texts."""
     return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list[Notice]:
-    """What comments say is printed, at lines of the pasted text."""
+    """Notices about what comments say is printed, at lines of the pasted text."""
     out = []
     for notice in expected_outputs([line.text for line in lines], tree):
         last, first = lines[(notice.line or 1) - 1].origin, lines[notice.args["from"] - 1].origin
@@ -308,7 +311,7 @@ def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list
 
 
 def _add_missing_imports(lines: list[ProgramLine], nodes: SyntaxNodes) -> tuple[int, list[ProgramLine]]:
-    """Put the imports that the program forgot on top of it; where, from 0, and what."""
+    """Insert the missing imports. Returns where, from 0, and which."""
     at = import_insertion_line(nodes.tree)
     added = [ProgramLine(KNOWN_IMPORTS[name], None) for name in missing_imports(nodes)]
     lines[at:at] = added

@@ -1,7 +1,7 @@
-"""What a pasted text is, where it is no program: an error message, a line that installs packages, a change, a question.
+"""Classifies pasted text that is not a program: an error message, a line that installs packages, a diff, a question.
 
-Asked only of a text that Python takes for no program, and of the few that Python takes for one though nobody means it:
-`为什么梯度是None` is a name.
+It is used for text that Python does not accept as a program, and for the few texts that it does accept although nobody
+means a program: `为什么梯度是None` is a name.
 """
 
 import ast
@@ -21,14 +21,14 @@ INSTALL_LINE = re.compile(
     r"(?:install|add|update|upgrade|uninstall|create|env create)"
     r"\b(?P<rest>.*)$"
 )
-"""A line that installs packages, as documentation of packages has it."""
+"""A line that installs packages, as in the documentation of packages."""
 
 SHELL_LINE = re.compile(
     r"^\s*(?:[%!$]\s*)?(?:(?:python[\d.]*|torchrun|accelerate launch|bash|sh) +(?:-\S+ +)*\S+\.(?:py|sh)\b.*"
     r"|nvidia-smi\b.*"
     r"|(?:conda|source) +activate\b.*|git clone +\S+.*|export +\w+=\S*|cd +[\w./~-]+|mkdir +\S+|wget +\S+.*)$"
 )
-"""A line that belongs into a terminal."""
+"""A line for a terminal."""
 
 _REQUIREMENT = re.compile(
     r"^\s*[A-Za-z][\w.-]*(?:\[[\w,-]+\])?\s*(?:(?:==|>=|<=|~=|!=|>|<)\s*[\w.*+-]+,?\s*)+(?:\s*#.*)?$"
@@ -49,7 +49,7 @@ _CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _CHINESE_BESIDE_NAME = re.compile(
     r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af] +(?!(?:and|as|else|for|if|import|in|is|not|or)\b)\w"
 )
-"""A word and a name with a blank between, as no program has them."""
+"""A Chinese word and a name with a blank between, which no program has."""
 
 _PRINTED = re.compile(
     r"^\s*(?:[+|][-=+|]{3,}|\|.*\|\s*$|([-=_*])\1{4,}(?:$|\s.*)|\d+ +\| .* \| |\|? NVIDIA-SMI"  # tables and rules
@@ -116,11 +116,11 @@ _MAX_LINES_LOOKED_AT = 2000
 
 
 def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module | None) -> Refusal | None:
-    """Why a text is not run though its reader may not have meant a program; None where it is one, with a mistake or
-    without.
+    """Why a text is not run because its reader may not have meant a program; None for a program, with or without a
+    mistake.
 
     text: as pasted, with `\\n` for line breaks
-    lines, tree: what it was made into, None where Python does not take it
+    lines, tree: what it was made into; tree is None if Python does not accept it
     """
     pasted = text.split("\n")
     if tree is not None and not tree.body:
@@ -146,7 +146,7 @@ MESSAGES = {
     "output": "this was printed by a program or a terminal: paste the program itself",
     "question": "this is a question or a note, not a program: paste the program that it is about",
 }
-"""Why such a text is not run; the page has the same in its languages."""
+"""Why such a text is not run; the page has the same messages in its languages."""
 
 OTHER_TEXT_KEYS = frozenset(MESSAGES)
 
@@ -194,18 +194,18 @@ def _output_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | Non
 
 
 _IMPORT_NAMES = {"pytorch": "torch", "scikit-learn": "sklearn", "opencv-python": "cv2", "pillow": "PIL"}
-"""Packages that are imported by another name."""
+"""Packages that are imported under another name."""
 
 
 def _install(packages: list[str]) -> Refusal:
-    """Why packages are not installed, and which of them are here already."""
+    """Why packages are not installed, and which of them are available already."""
     here = [name for name in packages if _IMPORT_NAMES.get(name.lower(), name.lower()) in ALLOWED_MODULES]
     absent = [name for name in packages if name not in here]
     return _refusal("install", packages=" ".join(packages), here=" ".join(here), absent=" ".join(absent))
 
 
 def _package_names(text: str) -> list[str]:
-    """The packages that the end of an install line names: no options, no versions, no addresses."""
+    """The packages at the end of an install line, without options, versions and addresses."""
     out: list[str] = []
     words = iter(text.split())
     for word in words:
@@ -219,7 +219,7 @@ def _package_names(text: str) -> list[str]:
 
 
 def is_requirements(pasted: list[str]) -> bool:
-    """Whether the lines are those of a requirements file: packages with the versions that are wanted."""
+    """Whether the lines are a requirements file: packages with versions."""
     lines = [line for line in pasted if line.strip() and not line.lstrip().startswith("#")]
     known = {"torch", "numpy", "torchvision", "torchaudio", "transformers", "pandas", "scikit-learn", "scipy", "tqdm"}
     wanted = [line for line in lines if _REQUIREMENT.match(line)]
@@ -240,7 +240,7 @@ def _error_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None
 
 
 def error_refusal(error: PastedError) -> Refusal:
-    """Why an error message is not run, with what it says."""
+    """Why an error message is not run, with its content."""
     frame = error.own_frame
     return _refusal(
         "traceback",
@@ -260,7 +260,7 @@ def _diff_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
 
 
 def is_diff(pasted: list[str]) -> bool:
-    """Whether the lines are a change in the form of `diff -u` or git."""
+    """Whether the lines are a diff in the format of `diff -u` or git."""
     heads = sum(bool(_DIFF_HEAD.match(line)) for line in pasted)
     hunks = any(line.startswith("@@ ") for line in pasted)
     signed = sum(line[:1] in ("+", "-") for line in pasted)
@@ -268,7 +268,7 @@ def is_diff(pasted: list[str]) -> bool:
 
 
 def _is_named_error(tree: ast.Module) -> bool:
-    """`RuntimeError: CUDA` is an annotation for Python, and an error for everybody else."""
+    """Whether a tree that Python sees as an annotation is an error message, like `RuntimeError: CUDA`."""
     return any(
         isinstance(node, ast.AnnAssign)
         and node.value is None
@@ -279,7 +279,7 @@ def _is_named_error(tree: ast.Module) -> bool:
 
 
 def is_words_alone(tree: ast.Module, text: str) -> bool:
-    """Whether a program consists of names that nothing defines, as `clone or detach` does, or is Chinese words."""
+    """Whether a program consists of undefined names, like `clone or detach`, or of Chinese words."""
     if not tree.body or not all(isinstance(node, ast.Expr) for node in tree.body) or "#" in text:
         return False
     nodes = [part for statement in tree.body for part in ast.walk(statement)]
@@ -304,10 +304,10 @@ def is_words_alone(tree: ast.Module, text: str) -> bool:
 
 
 def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
-    """Whether a text that Python does not take is a program with a mistake all the same.
+    """Whether a text that Python does not accept is a program with a mistake.
 
-    Lines that read like statements are counted against lines that read like sentences; a text is a program where it
-    has `enough` of the former and not many more of the latter.
+    Lines that look like statements are compared with lines that look like sentences: a program has `enough` of the
+    former and not many more of the latter.
     """
     code = prose = 0
     scan = QuoteScan(lines)
@@ -326,7 +326,7 @@ def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
 
 
 def reads_like(text: str) -> str:
-    """`code`, `prose` or `unclear`: what one line is by the looks of it. What was printed is prose."""
+    """Whether a line looks like `code` or `prose`, or is `unclear`. Printed text counts as prose."""
     if _PRINTED.match(text):
         return "prose"
     bare = _STRING.sub(" 0 ", text)
@@ -376,7 +376,7 @@ _MIN_WORDS_OF_SENTENCE = 4
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a line can be nothing but a sentence: so many words in a row, or Chinese outside of strings."""
+    """Whether a line can only be a sentence: many words in a row, or Chinese outside of strings."""
     bare = _STRING.sub(" 0 ", text)
     comment = bare.find("#")
     if comment >= 0 and (comment == 0 or bare[comment - 1].isspace()):
@@ -388,7 +388,7 @@ def is_sentence(text: str) -> bool:
 
 
 def longest_run_of_words(text: str) -> int:
-    """The most words in a row that stand beside each other as no names of a program do."""
+    """The most consecutive words that can't be adjacent names of a program."""
     best = run = 0
     for token in text.split():
         if _WORD.match(token) and token.strip("\"'“”‘’().,;:!?").lower() not in _OPERATOR_WORDS_LOWER:

@@ -1,7 +1,7 @@
-"""Where the values of a program lie on a machine with a GPU, as far as its syntax tree tells.
+"""Determines from the syntax tree on which device a program's values would be on a machine with a GPU.
 
-The tree is gone through as the program runs, but each statement once: a loop's body after its first iteration is taken
-for what it is in the first, a function's parameters for what its calls give it.
+The tree is walked in the order in which the program runs, but each statement once: a loop's body is assumed to do in
+every iteration what it does in the first, and a function's parameters are what its calls pass.
 """
 
 import ast
@@ -26,7 +26,7 @@ CUDA_TYPE = re.compile(r"torch\.cuda\.(\w+Tensor)$")
 MOVES = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
 
 _EVALUATION_PASSES = 3
-"""The values of parameters and attributes are known in the pass after the one that found them."""
+"""Passes over the tree. The values of parameters and attributes are known in the pass after the one that found them."""
 
 _DEVICE_NAME = re.compile(r"device|cuda|gpu|rank", re.I)
 _PLAIN_FUNCTIONS = frozenset(
@@ -113,7 +113,7 @@ _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.frombuffer"))
 
 
 class DevicePlacement:
-    """Asks the tree of one program. Raises RecursionError for one that is nested too deep."""
+    """Answers questions about one program's tree. Raises RecursionError if the tree is nested too deeply."""
 
     def __init__(self, tree: ast.Module, modules: ImportedModules, nodes: Iterable[ast.AST]) -> None:
         self._modules = modules
@@ -141,11 +141,11 @@ class DevicePlacement:
             self._finals[tree] = scope.names
 
     def value_of(self, node: ast.AST) -> ExpressionValue | None:
-        """What an expression gives; None where the tree doesn't tell."""
+        """The value of an expression; None if the tree doesn't tell."""
         return self._values.get(node)
 
     def defines_function(self, name: str) -> bool:
-        """Whether the program has a function or method of that name itself."""
+        """Whether the program itself defines a function or method of that name."""
         return name in self._functions
 
     def is_module_class(self, name: str, seen: tuple[str, ...] = ()) -> bool:
@@ -158,8 +158,8 @@ class DevicePlacement:
         )  # fmt: skip
 
     def move_target(self, call: ast.Call) -> DeviceKind | None:
-        """Where a call of `to`, `cuda`, `cpu` or `type_as` moves its tensor or module; None if it only changes the
-        dtype."""
+        """The device to which a call of `to`, `cuda`, `cpu` or `type_as` moves its tensor or module; None if it only
+        changes the dtype."""
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in ("cuda", "cpu"):
             return "gpu" if method == "cuda" else "cpu"
@@ -477,7 +477,7 @@ class DevicePlacement:
         arguments: list[ExpressionValue | None] | None = None,
         keywords: dict[str | None, ExpressionValue | None] | None = None,
     ) -> ExpressionValue | None:  # fmt: skip
-        """What a call of a module gives: a tensor where the module or one of its arguments lies."""
+        """The value of a module call: a tensor on the device of the module or of one of its arguments."""
         if called is None or called.kind != "module":
             return None
         if called.cls and node is not None:
@@ -490,7 +490,7 @@ class DevicePlacement:
         return ExpressionValue("tensor", "gpu" if "gpu" in places else None if None in places else "cpu")
 
     def _dataset_item_value(self, name: str) -> ExpressionValue | None:
-        """What an index of a data set of the program gives: tensors on the CPU, unless it moves them."""
+        """The value of indexing a data set of the program: tensors on the CPU, unless it moves them."""
         found = join_values([self._returns.get(method) for method in self._methods_of_class(name, "__getitem__")])
         inner = found.of if found is not None and found.kind == "items" else found
         return ExpressionValue(
@@ -564,7 +564,7 @@ class DevicePlacement:
         return ExpressionValue("tensor", place or found or self._default)
 
     def _device_of_tensors(self, values: Iterable[ExpressionValue | None]) -> DeviceKind | None:
-        """Where the tensors among these lie; None if none is among them."""
+        """The device of the tensors among these values; None if there are none."""
         flat = [value.of if value is not None and value.kind == "items" else value for value in values]
         places = [value.on for value in flat if value is not None and value.kind == "tensor"]
         return "gpu" if "gpu" in places else places[0] if places else None
@@ -637,7 +637,7 @@ class DevicePlacement:
         return self._module_call_value(owner, everything)
 
     def _record_module_move(self, node: ast.Call, owner: ExpressionValue, place: DeviceKind, scope: NameScope) -> None:
-        """A module is moved itself: its name has another place from now on."""
+        """Note that a module was moved in place, so its name has another device from now on."""
         if place == "gpu":
             self._modules_lie = "gpu"
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -662,7 +662,7 @@ class DevicePlacement:
                 self._arguments[function, name] = join_values([self._arguments.get((function, name)), value])
 
     def _operator_value(self, values: list[ExpressionValue | None]) -> ExpressionValue | None:
-        """What an operator gives: a tensor, if one of its operands is one."""
+        """The value of an operator: a tensor if one of its operands is one."""
         if any(value is not None and value.kind == "tensor" for value in values):
             return ExpressionValue("tensor", self._device_of_tensors(values))
         known = [value for value in values if value is not None]
@@ -673,13 +673,13 @@ class DevicePlacement:
 
 
 def device_argument(call: ast.Call) -> ast.expr | None:
-    """What a call of `to` or `type` says of the device: its first argument, or the keyword."""
+    """The device argument of a call of `to` or `type`: the first argument or the keyword."""
     named = next((keyword.value for keyword in call.keywords if keyword.arg in ("device", "other")), None)
     return named if named is not None else call.args[0] if call.args else None
 
 
 def starts_with_cuda_index(node: ast.AST) -> bool:
-    """Whether a text that is put together begins with "cuda"."""
+    """Whether a composed string begins with "cuda"."""
     if isinstance(node, ast.JoinedStr):
         node = node.values[0] if node.values else node
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
@@ -688,7 +688,7 @@ def starts_with_cuda_index(node: ast.AST) -> bool:
 
 
 def tests_cuda_availability(test: ast.AST) -> bool:
-    """Whether a condition holds only where there is a GPU."""
+    """Whether a condition is true only if there is a GPU."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return any(tests_cuda_availability(part) for part in test.values)
     return isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "is_available"

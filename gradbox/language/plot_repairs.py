@@ -1,4 +1,4 @@
-"""Repairs that leave out what only shows something: plots, progress bars, boards."""
+"""Repairs that leave out what only displays something: plots, progress bars, dashboards."""
 
 import ast
 
@@ -14,7 +14,7 @@ _BAR_METHODS = ("set_description", "set_postfix", "set_postfix_str", "update", "
 
 
 def repair_plots(draft: RepairDraft) -> Repair | None:
-    """Statements that only plot become comments, and with them the functions and loops that do nothing else."""
+    """Turn statements that only plot into comments, and with them functions and loops that do nothing else."""
     names = {
         name
         for name, path in draft.modules.names.items()
@@ -41,7 +41,7 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
 def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     """Whether a statement only plots.
 
-    names: of what plots; those that it binds are added
+    names: of what plots; names that the statement binds are added
     """
     if isinstance(node, ast.Expr | ast.Assign) and node.value is not None:
         if root_name(node.value) not in names or any(
@@ -72,15 +72,15 @@ def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> boo
 
 
 def root_name(node: ast.AST) -> str:
-    """The name that a chain of calls, attributes and subscripts begins with; "" where there is none."""
+    """The name with which a chain of calls, attributes and subscripts begins; "" if there is none."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def only_binds_local_names(node: ast.stmt) -> bool:
-    """Whether leaving a statement out of a function that only plots changes nothing else: it binds local names, or is
-    text."""
+    """Whether a statement can be left out of a function that only plots without other effects: it binds local names, or
+    is a string."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass) or (
@@ -91,7 +91,7 @@ def only_binds_local_names(node: ast.stmt) -> bool:
 
 
 def nodes_outside_call_chain(value: ast.AST) -> list[ast.AST]:
-    """The parts of a chain of calls without the methods that are called in it: what they are given."""
+    """The arguments in a chain of calls, without the methods that are called."""
     chain: set[ast.AST] = {value}
     at = value
     while isinstance(at, ast.Attribute | ast.Subscript | ast.Call):
@@ -101,8 +101,7 @@ def nodes_outside_call_chain(value: ast.AST) -> list[ast.AST]:
 
 
 def has_side_effect(node: ast.AST) -> bool:
-    """Whether an expression changes something by itself: it writes in place, runs a backward, takes the next of an
-    iterator."""
+    """Whether an expression itself changes something: it writes in place, runs a backward, or advances an iterator."""
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return True
     if not isinstance(node, ast.Call):
@@ -114,7 +113,7 @@ def has_side_effect(node: ast.AST) -> bool:
 
 
 def repair_progress_bars(draft: RepairDraft) -> Repair | None:
-    """`tqdm(x)` becomes `x`, `trange(n)` becomes `range(n)`."""
+    """Replace `tqdm(x)` by `x` and `trange(n)` by `range(n)`."""
     for call in draft.calls_with_path(
         lambda path: path.split(".")[0] in ("tqdm", "fastprogress") and path.split(".")[-1] in _PROGRESS_BARS
     ):
@@ -137,7 +136,7 @@ def repair_progress_bars(draft: RepairDraft) -> Repair | None:
 
 
 def repair_input_calls(draft: RepairDraft) -> Repair | None:
-    """`input()` becomes an answer, by what is made of it."""
+    """Replace `input()` by an answer that suits how it is used."""
     if "input" in {
         node.id for node in draft.nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }:

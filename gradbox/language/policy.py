@@ -1,6 +1,6 @@
-"""What a program may use: every refusal at once, with its place and its reason.
+"""What a program may use: finds every refusal, with its place and its reason.
 
-This makes messages clear; it keeps nobody in. A program that gets around it meets the worker's own confinement.
+This gives clear messages; it confines nobody. A program that gets around it meets the worker's own confinement.
 """
 
 import ast
@@ -24,7 +24,7 @@ statistics string struct sys tarfile tempfile textwrap time timeit traceback typ
 unicodedata uuid warnings weakref zipfile zlib
 """
 DEFAULT_PACKAGES = ("einops", "tqdm")
-"""Packages that a program may import where they are installed, until the host says otherwise: see docs/decisions."""
+"""Packages that a program may import if they are installed, unless the host says otherwise: see docs/decisions."""
 
 _UNAVAILABLE = {
     "missing": """
@@ -76,10 +76,10 @@ gi_frame cr_frame ag_frame tb_frame
     "files": "fileno tofile",
 }
 ALLOWED_MODULES = set(_ALLOWED.split())
-"""Top-level modules that may be imported, with what is below them; `allow_packages` adds those of packages."""
+"""Top-level modules that may be imported, with everything below them. `allow_packages` adds those of packages."""
 
 UNAVAILABLE_MODULES: dict[str, str] = {}
-"""Modules that programs like to import, and why they are not here."""
+"""Modules that programs often import, and why they are not available."""
 
 
 def allow_packages(names: Iterable[str]) -> None:
@@ -104,7 +104,7 @@ OPEN_MEMBERS = frozenset(["torch._inductor.config"])
 """Parts of closed modules that are available: programs set options there."""
 
 CLOSED_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
-"""Attributes that lead from a value into the interpreter's own objects or to other processes, and why they are not
+"""Attributes that lead from a value to the interpreter's own objects or to other processes, and why they are not
 available."""
 
 CLOSED_BUILTINS = {
@@ -117,7 +117,7 @@ CLOSED_BUILTINS = {
     "__loader__": "interpreter",
     "__spec__": "interpreter",
 }
-"""Builtins that are not available; a program that binds such a name has one of its own."""
+"""Builtins that are not available. A program that binds such a name uses its own."""
 
 REASONS = {
     "import": "it is not one of the modules that a program here may import",
@@ -131,11 +131,11 @@ REASONS = {
     "interpreter": "it gives access to the interpreter itself, not to tensors",
     "relative": "the program is a single file",
 }
-"""Why, by key; the page has the same in other languages."""
+"""The reasons by key; the page has the same in other languages."""
 
 
 MAX_DEPTH = 300
-"""Levels of a tree; CPython's compiler takes about three times as many, instruments included."""
+"""Levels of a tree. CPython's compiler can handle about three times as many, including the instrumentation."""
 
 MAX_REFUSALS = 200
 """Refusals of one program."""
@@ -150,9 +150,8 @@ def parse_and_check_program(
 ) -> tuple[SyntaxNodes | None, list[Refusal]]:
     """The program's nodes, and every reason not to run it, in order of lines. Columns count characters.
 
-    nodes: of the source, where it is parsed already
-    is_compiled_next: what only the compiler finds is left to the caller, who compiles the tree unless there are
-        refusals
+    nodes: the syntax tree of the source, if it was parsed already
+    is_compiled_next: the caller compiles the tree if there are no refusals, and so finds what only the compiler does
     """
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
@@ -183,7 +182,7 @@ MAX_NEEDING_LINES = 40
 
 
 def _add_needing_lines(refusals: list[Refusal], nodes: SyntaxNodes) -> None:
-    """Say of each import of a package that is not here which package that is, and which lines use what it binds."""
+    """Add to each refused import of a missing package which package that is, and which lines use what it binds."""
     uses: dict[str, set[int]] = {}
     modules = ImportedModules(nodes) if any(refusal.key in ("missing", "import") for refusal in refusals) else None
     for name in nodes.of_kind(ast.Name) if modules is not None else ():
@@ -198,7 +197,7 @@ def _add_needing_lines(refusals: list[Refusal], nodes: SyntaxNodes) -> None:
 
 
 def find_compile_error(tree: ast.Module) -> SyntaxError | None:
-    """What only the compiler finds: `return` outside a function, and the like."""
+    """Errors that only the compiler finds, like `return` outside a function."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -209,7 +208,7 @@ def find_compile_error(tree: ast.Module) -> SyntaxError | None:
 
 
 def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
-    """The line where a tree goes below DEEPEST levels."""
+    """The line at which a tree exceeds MAX_DEPTH levels."""
     placed = (node.lineno for level in depths[MAX_DEPTH::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
     return next(placed, 1)
 
@@ -221,7 +220,7 @@ class _PolicyChecker:
         self._modules = ImportedModules(nodes)
 
     def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
-        """(node, what, key of the reason)"""
+        """Yield (node, what is refused, key of the reason)."""
         on_the_way: set[ast.AST] = set()  # to a member that is open
         for node in self._nodes.imports():
             if isinstance(node, ast.Import):
@@ -260,7 +259,7 @@ class _PolicyChecker:
             yield from self._refuse_member(node, name, f"import of '{name}'")
 
     def _refuse_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
-        """Exactly the closed thing: what lies below it is refused there already."""
+        """Refuse exactly the closed member; what is below it is refused there already."""
         parts = path.split(".")
         if not OPEN_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
             return
@@ -284,7 +283,8 @@ def _make_refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
 
 
 def syntax_refusal(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
-    """Python's own words at Python's own place; `encoded`: the compiler counts bytes where the parser does not."""
+    """The refusal with Python's own message and position. With `encoded`, columns count bytes, as the compiler's do and
+    the parser's do not."""
     lines = source.split("\n")
     line = min(max(error.lineno or 1, 1), len(lines))
     text = lines[line - 1]
@@ -297,7 +297,7 @@ def syntax_refusal(error: SyntaxError, source: str, encoded: bool = False) -> Re
 
 
 def too_deep_refusal(source: str) -> Refusal:
-    """CPython itself gives up on this program, at about the line where most brackets are open."""
+    """The refusal of a program that CPython itself can't parse, at about the line with the most open brackets."""
     depth = most = 0
     where = line = 1
     for character in source:
@@ -313,5 +313,5 @@ def too_deep_refusal(source: str) -> Refusal:
 
 
 def character_column(line: str, offset: int) -> int:
-    """The column in characters of an offset in UTF-8 bytes."""
+    """The column in characters for an offset in UTF-8 bytes."""
     return offset if line.isascii() else len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))

@@ -1,4 +1,4 @@
-"""A repair in the making: edits of a program's text, with what they need to know of the modules that it imports."""
+"""A repair in preparation: edits of a program's text, with the modules that it imports."""
 
 import ast
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Repair
 
 DEFAULT_SHAPE = "4, 4"
-"""The shape of random numbers, until the reader says another."""
+"""The shape of random numbers until the reader enters another."""
 
 MAX_EDITS = 200
 """Edits of one repair."""
@@ -19,7 +19,7 @@ MAX_EDITS = 200
 class RepairDraft(ProgramEdits):
     """Collects the edits of one repair.
 
-    line: the only one whose calls are looked at; None for all
+    line: the only line whose calls are considered; None for all
     """
 
     def __init__(self, source: str, tree: ast.Module, line: int | None = None) -> None:
@@ -35,11 +35,11 @@ class RepairDraft(ProgramEdits):
         return self.modules.dotted_path(node) or ""
 
     def calls_with_path(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
-        """The calls of functions whose dotted path is wanted; none if they are more than MAX_EDITS."""
+        """The calls of functions with a wanted dotted path; none if there are more than MAX_EDITS."""
         return self.find_calls(lambda call: is_wanted(self.dotted_path(call.func)))
 
     def find_calls(self, is_wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
-        """The calls that are wanted and not removed yet; none if they are more than MAX_EDITS."""
+        """The calls that are wanted and not removed yet; none if there are more than MAX_EDITS."""
         calls = [
             node
             for node in self.nodes
@@ -51,7 +51,7 @@ class RepairDraft(ProgramEdits):
         return self._line is None or call.lineno <= self._line <= (call.end_lineno or call.lineno)
 
     def assigned_name(self, value: ast.AST) -> str | None:
-        """The name, if a statement assigns the value to a single one."""
+        """The name if a statement assigns the value to a single name."""
         statement = self.enclosing_statement(value)
         if isinstance(statement, ast.Assign) and statement.value is value and len(statement.targets) == 1:
             name = statement.targets[0]
@@ -59,13 +59,13 @@ class RepairDraft(ProgramEdits):
         return None
 
     def is_whole_statement(self, call: ast.Call) -> bool:
-        """Whether a call is all of a statement."""
+        """Whether a call is a whole statement."""
         return isinstance(self.parent_of(call), ast.Expr)
 
     def finish_repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
-        """The repair; None where there is nothing to edit, or too much.
+        """The repair; None if there is nothing to edit, or too much.
 
-        Imports of unavailable packages whose uses were all removed, or that `also` names, become comments.
+        Imports of unavailable packages become comments if all their uses were removed, or if `also` names them.
         """
         if not 0 < len(self.sorted_edits()) <= MAX_EDITS:
             return None

@@ -1,8 +1,8 @@
-"""Repairs: changes that let a program run without the files, packages and devices that it misses.
+"""Repairs: changes that let a program run without missing files, packages and devices.
 
-Repairs are found in the syntax tree, and applied only by the reader. For a refused program one is offered only if the
-changed program has fewer refusals. Short ones are here: full-width punctuation, as a Chinese keyboard types it, and
-what `torch._dynamo` was asked for before torch 2.1.
+Repairs are found in the syntax tree and only applied by the reader. For a refused program, a repair is only offered if
+the changed program has fewer refusals. The short repairs are in this module: full-width punctuation, as a Chinese
+keyboard types it, and the form of `torch._dynamo` calls before torch 2.1.
 """
 
 import ast
@@ -27,11 +27,11 @@ from gradbox.language.transform_repairs import repair_transforms, repair_unused_
 from gradbox.wire.program import Edit, Refusal, Repair
 
 _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
-"""What `torch._dynamo.optimize` calls an option, and what `torch.compile` does."""
+"""The names of `torch._dynamo.optimize`'s options in `torch.compile`."""
 
 
 def repair_dynamo_optimize(draft: RepairDraft) -> Repair | None:
-    """`torch._dynamo.optimize("eager")` becomes `torch.compile(backend="eager")`, which runs the plain function."""
+    """Replace `torch._dynamo.optimize("eager")` by `torch.compile(backend="eager")`, which runs the plain function."""
     for call in draft.calls_with_path("torch._dynamo.optimize".__eq__):
         options = [f"backend={ast.unparse(argument)}" for argument in call.args[:1]]
         options += [
@@ -46,14 +46,14 @@ ASCII_PUNCTUATION = {
     "。": ".", "、": ",", "【": "[", "】": "]", "《": "<", "》": ">", "—": "-", "–": "-", "−": "-", "×": "*", "÷": "/",
     "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "＂": '"', "＇": "'", "「": '"', "」": '"',
 }  # fmt: skip
-"""Each character and what Python has in its place."""
+"""For each character the one that Python uses."""
 
 _CLOSING_QUOTES = {"“": '”"', "”": '”"', "„": '”“"', "‘": "’'", "’": "’'", "「": "」", "＂": '＂"', "＇": "＇'"}
-"""What may close a string that one of these opens, the likeliest first."""
+"""For each opening quote the characters that may close the string, the likeliest first."""
 
 
 def punctuation_repair(source: str) -> Repair | None:
-    """Replaces all of it that stands in code; None where there is none. What stands in strings and comments is kept."""
+    """Replace all such punctuation in code; None if there is none. Strings and comments are not changed."""
     if source.isascii():
         return None
     lines = source.split("\n")
@@ -72,9 +72,10 @@ def punctuation_repair(source: str) -> Repair | None:
 
 
 def replace_punctuation_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
-    """The line in Python's punctuation, as long as before; the quotes that it ends inside of; what was replaced.
+    """The line in Python's punctuation, with the same length; the quotes of the string in which it ends; and what was
+    replaced.
 
-    quote: those that it begins inside of, `'''` or `\"\"\"`
+    quote: the triple quotes of the string in which the line begins, or an empty text if it begins outside of one
     """
     out, replaced, at = list(line), [], 0
     while at < len(line):
@@ -111,10 +112,10 @@ def closing_quote_column(line: str, at: int) -> int:
 _CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Event")
 
 EOF_MESSAGE = "EOF when reading a line"
-"""What `input()` says where no line is left."""
+"""The error of `input()` when no line is left."""
 
 TYPE_INPUT = "type_input"
-"""A repair without edits: the reader types what the program is to read."""
+"""A repair without edits: the reader types the program's input."""
 
 REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
     repair_numpy_readers,
@@ -128,11 +129,11 @@ REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
     repair_progress_bars,
     repair_dynamo_optimize,
 )
-"""Each makes at most one repair of a refused program."""
+"""Each rule makes at most one repair of a refused program."""
 
 
 def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refusal]) -> list[Refusal]:
-    """The refusals, each repair with the first one that it resolves.
+    """The refusals, with each repair added to the first refusal that it resolves.
 
     text: as pasted
     """
@@ -160,9 +161,9 @@ def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refus
 def error_repairs(
     pasted: PastedProgram, text: str, error_type: str, message: str, line: int | None, cpu: bool
 ) -> list[Repair]:
-    """For an error that the program ended with, at a line of its own: what would let it go on.
+    """Repairs for the error with which the program ended at one of its lines.
 
-    cpu: whether it ran there
+    cpu: whether it ran on the CPU
     """
     if cpu and _CUDA.search(message):
         return cpu_repairs(pasted, text)
@@ -181,7 +182,7 @@ def error_repairs(
 
 
 def cpu_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
-    """For an error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
+    """For the error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
     tree = parse_without_warnings(pasted.source)
     try:
         edits = CudaEdits(pasted.source, tree).sorted_edits()

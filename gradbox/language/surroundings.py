@@ -1,6 +1,4 @@
-"""Programs that were pasted with what stood around them: the HTML of a page, the signs of a change, sentences, errors,
-indentation in which blanks and tabs are mixed.
-"""
+"""Removes what was pasted around a program: a page's HTML, diff markers, sentences, errors, and mixed indentation."""
 
 import ast
 import re
@@ -21,7 +19,7 @@ _BLOCK_TAGS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 pre blockquote td".spl
 
 
 def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Of the HTML of a page what stands in `<pre>`, else all of its text; else entities, outside of HTML too."""
+    """Extract from HTML what is in `<pre>`, or else all of its text; replace entities, outside of HTML too."""
     text = "\n".join(line.text for line in lines)
     opened_before = QuoteScan(lines).opened_before
     if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
@@ -39,7 +37,7 @@ def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
 
 
 def without_entities(text: str) -> str:
-    """A text of HTML with the characters that its entities stand for; blanks that may not be broken are blanks."""
+    """Replace HTML entities by their characters, and non-breaking blanks by blanks."""
 
     def character(match: re.Match[str]) -> str:
         name = match[1]
@@ -52,7 +50,7 @@ def without_entities(text: str) -> str:
 
 
 class _CodeOfPage:
-    """The lines of a page's code.
+    """Collects the lines of code in a page.
 
     text: its HTML
     origins: of the lines that it is given
@@ -98,7 +96,7 @@ class _CodeOfPage:
             self._lines[-1] = (ProgramLine(line.text + part, origin), self._depth > 0)
 
     def program_lines(self) -> list[ProgramLine]:
-        """Those in `<pre>` where there is one, else all."""
+        """The lines in `<pre>` if there is one, else all lines."""
         lines = [line for line, coded in self._lines if coded or not self._blocks]
         while lines and lines[-1].is_blank:
             lines.pop()
@@ -117,7 +115,7 @@ _COMMAND = re.compile(
 
 
 def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The program that a command for a terminal has in it: between `<<EOF` and `EOF`, or behind `python -c`."""
+    """Extract the program from a terminal command: between `<<EOF` and `EOF`, or after `python -c`."""
     out: list[ProgramLine] = []
     first = next((k for k, line in enumerate(lines) if (head := _HEREDOC.match(line.text)) is not None), None)
     if first is not None:
@@ -141,8 +139,7 @@ def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list
 
 
 def strip_quotation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Without the `>` that a mail program puts before the lines of the mail that is answered, where most lines have
-    it."""
+    """Remove the `>` that a mail program puts before quoted lines, if most lines have it."""
     quoted = [bool(_QUOTED.match(line.text)) for line in lines]
     if sum(quoted) < 2 or sum(quoted) * 2 < sum(not line.is_blank for line in lines):
         return lines
@@ -157,7 +154,7 @@ _QUOTED = re.compile(r"^(?!>>>)> ?(?:> (?!>))*")
 
 
 def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The program after a change, where the change shows all of it."""
+    """The program after a diff was applied, if the diff shows all of it."""
     if not is_diff([line.text for line in lines]):
         return lines
     out = []
@@ -175,7 +172,7 @@ def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
 
 
 def strip_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """Tabs in indentation as blanks, where they are mixed with blanks."""
+    """Replace tabs in indentation by blanks, if both are mixed."""
     if not any("\t" in line.text for line in lines):
         return lines
     for width in (4, 8):
@@ -191,9 +188,9 @@ def strip_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
 
 
 def strip_text_around(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The program without the sentences, the errors and the lines for a terminal that were pasted with it.
+    """Remove the sentences, errors and terminal lines that were pasted with a program.
 
-    Only where what is left is a program that does something; else nothing is left out.
+    If what is left is not a program that does something, nothing is removed.
     """
     kept = set(without_errors([line.text for line in lines]))
     opened_before = QuoteScan(lines).opened_before
@@ -227,7 +224,7 @@ def _is_of_no_program(text: str) -> bool:
 
 
 def _short_words_at_the_ends(lines: list[ProgramLine], spoken: set[int]) -> set[int]:
-    """Short sentences beside those that are left out already, at the top and at the bottom: a greeting, thanks."""
+    """Short sentences at the top and at the bottom, beside those that are removed already: a greeting, thanks."""
     out: set[int] = set()
     for order in (range(len(lines)), reversed(range(len(lines)))):
         run: list[int] = []
@@ -242,5 +239,5 @@ def _short_words_at_the_ends(lines: list[ProgramLine], spoken: set[int]) -> set[
 
 
 def _does_something(tree: ast.Module) -> bool:
-    """Whether a program has a statement that is no bare expression, or a call."""
+    """Whether a program has a call, or a statement that is not a bare expression."""
     return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in tree.body)

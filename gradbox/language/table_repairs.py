@@ -1,4 +1,4 @@
-"""Repairs for tables that pandas would read: random numbers in their place, as one array or column by column."""
+"""Repairs for tables that pandas would read: they are replaced by random numbers, as one array or column by column."""
 
 import ast
 
@@ -8,19 +8,19 @@ from gradbox.wire.program import Repair
 
 _TABLE_READERS = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
 _SHOWING_METHODS = ("head", "tail", "info", "describe", "sample")
-"""Methods of a table that only show it, where nothing takes what they return."""
+"""Methods of a table that only display it, if their result is not used."""
 
 _METHODS_OF_BOTH = ("astype", "max", "mean", "min", "std", "sum", "shape", "tolist")
-"""Attributes that a column and an array have alike."""
+"""Attributes that a column and an array have in common."""
 
 MAX_COLUMNS = 40
-"""Columns of a table that stand in a repair."""
+"""Columns of a table in a repair."""
 
 DEFAULT_ROWS = "100"
 
 
 def repair_pandas_readers(draft: RepairDraft) -> Repair | None:
-    """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
+    """Replace a table of which only the numbers are used: `.values`, `.to_numpy()`, `.iloc[…]`."""
     for call in draft.calls_with_path(_TABLE_READERS.__contains__):
         name = draft.assigned_name(call)
         for table in [*draft.reads_of_name(name), call]:
@@ -31,7 +31,7 @@ def repair_pandas_readers(draft: RepairDraft) -> Repair | None:
 
 
 def repair_pandas_columns(draft: RepairDraft) -> Repair | None:
-    """A table whose columns are asked for by their names: a dictionary of arrays."""
+    """Replace a table whose columns are used by name by a dictionary of arrays."""
     columns: list[str] = []
     for call in draft.calls_with_path(_TABLE_READERS.__contains__):
         name = draft.assigned_name(call)
@@ -51,8 +51,8 @@ def repair_pandas_columns(draft: RepairDraft) -> Repair | None:
 
 
 def repair_table_file(draft: RepairDraft) -> Repair | None:
-    """A table of a file that is not there, where pandas is: one of random numbers, with the columns that are asked
-    for."""
+    """Replace a missing table file, if pandas is available, by a table of random numbers with the columns that are
+    used."""
     pandas = draft.modules.local_name("pandas", "")
     if not pandas:
         return None
@@ -71,7 +71,7 @@ def repair_table_file(draft: RepairDraft) -> Repair | None:
 
 
 def _column_names(access: ast.AST | None, table: ast.AST) -> list[str]:
-    """The columns that `table["a"]` or `table[["a", "b"]]` asks for."""
+    """The columns in `table["a"]` or `table[["a", "b"]]`."""
     if not isinstance(access, ast.Subscript) or access.value is not table:
         return []
     asked = access.slice.elts if isinstance(access.slice, ast.List) else [access.slice]
@@ -80,7 +80,7 @@ def _column_names(access: ast.AST | None, table: ast.AST) -> list[str]:
 
 
 def _replace_use_of_columns(draft: RepairDraft, use: ast.Name) -> bool:
-    """Have one use of a table take arrays; False where it needs the table itself."""
+    """Make one use of a table take arrays. Returns False if it needs the table itself."""
     access = draft.parent_of(use)
     if not _column_names(access, use):
         return _comment_out_showing(draft, use)
@@ -100,7 +100,7 @@ def _replace_use_of_columns(draft: RepairDraft, use: ast.Name) -> bool:
 
 
 def _comment_out_showing(draft: RepairDraft, use: ast.Name) -> bool:
-    """Leave out a statement that only shows the table: `table.head()`, `print(table.describe())`, `print(table)`."""
+    """Leave out a statement that only displays the table: `table.head()`, `print(table.describe())`, `print(table)`."""
     at = draft.parent_of(use)
     if isinstance(at, ast.Attribute) and at.attr in _SHOWING_METHODS:
         at = draft.parent_of(at)
@@ -122,7 +122,7 @@ def _is_print(node: ast.AST | None) -> bool:
 
 
 def _remove_number_access(draft: RepairDraft, table: ast.AST | None) -> bool:
-    """Remove the access to a table's numbers, like `.values`; False where the table is used otherwise."""
+    """Remove the access to a table's numbers, like `.values`. Returns False if the table is used in another way."""
     access = draft.parent_of(table) if table is not None else None
     if not isinstance(access, ast.Attribute):
         return False

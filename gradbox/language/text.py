@@ -1,4 +1,4 @@
-"""A pasted text as lines that know where they came from, and what a line begins inside of: a string, brackets."""
+"""Pasted text as lines that know their origin, and whether a line begins inside a string or brackets."""
 
 import ast
 import math
@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"""\\.|\"{3}|'{3}|["'#()\[\]{}]""")
 
 @dataclass
 class ProgramLine:
-    """A line of the program and the pasted line, from 1, that it came from; None for one that was added."""
+    """A line of the program and the pasted line, from 1, that it came from; None for an added line."""
 
     text: str
     origin: int | None
@@ -33,7 +33,7 @@ def split_lines(text: str) -> list[ProgramLine]:
 
 
 def parse_without_warnings(source: str) -> ast.Module:
-    """The tree, without the warnings that Python gives while it parses: the run gives them."""
+    """Parse without the warnings that Python gives while parsing; the run gives them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source, "<program>")
@@ -56,8 +56,8 @@ def try_parse_lines(lines: Iterable[ProgramLine]) -> ast.Module | None:
 
 
 class QuoteScan:
-    """One walk over a text that need not be a program. `opened_before[k]` is what line k begins inside of: "" or the
-    quotes of a string or "(" for brackets."""
+    """Scans a text, which need not be a program. `opened_before[k]` is what line k begins inside: "", the quotes of a
+    string, or "(" for brackets."""
 
     def __init__(self, lines: Iterable[ProgramLine]) -> None:
         self.opened_before: list[str] = []
@@ -68,7 +68,7 @@ class QuoteScan:
             self._scan_line(line.text)
 
     def is_quoted(self, k: int, column: int) -> bool:
-        """Whether column `column` of line k lies in a string or a comment."""
+        """Whether a column of line k is in a string or a comment."""
         before = bisect_right(self._spans[k], (column, math.inf))
         return before > 0 and column < self._spans[k][before - 1][1]
 

@@ -1,7 +1,7 @@
-"""Error messages that people paste: where one stands in a text, and what it says of the program that raised it.
+"""Pasted error messages: where one is in a text, and what it says about the program that raised it.
 
-Forms that are read: those of Python, with marks and with notes, of IPython and Jupyter, of pytest, with prefixes of
-loggers and ranks, with the colours of a terminal; or the last line alone.
+Recognized forms are those of Python, with markers and notes, of IPython and Jupyter, of pytest, with prefixes of
+loggers and ranks, with terminal colours; or the last line alone.
 """
 
 import re
@@ -34,10 +34,10 @@ _NO_ERROR_TYPES = ("Exception",)
 
 @dataclass(frozen=True)
 class TracebackFrame:
-    """A frame that is listed.
+    """A frame in a traceback.
 
-    line: of its file, None where it isn't told
-    code: that line, "" where it isn't shown
+    line: in its file; None if it isn't given
+    code: of that line; "" if it isn't shown
     """
 
     file: str
@@ -46,7 +46,7 @@ class TracebackFrame:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is not of the reader's own code."""
+        """Whether the frame does not belong to the reader's own code."""
         return bool(_LIBRARY.search(self.file))
 
 
@@ -71,14 +71,14 @@ class PastedError:
 
 
 def plain_line(text: str) -> str:
-    """A line without colours of a terminal and without what a logger, a mail or pytest puts before it."""
+    """A line without terminal colours and without the prefixes of loggers, mails or pytest."""
     return _PREFIX.sub("", _COLOURS.sub("", text))
 
 
 def find_error(lines: list[str]) -> PastedError | None:
-    """The last error in a text; None where there is none.
+    """The last error in a text; None if there is none.
 
-    A line like `ValueError: …` alone is one; a line of a program never is: no statement has words after a colon.
+    A line like `ValueError: …` alone is an error. A line of a program never is: no statement has words after a colon.
     """
     plain = [plain_line(line) for line in lines]
     errors = [k for k, line in enumerate(plain) if is_error_line(line)]
@@ -113,12 +113,12 @@ _CODE_START = re.compile(r"^(?:(?:import|from|def|class|for|while|if|with|return
 
 
 def _continues_message(line: str) -> bool:
-    """Whether a line goes on with what an error says, as the lines of a long message do."""
+    """Whether a line continues a long error message."""
     return not _CODE_START.match(line) and not line.startswith(("#", "```", "~~~"))
 
 
 def is_error_line(line: str) -> bool:
-    """Whether a line is the last one of a traceback: a type that ends in `Error`, a colon and words."""
+    """Whether a line can be the last one of a traceback: a type that ends in `Error`, a colon and words."""
     match = _ERROR.match(line)
     if match is None:
         return False
@@ -147,7 +147,7 @@ def _frames(lines: list[str]) -> Iterable[TracebackFrame]:
 
 
 def without_errors(lines: list[str]) -> list[int]:
-    """The indices of the lines that stand outside of any traceback."""
+    """The indices of the lines outside of tracebacks."""
     kept: list[int] = []
     inside = False
     for k, text in enumerate(lines):

@@ -1,7 +1,7 @@
 """Pasted sessions: transcripts of an interpreter or a notebook, whose prompts are removed, and notebooks as JSON, whose
 cells are joined.
 
-What they printed goes into notices.
+Their printed output becomes notices.
 """
 
 import ast
@@ -20,9 +20,9 @@ _FRAME = re.compile(r'\s*File ".*", line \d+')
 
 
 class TranscriptBuilder:
-    """Collects statements, and for each the output printed after it.
+    """Collects statements, and for each the output that follows it.
 
-    cell: of a notebook, which shows only the last value of a cell
+    cell: it is a notebook, which displays only the last value of a cell
     """
 
     def __init__(self, notices: list[Notice], cell: bool = False) -> None:
@@ -35,11 +35,11 @@ class TranscriptBuilder:
         self._after_left_out = False  # what printed it is no statement of the program
 
     def add_code(self, text: str, line: ProgramLine, continues: bool = False) -> None:
-        """A line of code.
+        """Add a line of code.
 
         text: without its prompt
         line: as pasted
-        continues: whether the code before it goes on
+        continues: whether it continues the code before it
         """
         self.add_printed_notice()
         if not continues:
@@ -152,8 +152,8 @@ def unmatched_closings(text: str) -> int:
 
 
 def strip_cell_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
-    """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt
-    up to the next one."""
+    """The program in the cells of a notebook. Code beside `In [3]:` continues with `...:`; code below an empty prompt
+    continues up to the next prompt."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
     session = TranscriptBuilder(notices, cell=True)
@@ -179,11 +179,11 @@ _MAX_OUTPUT = 20_000
 """Characters of one cell's output that are kept."""
 
 _MAX_SEARCHED = 200_000
-"""Lines that are looked at for where the lines of code come from, each as often as it is."""
+"""Pasted lines that are searched for the origins of code lines, counting each search."""
 
 
 def notebook_cells(text: str) -> list[dict[str, Any]] | None:
-    """The cells of a notebook; None where the text is none."""
+    """The cells of a notebook; None if the text is not a notebook."""
     if not text.lstrip().startswith("{") or '"cells"' not in text:
         return None
     try:
@@ -197,7 +197,8 @@ def notebook_cells(text: str) -> list[dict[str, Any]] | None:
 
 
 def notebook_code_lines(text: str, notices: list[Notice]) -> list[ProgramLine] | None:
-    """The code cells of a notebook as lines, with a notice for what each printed; None where the text is none."""
+    """The code cells of a notebook as lines, with a notice for each printed output; None if the text is not a
+    notebook."""
     cells = notebook_cells(text)
     if cells is None:
         return None
@@ -221,19 +222,19 @@ def notebook_code_lines(text: str, notices: list[Notice]) -> list[ProgramLine] |
 
 
 def list_or_empty(value: Any) -> list[Any]:
-    """The value, where it is a list; else nothing."""
+    """The value if it is a list; else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def join_notebook_text(text: Any) -> str:
-    """A text that a notebook holds as one string or as a list of lines."""
+    """A text that a notebook stores as a string or as a list of lines."""
     if isinstance(text, list):
         text = "".join(part for part in text if isinstance(part, str))
     return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else ""
 
 
 def cell_output_text(output: Any) -> str:
-    """The text of an output: what was printed, or the value that a cell ended with."""
+    """The text of an output: printed text, or the value with which a cell ended."""
     if not isinstance(output, dict):
         return ""
     if output.get("output_type") == "stream" and output.get("name") == "stdout":
@@ -253,7 +254,7 @@ class _PastedLineFinder:
         self._left = _MAX_SEARCHED
 
     def find_next(self, line: str) -> int | None:
-        """The next pasted line that holds it as JSON; None for a blank one, and where none does."""
+        """The next pasted line that contains this line as JSON; None for a blank line, and if there is none."""
         if self._last is None or not line.strip() or self._left < 0:
             return None
         forms = {json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}

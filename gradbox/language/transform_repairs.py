@@ -1,4 +1,4 @@
-"""Repairs for programs that change pictures of their own with torchvision, and for imports that nothing uses."""
+"""Repairs for programs that apply torchvision's transforms to their own pictures, and for unused imports."""
 
 import ast
 
@@ -45,11 +45,11 @@ def normalize_channels(mean, std, inplace=False):
 ''',
     ),
 }
-"""Of a transform: the function that stands in for it, and its code, which does what torchvision's does."""
+"""For each transform the function that replaces it, and its code, which does the same as torchvision's."""
 
 
 def repair_transforms(draft: RepairDraft) -> Repair | None:
-    """Transforms that need nothing but torch become functions in the program."""
+    """Replace transforms that need nothing but torch by functions in the program."""
     if draft.calls_with_path(lambda path: path.startswith("torchvision.datasets.")):
         return None  # random pictures stand in for those, and need no transforms
     calls = draft.calls_with_path(lambda path: path.startswith(_TRANSFORMS))
@@ -74,7 +74,7 @@ def repair_transforms(draft: RepairDraft) -> Repair | None:
 
 
 def repair_unused_imports(draft: RepairDraft) -> Repair | None:
-    """Packages that are not here, and that the program imports without using them, are not imported."""
+    """Remove imports of missing packages that the program does not use."""
     for node in draft.nodes:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
@@ -89,7 +89,7 @@ def repair_unused_imports(draft: RepairDraft) -> Repair | None:
 
 
 def _is_unused(draft: RepairDraft, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-    """Whether an imported name is of a package that is not here, and is read nowhere."""
+    """Whether an imported name belongs to a missing package and is read nowhere."""
     path = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
     name = alias.asname or alias.name.split(".")[0]
     is_missing = UNAVAILABLE_MODULES.get(path.split(".")[0]) == "missing"

@@ -1,4 +1,5 @@
-"""One way through a syntax tree, for all who ask something of it; iterative, for a hostile tree is deep."""
+"""One walk over a syntax tree for everybody who needs its nodes. It is iterative, because a hostile tree may be
+deep."""
 
 import ast
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ def nodes_by_depth(tree: ast.AST) -> list[list[ast.AST]]:
 class SyntaxNodes:
     """A tree that was walked once, for all who look for nodes of certain kinds in it.
 
-    levels: its nodes by their depth
+    levels: its nodes by depth
     """
 
     def __init__(self, tree: ast.Module) -> None:

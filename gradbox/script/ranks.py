@@ -91,8 +91,8 @@ def read_parameters(folder: Path) -> Parameters:
 
 
 def compare_ranks(parameters: Parameters) -> Iterator[str]:
-    """A sentence that says which parameters differ between two ranks and since which round; "" if there is nothing to
-    compare."""
+    """Yield a sentence that says which parameters differ between two ranks and since which round; nothing if there is
+    nothing to compare."""
     ranks = sorted(parameters)
     if len(ranks) < 2:
         return

@@ -1,1 +1,1 @@
-"""The contract of the trace: every value that recorder, server, page and other tools exchange."""
+"""The trace's data format: every value that recorder, server, page and other tools exchange."""

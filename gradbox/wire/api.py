@@ -1,4 +1,4 @@
-"""What the HTTP interface takes and answers besides traces."""
+"""Requests and replies of the HTTP interface, other than traces."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,16 +9,16 @@ from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
 from gradbox.wire.trace import Focus, Status
 
 MAX_INPUT = 10_000
-"""Characters that a program may be given to read."""
+"""Characters of input for a program."""
 
 ProgramInput = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
 """What `input()` and `sys.stdin` read: lines that were typed before the run."""
 
 
 class Job(Model):
-    """A run as a worker gets it.
+    """A run as a worker receives it.
 
-    check: its gradients are compared with finite differences, and it has no steps
+    check: compare its gradients with finite differences instead of recording steps
     """
 
     source: str
@@ -33,7 +33,7 @@ class Job(Model):
 class RunRequest(RequestModel):
     """A program to run, exactly as pasted.
 
-    explain: the answer has findings too, in that language
+    explain: include findings in the answer, in this language
     """
 
     source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
@@ -54,14 +54,14 @@ EXAMPLE_PIPELINE = [
 """A pipeline that computes a gradient."""
 
 MAX_PIPELINE_ITEMS = 500
-"""Items of a pipeline."""
+"""The most items of a pipeline."""
 
 
 class PipelineItem(RequestModel):
     """An operation of the catalogue (`GET /api/operations`) as a statement.
 
-    operands: by name; one that is left out is written as the catalogue proposes it
-    name: of the result; left out, it is `y`, or `y2`, `y3` … where that is taken
+    operands: by name; an operand that is left out gets the text that the catalogue proposes
+    name: of the result; if left out, it is `y`, or `y2`, `y3` … if that is taken
     """
 
     operation: str = Field(max_length=100)
@@ -70,7 +70,7 @@ class PipelineItem(RequestModel):
 
 
 def _require_source_or_pipeline(schema: dict[str, Any]) -> None:
-    """Of `source` and `pipeline` exactly one is required."""
+    """Require exactly one of `source` and `pipeline` in the schema."""
     schema["required"] = [name for name in schema.get("required", []) if name != "source"]
     if not schema["required"]:
         del schema["required"]
@@ -79,7 +79,7 @@ def _require_source_or_pipeline(schema: dict[str, Any]) -> None:
 
 
 class RunOrPipelineRequest(RunRequest):
-    """A program to run: exactly as pasted, or as a pipeline of operations, of which the server makes its source."""
+    """A program to run: exactly as pasted, or as a pipeline of operations from which the server makes the source."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=_require_source_or_pipeline)
 
@@ -90,7 +90,7 @@ class RunOrPipelineRequest(RunRequest):
     @model_validator(mode="before")
     @classmethod
     def check_source_or_pipeline(cls, value: Any) -> Any:
-        """One of the two is there."""
+        """Require exactly one of the two."""
         if isinstance(value, dict) and "pipeline" in value:
             if "source" in value:
                 raise ValueError("it has a source and a pipeline; give one of them")
@@ -99,11 +99,12 @@ class RunOrPipelineRequest(RunRequest):
 
 
 class GradientCheckRequest(RequestModel):
-    """A program as it was pasted, whose gradients are to be compared with finite differences.
+    """A program as it was pasted, whose gradients are compared with finite differences.
 
-    backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last
-    elements: at most so many are varied; each takes two runs, or four
-    samples: whether the samples of the batch stay apart is asked instead
+    backward: the number of the call of `backward` or `torch.autograd.grad`, not counting nested ones, from 0; null for
+        the last
+    elements: the most elements that are varied; each takes two runs, or four
+    samples: check whether the samples of the batch stay apart instead
     """
 
     source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
@@ -115,7 +116,7 @@ class GradientCheckRequest(RequestModel):
 
 
 class GradientCheckReply(Model):
-    """What became of a check.
+    """The result of a check.
 
     status: how the run ended
     message: why there is no check, or what the program raised
@@ -127,7 +128,7 @@ class GradientCheckReply(Model):
 
 
 class StartedRun(Model):
-    """A run that goes on without the asker: where its trace will be, and where to hear of it."""
+    """A run that goes on after the answer: where its trace will be, and where its events are."""
 
     id: str
     url: str
@@ -135,7 +136,7 @@ class StartedRun(Model):
 
 
 class RunState(Model):
-    """How far a run is.
+    """The state of a run.
 
     ahead: programs before it in the queue
     status: the outcome's, once it is done
@@ -148,13 +149,13 @@ class RunState(Model):
 
 
 class Password(RequestModel):
-    """What a host asks for who does not want everybody."""
+    """The password that a host may require."""
 
     password: str
 
 
 class Problem(Model):
-    """The one shape of an error: a stable `code`, a sentence, and where it helps the field or line it is about."""
+    """The one shape of all errors: a stable `code`, a sentence and, where it helps, the field or line in question."""
 
     code: str
     message: str

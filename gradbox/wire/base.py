@@ -1,7 +1,7 @@
 """What every wire value is built from: the strict base class, uids and encoded Python values.
 
-A wire value is a pydantic model where our own code reads it by attribute, and a `TypedDict` where the tracer builds
-it by the thousand: the type checker holds the tracer against it, pydantic holds what arrives against it.
+A wire value is a pydantic model if our own code reads it by attribute, and a `TypedDict` if the tracer builds many
+thousands of it: the type checker checks the tracer against it, and pydantic checks what arrives.
 """
 
 from dataclasses import dataclass
@@ -24,20 +24,21 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 Uid = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,9}$", examples=["s1", "t3", "n2"])]
-"""A small name by order of first appearance, typed by its letter; never an address and never given twice."""
+"""A short name in order of first appearance, whose letter tells the kind; never an address and never given twice."""
 
 T = TypeVar("T")
 FailFastList = Annotated[list[T], Field(fail_fast=True)]
-"""A list that is refused at its first wrong item: a million of them would make a million reports."""
+"""A list that is rejected at its first invalid item: a million invalid ones would make a million reports."""
 
 
 Index = Annotated[int, Field(ge=0, le=2**53)]
-"""A place or a count that comes from outside, as exact as a browser can hold it."""
+"""An index or a count from outside, within the range that a browser represents exactly."""
 
 
 @dataclass(frozen=True)
 class OneErrorPerUnion:
-    """Reports a value that is no member of a union as one error that names the union, not as one error a member."""
+    """Reports a value that matches no member of a union as one error that names the union, not as one error per
+    member."""
 
     union: str
 
@@ -50,31 +51,33 @@ class OneErrorPerUnion:
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 closed_typed_dict = with_config(ConfigDict(**STRICT, strict=True))
-"""Decorates a `TypedDict`: the keys it declares and no others, and each value of its own type ("1" is no number)."""
+"""Decorates a `TypedDict` that allows only the keys that it declares, each with a value of exactly its type ("1" is not
+a number)."""
 
 JsonTuple = Annotated[T, Strict(False)]
-"""A tuple, which JSON writes as a list: the list is taken for it, the items in it are as strict as elsewhere."""
+"""A tuple, which JSON represents as a list. A list is accepted for it; its items are checked as strictly as
+elsewhere."""
 
 
 class Model(BaseModel):
-    """A wire value: the fields it declares and no others."""
+    """A wire value that allows only the fields that it declares."""
 
     model_config = STRICT
 
 
 MAX_FIELDS = 50
-"""Fields of what a client sends; with a million of them, there would be a million reports of unknown ones."""
+"""The most fields in a client's data. A million unknown ones would make a million reports."""
 
 
 def check_field_count(value: Any) -> Any:
-    """The value. Raises ValueError where it is a dictionary with too many fields."""
+    """Return the value. Raises ValueError if it is a dictionary with too many fields."""
     if isinstance(value, dict) and len(value) > MAX_FIELDS:
         raise ValueError(f"it has {len(value)} fields")
     return value
 
 
 FewFields = Annotated[T, BeforeValidator(check_field_count)]
-"""A dictionary of what a client sends, which is refused before its items are looked at."""
+"""A dictionary from a client that is rejected for too many items before these are validated."""
 
 
 class RequestModel(Model):
@@ -83,18 +86,18 @@ class RequestModel(Model):
     @model_validator(mode="before")
     @classmethod
     def check_field_count(cls, value: Any) -> Any:
-        """Few enough fields to look at each."""
+        """Reject the value if it has too many fields to validate each."""
         return check_field_count(value)
 
 
 NotFinite = TypedDict("NotFinite", {"$f": Annotated[str, Field(pattern="^(nan|inf|-inf)$")]})
-"""NaN or an infinity, which JSON numbers can't say: `nan`, `inf` or `-inf`."""
+"""NaN or an infinity, which JSON numbers can't represent: `nan`, `inf` or `-inf`."""
 
 BigInt = TypedDict("BigInt", {"$i": Annotated[str, Field(pattern=r"^-?[0-9]{1,5000}$")]})
 """An integer beyond 2^53, in decimal digits."""
 
 Complex = TypedDict("Complex", {"$c": JsonTuple[tuple[float | NotFinite, float | NotFinite]]})
-"""A complex number as its real and imaginary part."""
+"""A complex number as its real and imaginary parts."""
 
 for _shape in (NotFinite, BigInt, Complex):
     closed_typed_dict(_shape)
@@ -109,7 +112,8 @@ class Ref(TypedDict):
 
 @closed_typed_dict
 class Opaque(TypedDict):
-    """A Python value that is named by its type and not drawn; `text` only where reading it runs no user code."""
+    """A Python value that is only named by its type and not drawn; `text` is present only if reading it runs no user
+    code."""
 
     py: str
     text: NotRequired[str | None]

@@ -1,6 +1,6 @@
 """The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent.
 
-`existed` says that a thing was there before the recording began: the step that has it first did not make it, and how it
+`existed` says that a thing existed before the recording began: the first step that has it did not make it, and how it
 was made is not known.
 """
 
@@ -12,13 +12,13 @@ from typing_extensions import TypedDict
 from gradbox.wire.base import FailFastList, JsonTuple, Number, Uid, Value, closed_typed_dict
 
 MAX_CELLS = 1024
-"""Elements up to which a storage, or a gradient, is listed whole."""
+"""Elements up to which a storage, or a gradient, is listed in full."""
 
 MAX_ITEMS = 200
-"""Items of a container that are reported; the rest is counted in `elided`."""
+"""Items of a container that are reported; `elided` counts the rest."""
 
 BINS, STRETCHES = 16, 64
-"""Bins of a summary's histogram, and parts of a storage whose means it lists."""
+"""Bins of a summary's histogram, and stretches of a storage whose means it lists."""
 
 CellList = Annotated[list[Number], Field(fail_fast=True, max_length=MAX_CELLS)]
 """All elements of a storage, or of a gradient."""
@@ -27,16 +27,16 @@ Cells = dict[str, CellList]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
 
 CellIndex = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,2}|10[01][0-9]|102[0-3])$")]
-"""The place of an element in such a list, as the name of a JSON object's member."""
+"""The index of an element in such a list, as a key of a JSON object."""
 
 Item = Value | JsonTuple[tuple[Value, Value]]
-"""What a container holds: a value, or a key with its value."""
+"""An item of a container: a value, or a key with its value."""
 
 Items = Annotated[list[Item], Field(fail_fast=True, max_length=MAX_ITEMS)]
 ItemIndex = Annotated[int, Field(ge=0, le=MAX_ITEMS)]
 
 MAX_MORE_TENSORS = 10_000
-"""Parameters of a longer list that are named beyond its items."""
+"""Parameters that are named beyond the items of a longer list."""
 
 MoreTensors = Annotated[
     list[JsonTuple[tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]]]],
@@ -44,7 +44,7 @@ MoreTensors = Annotated[
 ]
 
 MAX_BLOCKS = 1000
-"""Blocks of an allocator that are listed; of a run that has more only the sums are reported."""
+"""Blocks of an allocator that are listed. If there are more, only the sums are reported."""
 
 Bytes = Annotated[int, Field(ge=0)]
 
@@ -53,11 +53,9 @@ BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
 
 @closed_typed_dict
 class Summary(TypedDict, total=False):
-    """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
-
-    All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of
-    equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
-    """
+    """Statistics of a storage that is too large to list; only finite values count. `bins` is a histogram between min
+    and max, and `norm` the Euclidean norm, absent if it was not computed. `heat` holds the means of equal stretches in
+    memory order: of n elements and m stretches, stretch k begins at k * n // m."""
 
     min: Number | None
     max: Number | None
@@ -77,7 +75,8 @@ class Within(TypedDict):
 
 @closed_typed_dict
 class Storage(TypedDict, total=False):
-    """A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values])."""
+    """A block of memory. `cells` is complete up to 1,024 elements; larger ones have `summary` and `windows` ([from,
+    values])."""
 
     kind: Literal["storage"]
     device: str | None
@@ -104,7 +103,7 @@ class Wraps(TypedDict, total=False):
 
 @closed_typed_dict
 class Quantization(TypedDict):
-    """How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`."""
+    """How the integers of a quantized tensor represent numbers; per channel along `axis` if there are lists."""
 
     scheme: str
     scale: float | FailFastList[float]
@@ -115,9 +114,7 @@ class Quantization(TypedDict):
 @closed_typed_dict
 class Tensor(TypedDict, total=False):
     """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it.
-
-    `output_nr` is absent where it is 0, `retains_grad` where it is false.
-    """
+    `output_nr` is absent if it is 0, `retains_grad` if it is false."""
 
     kind: Literal["tensor"]
     type: str | None
@@ -148,7 +145,7 @@ class Tensor(TypedDict, total=False):
 
 @closed_typed_dict
 class Array(TypedDict, total=False):
-    """A numpy array; `at` and `steps` in bytes from the start of its storage."""
+    """A numpy array; `at` and `steps` are in bytes, `at` from the start of its storage."""
 
     kind: Literal["array"]
     type: str | None
@@ -163,27 +160,26 @@ class Array(TypedDict, total=False):
 
 @closed_typed_dict
 class Counter(TypedDict, total=False):
-    """A version counter: views and `detach()` share it, `.data` has its own."""
+    """A version counter. Views and `detach()` share it; `.data` has its own."""
 
     kind: Literal["counter"]
     value: int | None
 
 
 InputNumber = Annotated[int, Field(ge=0, le=100_000)]
-"""The number of a node's input; readers go through all up to the highest."""
+"""The number of a node's input. Readers iterate over all inputs up to the highest."""
 
 SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "unknown"]
 
 
 @closed_typed_dict
 class Slot(TypedDict, total=False):
-    """A saved tensor of a node; `state` is what torch answers when the slot is read.
-
-    `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
-    which torch still lets one read, and backward refuses.
+    """A saved tensor of a node. `state` is what torch answers when the slot is read: `stale` means that torch will
+    raise; `changed`, that there are other bytes at the expected version; `detached`, that the tensor was detached in
+    place, which torch lets one read, but backward rejects.
 
     value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
-        storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
+        storage and no counter until the program gets hold of that tensor; then it becomes an ordinary slot.
     """
 
     value: Number | None
@@ -201,7 +197,7 @@ class Slot(TypedDict, total=False):
 
 @closed_typed_dict
 class Node(TypedDict, total=False):
-    """A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them."""
+    """A node of the autograd graph. `next` holds its edges `[uid, input_nr]`, `saved` its slots under torch's names."""
 
     kind: Literal["node"]
     name: str | None
@@ -219,9 +215,9 @@ class Node(TypedDict, total=False):
 class Object(TypedDict, total=False):
     """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
 
-    training: of a module, its mode
-    more_tensors: of a longer list, if what follows its `items` are parameters, like those of an optimizer's group,
-        these in order: runs of uids, `[203, 205]` is t203, t204, t205
+    training: the mode of a module
+    more_tensors: the parameters behind the `items` of a longer list, like those of an optimizer's group, in order, as
+        runs of uids: `[203, 205]` is t203, t204, t205
     """
 
     kind: Literal["object"]
@@ -238,10 +234,7 @@ class Object(TypedDict, total=False):
 
 @closed_typed_dict
 class Frame(TypedDict, total=False):
-    """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller.
-
-    free: those of its variables that belong to a function around it: a closure's.
-    """
+    """A frame. `vars` is itself a delta (`unset` removes names); the module's frame has no caller."""
 
     kind: Literal["frame"]
     name: str | None
@@ -255,9 +248,10 @@ class Frame(TypedDict, total=False):
 
 @closed_typed_dict
 class CodePlace(TypedDict):
-    """A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+    """A line of code without steps, such as one of a module that was not recorded: file name without folders, line,
+    text.
 
-    module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell
+    module: the name for `--also`; "" for code that can't be imported, such as a notebook's earlier cell
     """
 
     file: str
@@ -270,7 +264,7 @@ class CodePlace(TypedDict):
 class Backward(TypedDict, total=False):
     """One call of the engine.
 
-    place: the line that called it, where that has no steps
+    place: the line without steps that called it, if one did
     """
 
     kind: Literal["backward"]
@@ -300,7 +294,10 @@ class Mode(TypedDict, total=False):
 
 @closed_typed_dict
 class Block(TypedDict):
-    """A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up."""
+    """A block of the caching allocator, in bytes.
+
+    requested: the size that was asked for, if `size` was rounded up
+    """
 
     address: Bytes
     size: Bytes
@@ -311,9 +308,9 @@ class Block(TypedDict):
 
 @closed_typed_dict
 class Segment(TypedDict):
-    """Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+    """Memory that the caching allocator got from the driver, in bytes, and its pool: `small` or `large`.
 
-    stream: the number of the stream that it serves, by first appearance, where that is not the default one
+    stream: the number of the stream that it serves, by first appearance, unless it is the default one
     private: it belongs to a graph, or to a `torch.cuda.MemPool`
     """
 
@@ -325,7 +322,7 @@ class Segment(TypedDict):
 
 @closed_typed_dict
 class Device(TypedDict, total=False):
-    """Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`."""
+    """Memory of a device in bytes. The `blocks` fill the `segments` one after the other; `splice` changes `blocks`."""
 
     kind: Literal["device"]
     name: str | None
@@ -351,7 +348,7 @@ ENTITIES: dict[str, Any] = {
     "m": Mode,
     "d": Device,
 }
-"""The letter of a uid says which entity it names."""
+"""The entity that the letter of a uid names."""
 
 ENTITY_ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
-"""What validates the fields of each."""
+"""Validators for the fields of each entity."""

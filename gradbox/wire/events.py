@@ -1,6 +1,6 @@
-"""The log of a step: operations, printed text, and events, which are all else that happened in it.
+"""The log of a step: operations, printed text, and events, which are everything else that happened in it.
 
-`EVENTS` is the one table of events: the tracer, the page and the terminal read from it what they do with each.
+`EVENTS` is the one table of events. The tracer, the page and the terminal read from it how to handle each event.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gradbox.wire.limits import Limit
 
 @closed_typed_dict
 class Region(TypedDict):
-    """Elements of a storage, in elements of the dtype named."""
+    """Elements of a storage; all numbers are in elements of the given dtype."""
 
     offset: int
     shape: FailFastList[int]
@@ -26,7 +26,8 @@ class Region(TypedDict):
 
 @closed_typed_dict
 class BaseEvent(TypedDict):
-    """What every event has: `op` is an index in the step's log, `span` the steps between which it was not observed."""
+    """The common fields of events: `op` is an index in the step's log, `span` the steps between which it happened
+    unobserved."""
 
     kind: Literal["event"]
     op: NotRequired[int | None]
@@ -47,10 +48,8 @@ class StorageFreed(BaseEvent):
 
 @closed_typed_dict
 class Written(BaseEvent):
-    """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
-
-    null for a storage too big to keep a copy of.
-    """
+    """Bytes of a storage changed. `changed` counts the elements whose bytes differ from before; null for a storage too
+    large to keep a copy of."""
 
     event: Literal["written"]
     storage: Uid
@@ -71,7 +70,7 @@ class VersionBumped(BaseEvent, _From):
 
 @closed_typed_dict
 class SlotEvent(BaseEvent):
-    """What happened to what a node saved."""
+    """Something happened to a saved tensor of a node."""
 
     node: Uid
     slot: str
@@ -79,12 +78,13 @@ class SlotEvent(BaseEvent):
 
 @closed_typed_dict
 class BrokenSlotEvent(SlotEvent):
-    """A slot holds no longer what backward needs.
+    """A slot no longer holds what backward needs.
 
-    by: the handle through which the step's operations last wrote the slot's memory, as `by` of `written`; of a stale
-        slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent
-        where no recorded operation did it (numpy writes without one), or where that handle's counter is not known.
-    place: the line that asked for the operation, where it has no steps
+    by: the handle through which the step's operations last wrote the slot's memory, like `by` of `written`. For a stale
+        slot it is the last such handle that shares the slot's version counter; for a detached one, the handle that was
+        detached. Absent if no recorded operation did it (numpy writes without one), or the handle's counter is not
+        known.
+    place: the line without steps that asked for the operation, if one did
     """
 
     by: NotRequired[Uid | None]
@@ -113,9 +113,9 @@ class SavedDetached(BrokenSlotEvent):
 
 @closed_typed_dict
 class PathCut(BaseEvent):
-    """A result of a tensor that requires grad which no gradient will come back through, and why.
+    """A result of a tensor that requires grad, through which no gradient will come back, and why.
 
-    place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
+    place: the line without steps that asked for it, if one did; for `detach` and `data`, the first line that used the
         result
     """
 
@@ -145,8 +145,9 @@ class GradAccumulated(BaseEvent):
 class OptimizerStepped(BaseEvent):
     """An optimizer's `step()` returned.
 
-    optimizer: absent where no recorded name led to it
-    unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event
+    optimizer: absent if no recorded name led to it
+    unrecorded: the event stands for this many steps in iterations that were not recorded, before the step that has the
+        event
     """
 
     event: Literal["optimizer_stepped"]
@@ -159,10 +160,10 @@ class ModuleCalled(BaseEvent):
     """A call of an `nn.Module` begins.
 
     call: its number, from 0 over all recorded calls of the run
-    module: absent where no recorded name leads to it
-    type: its class
-    within: the call in which this one runs
-    inputs: the tensors among its arguments, those in dicts too
+    module: absent if no recorded name leads to it
+    type: the module's class
+    within: the call inside which this one runs
+    inputs: the tensors among its arguments, including those in dicts
     """
 
     event: Literal["module_called"]
@@ -177,7 +178,7 @@ class ModuleCalled(BaseEvent):
 class ModuleReturned(BaseEvent):
     """A call of a module ended.
 
-    outputs: the tensors of its result, those in dicts too
+    outputs: the tensors of its result, including those in dicts
     failed: it raised
     """
 
@@ -189,9 +190,9 @@ class ModuleReturned(BaseEvent):
 
 @closed_typed_dict
 class CallingModule(TypedDict):
-    """A module that is being called, its class and its `training`.
+    """A module that is being called, with its class and its `training`.
 
-    module: absent where no recorded name led to it
+    module: absent if no recorded name led to it
     """
 
     type: str
@@ -201,11 +202,11 @@ class CallingModule(TypedDict):
 
 @closed_typed_dict
 class LayerMode(BaseEvent):
-    """What dropout or batch norm was told as it ran.
+    """The mode with which dropout or batch norm ran.
 
-    training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
-        `dropout_p` is above 0
-    modules: those in whose call it ran, the innermost first; none where the program called the function itself
+    training: dropout drops, with probability `p`, and batch norm uses the statistics of the batch; attention drops
+        whenever its `dropout_p` is above 0
+    modules: the modules in whose calls it ran, the innermost first; empty if the program called the function itself
     """
 
     event: Literal["layer_mode"]
@@ -234,7 +235,7 @@ class HookRan(BaseEvent):
 
 @closed_typed_dict
 class HookLeft(BaseEvent):
-    """Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them."""
+    """Hooks of a tensor stayed with its earlier node when a write in place gave it another one; `count` of them."""
 
     event: Literal["hook_left"]
     tensor: Uid
@@ -244,7 +245,7 @@ class HookLeft(BaseEvent):
 
 @closed_typed_dict
 class ContextKept(BaseEvent):
-    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by
+    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute instead of by
     `save_for_backward`."""
 
     event: Literal["context_kept"]
@@ -255,12 +256,11 @@ class ContextKept(BaseEvent):
 
 @closed_typed_dict
 class IndexCopyWritten(BaseEvent):
-    """A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is
-    lost.
+    """A lost write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made.
 
-    tensor: of which it is one, and did not change
-    copy: the result. No operator read it after the write, and it died with the statement. op: the last operation that
-        wrote it.
+    tensor: the tensor that was copied, which did not change
+    copy: the copy. No operator read it after the write, and it died with the statement.
+    op: the last operation that wrote it
     """
 
     event: Literal["index_copy_written"]
@@ -270,10 +270,11 @@ class IndexCopyWritten(BaseEvent):
 
 @closed_typed_dict
 class IndicesRepeated(BaseEvent):
-    """A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
+    """A write by index tensors (`x[i] = v`, `x[i] += v`) names an element more than once, so only one of its writes
+    counts.
 
-    count: of the places that the indices name
-    distinct: of the different ones among them
+    count: how many places the indices name
+    distinct: how many different ones these are
     """
 
     event: Literal["indices_repeated"]
@@ -284,13 +285,13 @@ class IndicesRepeated(BaseEvent):
 
 @closed_typed_dict
 class FunctionChecked(BaseEvent):
-    """After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
+    """The backward of one of the program's own Functions was compared after the run with the slope of its forward, and
     differs.
 
-    order: 2 where backward is right and its own derivative is not
-    incoming: what came into backward in the check
-    got, wanted: what it gave for an element of an argument, and the slope times what came in
-    ignores_incoming: it gives the same whatever comes in
+    order: 2 if backward is right and its own derivative is not
+    incoming: the gradient that came into backward in the check
+    got, wanted: the gradient that it returned for an element of an argument, and the slope times the incoming gradient
+    ignores_incoming: it returns the same whatever gradient comes in
     """
 
     event: Literal["function_checked"]
@@ -306,7 +307,8 @@ class FunctionChecked(BaseEvent):
 
 @closed_typed_dict
 class UninitializedRead(BaseEvent):
-    """An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written."""
+    """An operation, or a printed tensor, read memory of `torch.empty` or a similar function that nothing had
+    written."""
 
     event: Literal["uninitialized_read"]
     tensor: Uid
@@ -314,11 +316,11 @@ class UninitializedRead(BaseEvent):
 
 @closed_typed_dict
 class Raised(BaseEvent):
-    """An exception came to a handler, or to a `finally`, of the program.
+    """An exception reached a handler, or a `finally`, of the program.
 
     exception: its class
-    in_torch: the innermost Python code that it came from is torch's
-    place: the line of code without steps that it came from
+    in_torch: the innermost Python code that raised it is torch's
+    place: the line of code without steps that raised it, if one did
     """
 
     event: Literal["raised"]
@@ -337,10 +339,10 @@ class Warned(BaseEvent):
 
 @closed_typed_dict
 class Replaced(BaseEvent):
-    """The program asked for something that is done otherwise here.
+    """The program asked for something that is done differently here.
 
-    what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of
-        them loads its data itself
+    what: `compile`: the plain function runs instead of a compiled one; `workers`: a DataLoader with `count` workers
+        loads its data itself
     """
 
     event: Literal["replaced"]
@@ -350,10 +352,10 @@ class Replaced(BaseEvent):
 
 @closed_typed_dict
 class TracingTaken(BaseEvent):
-    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after
-    the step before may be missing.
+    """A debugger, or the program itself, replaced Python's trace function, which followed the code: statements before
+    this step may be missing.
 
-    by: the module of the function that is there now
+    by: the module of the new trace function
     """
 
     event: Literal["tracing_taken"]
@@ -368,8 +370,8 @@ class LimitReached(BaseEvent):
 
 @closed_typed_dict
 class ContentsSummarized(BaseEvent):
-    """One stretch of the run takes so much of the trace's room that from here on contents of more elements have no
-    cells."""
+    """One stretch of the run takes so much of the trace's room that from here on the contents of larger storages have
+    no cells."""
 
     event: Literal["contents_summarized"]
     elements: int
@@ -377,7 +379,7 @@ class ContentsSummarized(BaseEvent):
 
 @closed_typed_dict
 class TracerFault(BaseEvent):
-    """The recorder failed at something; the program was not disturbed and the picture lacks what is named."""
+    """The recorder failed at something. The program was not disturbed; the picture lacks what is named."""
 
     event: Literal["tracer_fault"]
     text: str
@@ -424,18 +426,18 @@ EventMark = Literal["broken", "written", "cut"]
 
 @dataclass(frozen=True)
 class EventRow:
-    """What there is to know of an event besides its fields.
+    """The properties of an event besides its fields.
 
     severity: `error` for what ends or breaks a backward pass or the run, `warning` for what is lost, `note` for what a
         reader looks for, `info` for what belongs to it
-    observed: an observation finds that it happened since the one before, so it carries `span` where statements passed
-        unseen
-    sentence: a key of the locales, in which a field of the event may stand in braces; the sentence's own arguments are
-        the event's fields, uids by the names that the program has for them
-    mark: of its step on the timeline
+    observed: an observation finds that it has happened since the last one, so it carries `span` if statements passed
+        unrecorded
+    sentence: a key of the locales; the sentence may contain fields of the event in braces. Its other arguments are the
+        event's fields, with uids replaced by the program's names for them.
+    mark: the mark of its step on the timeline
     state: the slot's state that it reports
-    opening: a reader is first shown the step with the event of the least number
-    in_visits: told of a node's visit in backward too
+    opening: a reader is first shown the step whose event has the lowest number
+    in_visits: also shown for a node's visit in backward
     implied: the step's `set` and `gone` say the same
     """
 
@@ -491,11 +493,11 @@ EVENTS: dict[str, EventRow] = {
 
 @closed_typed_dict
 class Op(TypedDict):
-    """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
+    """A torch operation by the dispatcher's name; `requires_grad` of each output, null if it was not observed.
 
     failed: it raised, and has no outputs
-    call: the number of the innermost module's call that it is part of
-    place: of some that ran while grad mode was off, the line that asked for it, where that has no steps
+    call: the number of the innermost module call that it is part of
+    place: for some operations that ran while grad mode was off, the line without steps that asked for it
     """
 
     kind: Literal["op"]
@@ -520,7 +522,7 @@ class Out(TypedDict):
 
 @dataclass(frozen=True)
 class WithoutDiscriminator:
-    """Leaves the discriminator out of a union's JSON Schema: OpenAPI has no name for a union inside of a union."""
+    """Leaves the discriminator out of a union's JSON Schema, because OpenAPI has no name for a union inside a union."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return {key: value for key, value in handler(schema).items() if key != "discriminator"}

@@ -1,4 +1,4 @@
-"""What there is to say of a run: findings with their words, fixes that were run, and the run as a terminal shows it."""
+"""What is reported about a run: findings with their words, fixes that were run, and the run as a terminal shows it."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from gradbox.wire.gradient_check import FloatNumber
 from gradbox.wire.trace import Trace
 
 MAX_LOSS_VALUES = 100
-"""Of a loss; of a longer training these are evenly chosen."""
+"""The most values of a loss. For a longer training they are chosen at even intervals."""
 
 FindingSeverity = Literal["error", "warning", "note"]
 
@@ -18,7 +18,7 @@ FindingSeverity = Literal["error", "warning", "note"]
 class FindingLink(Model):
     """A step on the way from the cause to the effect.
 
-    role: what it has to do with it, as `saved` or `written`
+    role: its part in that, like `saved` or `written`
     """
 
     line: int
@@ -28,8 +28,8 @@ class FindingLink(Model):
 
 
 class FixHint(Model):
-    """A fix that may help: the name of an edit of `gradbox.language.fixes`, its line, and what it needs of the
-    trace."""
+    """A fix that may help: the name of an edit of `gradbox.language.fixes`, its line, and the facts of the trace that
+    it needs."""
 
     kind: str
     line: int
@@ -38,8 +38,7 @@ class FixHint(Model):
 
 
 class LineEdit(Model):
-    """A line of the source and what stands there instead: null where it is removed; of several lines where some are
-    added."""
+    """A line of the source and its replacement: null if the line is removed, several lines if some are added."""
 
     line: int
     old: str
@@ -57,7 +56,7 @@ class LossSeries(Model):
 
 
 class LossCurves(Model):
-    """A loss from round to round, as the program has it and as the fixed one does."""
+    """A loss from round to round, in the program and in the fixed one."""
 
     name: str
     before: Annotated[list[FloatNumber], Field(fail_fast=True, max_length=MAX_LOSS_VALUES)]
@@ -69,7 +68,7 @@ class Fix(Model):
 
     outcome: how its run ended, and what it gave
     text: what the edit does
-    losses: null where not both runs have a loss of several rounds
+    losses: null unless both runs have a loss of several rounds
     """
 
     edits: FailFastList[LineEdit]
@@ -79,9 +78,9 @@ class Fix(Model):
 
 
 class TorchSuggestion(Model):
-    """What torch itself has that helps with a finding.
+    """A feature of torch that helps with a finding.
 
-    text: in a sentence
+    text: a sentence about it
     url: of its documentation
     """
 
@@ -90,7 +89,7 @@ class TorchSuggestion(Model):
 
 
 class ProposalRequest(Model):
-    """A program as it was pasted, and the hints and names of one finding."""
+    """A program as it was pasted, with the hints and names of one finding."""
 
     source: str
     hints: FailFastList[FixHint]
@@ -98,10 +97,10 @@ class ProposalRequest(Model):
 
 
 class Proposal(Model):
-    """A changed program, not run yet.
+    """A changed program that was not run yet.
 
-    source: the whole of it
-    args: the holes of the sentence of its kind
+    source: the whole program
+    args: the values for the placeholders in the sentence of its kind
     """
 
     kind: str
@@ -115,18 +114,18 @@ class Proposals(Model):
 
 
 class Finding(Model):
-    """Something to say of a run.
+    """Something to report about a run.
 
     line: the line of the cause in the normalised source
     lines: those of the chain, in order, each once
     step: the step of the cause
-    names: what the reader calls the tensors that it is about
-    text: the whole in one paragraph
-    what, why, todo: its parts
-    offers: what torch itself has for it
+    names: the reader's names for the tensors that it is about
+    text: the whole finding in one paragraph
+    what, why, todo: the parts of that paragraph
+    offers: features of torch for it
     also: the module whose lines another run would follow with `--also`
     explains_error: whether it says why the program raised
-    hints: which fixes there may be
+    hints: fixes to try
     fixes: those that were run and help
     """
 
@@ -153,7 +152,7 @@ EXAMPLE_LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=Tru
 
 
 class FixRequest(RequestModel):
-    """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
+    """A program as it was pasted, and the finding to fix: its kind and the line of its cause."""
 
     source: str = Field(examples=[EXAMPLE_LEAF_WRITE])
     device: Literal["cpu", "cuda"] = "cpu"
@@ -171,18 +170,18 @@ class Fixes(Model):
 
 
 class Findings(Model):
-    """The best first."""
+    """Findings, the best first."""
 
     findings: FailFastList[Finding]
 
 
 class LookedFor(Model):
-    """What is said of a run in which nothing is wrong.
+    """What is reported about a run in which nothing is wrong.
 
     line: that nothing was found, in how much of the run
-    rows: what was looked for, what each is about in asterisks
-    not_looked: what was not
-    flags: options of the command by which that is
+    rows: what was looked for, with the subject of each in asterisks
+    not_looked: what was not looked for
+    flags: options of the command that look for it
     """
 
     line: str
@@ -192,7 +191,7 @@ class LookedFor(Model):
 
 
 class ExplainedTrace(Trace):
-    """A trace, and what there is to say of it where that was asked for."""
+    """A trace, with its findings if they were asked for."""
 
     findings: FailFastList[Finding] | None = None
 
@@ -210,16 +209,16 @@ class StepSentence(Model):
 class RunVerdict(StepSentence):
     """How the run ended.
 
-    line: where it did, if it did not come to its end
+    line: where it ended, unless it came to its end
     """
 
     line: int | None
 
 
 class LineRemark(Model):
-    """What is said of a line, or of the whole program where `line` is null.
+    """A remark about a line, or about the whole program if `line` is null.
 
-    gloss: what the message of an error means
+    gloss: the meaning of an error message
     """
 
     line: int | None
@@ -228,9 +227,9 @@ class LineRemark(Model):
 
 
 class NamedValue(Model):
-    """The elements of a tensor, the first of many.
+    """The elements of a tensor, or the first of them if there are many.
 
-    name: with its shape where that has more than one dimension
+    name: with its shape if that has more than one dimension
     """
 
     name: str
@@ -238,9 +237,9 @@ class NamedValue(Model):
 
 
 class StepReading(Model):
-    """A step.
+    """A step in a form for reading.
 
-    code: of its line; empty where the program is over
+    code: the code of its line; empty after the end of the program
     iteration: of the loops around it
     values: of the names whose memory it made or wrote
     """
@@ -255,7 +254,7 @@ class StepReading(Model):
 
 
 class RunReading(Model):
-    """A whole run."""
+    """A whole run in a form for reading."""
 
     verdict: RunVerdict
     remarks: FailFastList[LineRemark]

@@ -1,4 +1,4 @@
-"""Whether gradients are right: what is asked of a run, and torch's values beside those of finite differences."""
+"""Gradient checks: what a check is asked to do, and torch's values beside those of finite differences."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,20 +9,22 @@ from gradbox.wire.base import Model, NotFinite
 FloatNumber = StrictFloat | NotFinite
 
 MAX_LEAVES, MAX_CORNERS, MAX_ELEMENTS = 200, 20, 1000
-"""Leaves and corners that a check lists, and elements that it varies, of all leaves together."""
+"""The most leaves and corners that a check lists, and the most elements that it varies, over all leaves."""
 
 MAX_DIMENSIONS = 128
 Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
-"""A shape or an index. Most operations of torch take no more than 64 dimensions."""
+"""A shape or an index. Most torch operations allow at most 64 dimensions."""
 
 ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
-"""agrees: torch's value is the slope
-rounding: torch's formula is right, its value has lost digits in its precision
+"""What comparing an element's gradient with its slope shows.
+
+agrees: torch's value is the slope
+rounding: torch's formula is right, but its value has lost digits in its precision
 kink: the slopes to both sides differ, and torch's value lies between them
 unknown: there is no slope to compare with
-cut: the loss depends on it, and no gradient came
+cut: the loss depends on the element, but no gradient came
 differs: torch's value is not the slope
-unused: the loss does not depend on it
+unused: the loss does not depend on the element
 """
 
 LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view", "nested", "not_real", "no_time"]
@@ -31,8 +33,8 @@ LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view
 written_between: a statement writes into it between two uses
 changed_unseen: a write that torch does not see overwrote the change
 not_followed: no operation was seen to use its memory
-view: a result that has the memory of what it was made from
-nested: its gradient came by a backward within this one
+view: it is a result that shares the memory of what it was made from
+nested: its gradient came from a backward within this one
 not_real: it is complex or sparse
 no_time: the time was over
 """
@@ -50,23 +52,23 @@ CheckProblem = Literal[
 ]
 """Why nothing can be compared.
 
-no_backward: that call is not reached
-raised: the program raised before, or in it
-not_one_loss: it computes several gradients at once, or within a transform of `torch.func`
+no_backward: the call is not reached
+raised: the program raised before the call or in it
+not_one_loss: the call computes several gradients at once, or runs within a transform of `torch.func`
 not_repeatable: two runs with the same seed give different losses
 not_in_double: the program does not run in float64
-too_long: it calls more operations than are followed
-no_time: two runs took the time that there is
+too_long: the program calls more operations than are followed
+no_time: two runs took all the available time
 """
 
 
 SampleProblem = Literal["no_batch", "raised", "not_repeatable", "too_long", "no_time"]
 """Why samples can't be followed.
 
-no_batch: nothing with several samples meets what is trained before that call
+no_batch: nothing with several samples meets trained parameters before the call
 raised: the program raised before
-not_repeatable: with one sample changed it takes another way
-too_long: its results are too many to be compared
+not_repeatable: with one sample changed the program takes another path
+too_long: its results are too many to compare
 no_time: the time was over
 """
 
@@ -74,8 +76,8 @@ no_time: the time was over
 class GradientCheckOptions(Model):
     """What a gradient check is asked to do.
 
-    backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last
-    elements: how many elements of each leaf are varied at most
+    backward: the number of the call of `backward` or `torch.autograd.grad`, from 0; null for the last
+    elements: the most elements of each leaf that are varied
     samples: whether to check that the samples of the batch stay apart, instead of gradients
     """
 
@@ -85,13 +87,13 @@ class GradientCheckOptions(Model):
 
 
 class ElementCheck(Model):
-    """One element of a leaf.
+    """The check of one element of a leaf.
 
-    index: in each dimension
-    torch: what backward gave in the program's own precision
-    double: in float64; null where none came
+    index: its index in each dimension
+    torch: the gradient in the program's own precision
+    double: the gradient in float64; null if none came
     numeric: the central difference quotient
-    left, right: those to both sides, where they differ
+    left, right: the quotients to both sides, if they differ
     difference: between torch and numeric, relative to the larger
     """
 
@@ -106,16 +108,16 @@ class ElementCheck(Model):
 
 
 class LeafCheck(Model):
-    """A leaf, or a tensor whose gradient the call asks for.
+    """The check of a leaf, or of a tensor whose gradient the call asks for.
 
-    name: what the program calls it; null where nothing does
+    name: the program's name for it; null if it has none
     line: where its value was made
-    elements: that it has
-    rows: those that were varied
-    verdict: the gravest of theirs
-    worst: which of the rows has it
+    elements: how many elements it has
+    rows: the elements that were varied
+    verdict: the worst verdict of the rows
+    worst: the index of the row with that verdict
     hooked: hooks of the leaf may have changed torch's values
-    problem_line: of the statement that the problem is about
+    problem_line: the line of the statement that the problem is about
     """
 
     name: str | None
@@ -132,16 +134,16 @@ class LeafCheck(Model):
 
 
 class Corner(Model):
-    """An operation of the forward run that has an input exactly where its slope jumps."""
+    """An operation of the forward run with an input exactly where its slope jumps."""
 
     op: str
     line: int | None
 
 
 class MixingOperation(Model):
-    """The first operation that gave one sample something of another.
+    """The first operation that lets one sample influence another.
 
-    changed: how many samples it changed; null where that can't be counted
+    changed: how many samples it changed; null if that can't be counted
     """
 
     op: str
@@ -150,11 +152,11 @@ class MixingOperation(Model):
 
 
 class SampleCheck(Model):
-    """What became of the other samples of a batch when only the first was changed.
+    """What happened to the other samples of a batch when only the first was changed.
 
-    line: of the statement where the batch meets what is trained
-    axis: of the batch, along which its `samples` lie
-    mixing: null where they stay apart up to the loss
+    line: of the statement where the batch meets trained parameters
+    axis: the axis of the batch along which its `samples` lie
+    mixing: null if the samples stay apart up to the loss
     runs: how often the program ran
     """
 
@@ -169,10 +171,10 @@ class SampleCheck(Model):
 class GradientCheck(Model):
     """Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
 
-    backward: which call, from 0
-    line: its statement
+    backward: the number of the call, from 0
+    line: of its statement
     loss: in the program's precision
-    double: in float64
+    double: the loss in float64
     runs: how often the program ran
     complete: whether the time sufficed for all elements that were to be varied
     """
@@ -191,7 +193,7 @@ class GradientCheck(Model):
 
     @model_validator(mode="after")
     def check_element_count(self) -> Self:
-        """The leaves share the elements that are varied."""
+        """Limit the varied elements of all leaves together."""
         if sum(len(leaf.rows) for leaf in self.leaves) > MAX_ELEMENTS:
             raise ValueError(f"more than {MAX_ELEMENTS} elements")
         return self

@@ -1,6 +1,6 @@
-"""What a recorder is given to do, as plain dictionaries, and what it writes where it fails itself.
+"""A recorder's jobs and its fault line, as plain dictionaries.
 
-Nothing of pydantic is needed here, so that a process that records can start without it.
+This module does not need pydantic, so a process that records can start without it.
 """
 
 from typing import Literal, NotRequired, final
@@ -21,7 +21,7 @@ FocusRecord = TypedDict(
     },
     total=False,
 )
-"""The fields of `trace.Focus`, as a child reads them: JSON makes strings of the keys of `counts`."""
+"""The fields of `trace.Focus` as a child reads them: JSON turns the keys of `counts` into strings."""
 
 
 class GradientCheckOptionsRecord(TypedDict):
@@ -61,10 +61,10 @@ class AnswerRecord(TypedDict):
 
 
 ChildJob = JobRecord | AnswerJobRecord
-"""What a child is given to do."""
+"""The job of a child."""
 
 
 class FaultLine(TypedDict):
-    """What a child writes instead of an outcome where the recorder itself failed."""
+    """What a child writes instead of an outcome if the recorder itself failed."""
 
     fault: str

@@ -1,4 +1,4 @@
-"""The limits of a run, one row each. A run that reaches one ends there, and its trace says so."""
+"""The limits of a run, one row each. A run that reaches a limit ends there, and its trace says so."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,8 +11,8 @@ class LimitRow:
     """A limit: the setting `GRADBOX_<NAME>`, and the sentence `stopped_<name>` of the locales.
 
     default, meaning, unit: of the setting; unit is B, s or nothing
-    enforced_by: the tracer, which ends every run of a program at the same place; the kernel; or the server, which
-        watches the worker from outside
+    enforced_by: `tracer`, which ends every run of a program at the same place; `kernel`; or `server`, which watches the
+        worker from outside
     """
 
     default: int | float
@@ -34,15 +34,15 @@ LIMITS: dict[Limit, LimitRow] = {
 }
 
 REPEATABLE_LIMITS = frozenset(name for name, row in LIMITS.items() if row.enforced_by == "tracer")
-"""The limits that a program reaches at the same place each time it is run."""
+"""The limits that a program reaches at the same place whenever it is run."""
 
 REPEATABLE_STATUSES = ("finished", "raised", "refused")
 """Statuses of runs that would end the same way again."""
 
 
 def ends_repeatably(status: str, limit: Limit | None) -> bool:
-    """Whether a run that ended so would do so again, its program being repeatable: it was ended neither by a clock or
-    the machine's memory, nor by whoever killed it.
+    """Whether a run that ended this way would do so again, if its program is repeatable: it was not ended by a clock,
+    by the machine's memory, or by somebody who killed it.
 
     status, limit: of its outcome
     """

@@ -1,6 +1,6 @@
-"""Requests to the processes that assemble traces and that draw, and their replies: a line of JSON each.
+"""Requests to the processes that assemble traces and draw pictures, and their replies: one line of JSON each.
 
-After the line comes what it announces: a child's lines, a trace or a drawing.
+After the line comes the data that it announces: a child's lines, a trace or a drawing.
 """
 
 from typing import Literal
@@ -13,11 +13,11 @@ from gradbox.wire.limits import Limit
 from gradbox.wire.trace import Focus, Outcome, Status
 
 LARGE_TRACE_BYTES = 500_000
-"""Bytes of lines past which a trace is assembled in a process of its own."""
+"""Bytes of lines from which on a trace is assembled in a process of its own."""
 
 
 class Usage(Model):
-    """What a run used, as the server and the zygote measured it; None where neither did."""
+    """What a run used, as measured by the server and the zygote; None if neither measured it."""
 
     wall_ms: float = 0.0
     cpu_ms: float | None = None
@@ -25,13 +25,13 @@ class Usage(Model):
 
 
 class AssemblyRequest(Model):
-    """The lines of a child that ran a job, `size` bytes of them, are to become a trace.
+    """A request to make a trace from the lines of a child that ran a job; `size` bytes of lines follow.
 
     versions: of the libraries
-    outcome: as the parent saw it; None where the child's own last line says it
-    log_text: whether an invalid line's text is told
-    worker: the name of the one that ran it, "" for this machine
-    own_process: it was no confined child that ran it, but a process of the program's user
+    outcome: as the parent observed it; None if the child's own last line tells it
+    log_text: whether the text of an invalid line is reported
+    worker: the name of the worker that ran it, "" for this machine
+    own_process: a process of the program's user ran it, not a confined child
     compared_result: the `result` of the run that this one repeats
     """
 
@@ -47,14 +47,14 @@ class AssemblyRequest(Model):
 
 
 class AssemblyReply(Model):
-    """What the server itself reads of a trace, whose gzipped JSON follows in `size` bytes.
+    """The facts of a trace that the server itself reads; the trace follows as gzipped JSON of `size` bytes.
 
     status, limit: of its outcome
     deterministic: see `HeaderLine`
     cacheable: whether the same program would give this trace again
     result: a digest of what the program printed and how it ended
     again: the focus of another run that would show more
-    rejected: what the log says of a line that was not valid, "" where all were
+    rejected: the log message about an invalid line, "" if all were valid
     """
 
     status: Status
@@ -92,14 +92,14 @@ MovingFormat = Literal["webp", "gif"]
 
 
 class DrawRequest(Model):
-    """What to draw. Of a comparison, two traces by side; of a series' file, all that it holds.
+    """What to draw: from one trace, from two traces for a comparison, or from the data of a series file.
 
-    step: counted from 0; None is the one that the page opens with, or no step for a loom; of a comparison the place,
-        None where the two part
-    png: a PNG instead of an SVG
-    moving: a film as WebP or GIF instead of an SVG
+    step: counted from 0. None is the step that the page opens with, or no step for a loom. For a comparison it is the
+        place, and None the place where the two diverge.
+    png: draw a PNG instead of an SVG
+    moving: draw a film as WebP or GIF instead of an SVG
     body: the markup of the offline file
-    note, address: what it says of the program
+    note, address: what the picture says about the program
     size: bytes of the gzipped trace
     """
 
@@ -117,10 +117,10 @@ class DrawRequest(Model):
 
 
 class DrawReply(Model):
-    """The answer of the renderer's process.
+    """The renderer's reply.
 
-    size: bytes of the drawing, which follow
-    steps: the number of steps, if there is no step of the requested number
+    size: bytes of the drawing that follows
+    steps: the number of steps, if the requested step does not exist
     failed: why nothing was drawn
     ends: whether the process ends with this reply
     """

@@ -1,6 +1,5 @@
-"""The program of a trace: its source, its files as one source, its statements, and what was changed or refused in what
-its reader pasted.
-"""
+"""The program of a trace: its source, its files joined into one source, its statements, and what was changed or refused
+in the pasted text."""
 
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple, Self
@@ -10,11 +9,11 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model
 from gradbox.wire.base import FailFastList, Fields, Model
 
 MAX_FILES, MAX_FILE_NAME = 1000, 400
-"""Files of a program, and characters of a file's name."""
+"""The most files of a program, and the most characters of a file's name."""
 
 
 class Edit(Model):
-    """One replacement: lines from 1, columns from 0, in characters."""
+    """One replacement. Lines count from 1, columns from 0, in characters."""
 
     line: int
     col: int
@@ -24,11 +23,11 @@ class Edit(Model):
 
 
 class Repair(Model):
-    """A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
+    """A change that lets the program run; it is only made on request. `key` and `args` say what and why.
 
     edits: in `source`
-    pasted: the same in the pasted text, where that differs
-    shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+    pasted: the same edits in the pasted text, if that differs
+    shape: the text for `{shape}` in the edits until the reader enters another, sizes with commas between them; `{n}` is
         the first of them
     """
 
@@ -40,7 +39,8 @@ class Repair(Model):
 
 
 class Notice(Model):
-    """What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`."""
+    """Something that the normaliser changed or points out. `kind` names a sentence, `args` are its arguments, `line` is
+    in `source`."""
 
     line: int | None = None
     kind: str
@@ -102,10 +102,7 @@ class StatementSyntax(Model):
 
 
 class Statement(Model):
-    """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
-
-    syntax: what it mentions; absent where that is unknown, as of a very long one.
-    """
+    """A statement of the program. Lines count from 1, columns from 0; `parent` and `loop` are indices of statements."""
 
     line: int
     col: int
@@ -118,10 +115,11 @@ class Statement(Model):
 
 
 class ProgramFile(Model):
-    """One of the files whose text makes a program's source: these lines of it, from 1, both included.
+    """One of the files whose text makes up a program's source: lines `first_line` to `last_line`, counted from 1, both
+    included.
 
-    name: as it is shown, like `pkg/model.py`
-    path: where it lies, where that is told
+    name: the displayed name, like `pkg/model.py`
+    path: where the file is, if that is told
     """
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_FILE_NAME)]
@@ -133,8 +131,8 @@ class ProgramFile(Model):
 class Program(Model):
     """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
 
-    files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
-        is a single text
+    files: the files that make up the source, one after the other, each beginning on a new line; none if it is a single
+        text
     """
 
     source: str
@@ -146,7 +144,7 @@ class Program(Model):
 
     @model_validator(mode="after")
     def check_statement_order(self) -> Self:
-        """Whatever a statement stands in comes before it, so that the way outward has an end."""
+        """Require that enclosing statements come first, so that following them outwards ends."""
         for i, statement in enumerate(self.statements):
             for outer in (statement.parent, statement.loop):
                 if outer is not None and not 0 <= outer < i:
@@ -155,7 +153,7 @@ class Program(Model):
 
     @model_validator(mode="after")
     def check_files_cover_source(self) -> Self:
-        """The files have every line of the source, in order and each line once."""
+        """Require that the files contain every line of the source, in order and once."""
         next_line = 1
         for file in self.files:
             if file.first_line != next_line or file.last_line < file.first_line:
@@ -169,12 +167,12 @@ class Program(Model):
 
 
 def line_count(source: str) -> int:
-    """How many lines a text has; what follows its last line break is one if it is not empty."""
+    """The number of lines of a text. What follows its last line break counts if it is not empty."""
     return source.removesuffix("\n").count("\n") + 1
 
 
 class Refusal(Model):
-    """Why a program is not run: lines from 1, columns from 0; `key` and `args` say it in any language."""
+    """Why a program is not run. Lines count from 1, columns from 0; `key` and `args` express it in any language."""
 
     line: int
     col: int = 0
@@ -188,8 +186,8 @@ class Refusal(Model):
 class FileText(NamedTuple):
     """A file of a program.
 
-    name: as it is shown
-    path: where it lies, None where that is not told
+    name: the displayed name
+    path: where the file is; None if that is not told
     """
 
     name: str
@@ -198,9 +196,9 @@ class FileText(NamedTuple):
 
 
 def join_files(files: Iterable[FileText]) -> tuple[str, list[ProgramFile]]:
-    """The source of a trace of these files, with `\\n` for line breaks, and the lines that each has in it.
+    """The source of a trace of these files, with `\\n` as line break, and the lines of each file in it.
 
-    The list is empty for a single file: its lines are those of the source.
+    The list is empty for a single file, whose lines are those of the source.
     """
     texts: list[str] = []
     listed: list[ProgramFile] = []

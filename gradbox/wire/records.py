@@ -1,8 +1,7 @@
-"""What the tracer writes, as dictionaries: the same keys and values as the models of `trace`, known to the type
-checker.
+"""The dictionaries that the tracer writes, with the keys and values of the models of `trace`, for the type checker.
 
-A test holds the two together. Entities, values, events and visits are one declaration for both: `entities`, `base`,
-`events`, and `Visit` and `Grad` in `trace`.
+A test keeps the two consistent. Entities, values, events and visits are declared once for both: in `entities`, `base`,
+`events`, and as `Visit` and `Grad` in `trace`.
 """
 
 from typing import Any, Literal, NotRequired
@@ -63,7 +62,7 @@ class ProgramRecord(TypedDict):
 
 
 class RegionRecord(TypedDict):
-    """A part of a run that was recorded; see `trace.Region`."""
+    """A recorded part of a run; see `trace.Region`."""
 
     name: NotRequired[str | None]
     first_line: NotRequired[int | None]
@@ -91,7 +90,7 @@ class RuntimeRecord(TypedDict):
 
 
 class HeaderRecord(TypedDict):
-    """The first line out of a worker, under the key `header`."""
+    """The first line from a worker, under the key `header`."""
 
     schema: int
     program: ProgramRecord
@@ -175,7 +174,7 @@ class StepLineRecord(TypedDict):
 
 
 class OutcomeLineRecord(TypedDict):
-    """The last line, where the worker lived to write it.
+    """The last line, if the worker lived to write it.
 
     again, gradient_check: see `trace.OutcomeLine`
     """

@@ -1,4 +1,5 @@
-"""The rounds of a training, those that are not recorded too: their losses, and how far they moved the parameters."""
+"""The rounds of a training, including those that are not recorded: their losses, and how far they moved the
+parameters."""
 
 from typing import Annotated, NotRequired
 
@@ -8,26 +9,26 @@ from typing_extensions import TypedDict
 from gradbox.wire.base import FailFastList, Number, Uid, closed_typed_dict
 
 MAX_ROUNDS = 500
-"""Rounds that are told of; where there are more, one in so many."""
+"""Rounds that are listed. Of more, one in so many is."""
 
 MAX_ROWS = 64
-"""Parameters, or modules, whose norms are told."""
+"""Parameters, or modules, whose norms are listed."""
 
 MAX_LOSSES, MAX_LOSS_VALUES = 8, 4096
-"""Losses of a training, and values of each; of more rounds, one in so many."""
+"""Losses of a training, and values of each. Of more rounds, one value in so many is listed."""
 
 MAX_STRETCHES, MAX_RECORDED_ROUNDS, MAX_PRINTED, MAX_NEW_RATES = 2048, 10_000, 500, 64
 
 MAX_PRINTED_CHARACTERS = 200
-"""Of a round."""
+"""Characters of a round's printed text."""
 
 
 @closed_typed_dict
 class RoundLoss(TypedDict):
-    """Where backwards began: at which statement, and at which of the tensors that it was called with.
+    """A loss: the statement at which backwards began, and the tensor among those that it was called with.
 
-    values: of the rounds 0, every, 2 * every …; null where it did not run in a round, or its value was not read. Of
-        several backwards in a round, the last.
+    values: of the rounds 0, every, 2 * every …; null if it did not run in a round or its value was not read. If a round
+        has several backwards, of the last.
     """
 
     stmt: int | None
@@ -38,9 +39,9 @@ class RoundLoss(TypedDict):
 
 @closed_typed_dict
 class RoundRow(TypedDict):
-    """Whose norms are told: a parameter, or those of a module together.
+    """What norms are listed for: a parameter, or all parameters of a module together.
 
-    module: null where they are no module's
+    module: null if they belong to no module
     """
 
     tensors: FailFastList[Uid]
@@ -67,7 +68,7 @@ class RoundStretch(TypedDict):
 
 
 Norms = Annotated[FailFastList[Number | None], Field(max_length=MAX_ROWS)]
-"""In the order of `TrainingRounds.rows`; null for what was not read, or is not there."""
+"""Norms in the order of `TrainingRounds.rows`; null if a value was not read or does not exist."""
 
 
 @closed_typed_dict
@@ -78,8 +79,8 @@ class TrainingRound(TypedDict):
     backwards: how many calls of backward it had
     losses: in the order of `TrainingRounds.losses`
     lr: learning rates of the groups of the optimizers that have stepped, in the order of their first steps
-    grad, weight, moved: the norms of the gradients and of the weights after the optimizer's step, and how far it moved
-        the weights; absent if they were not read
+    grad, weight, moved: the norms of the gradients, of the weights after the optimizer's step, and of the change of the
+        weights; absent if they were not read
     """
 
     n: int
@@ -93,7 +94,7 @@ class TrainingRound(TypedDict):
 
 @closed_typed_dict
 class RecordedRound(TypedDict):
-    """A round with steps: the first of them, and that in which it ended."""
+    """A round with steps: its first step and the step in which it ended."""
 
     n: int
     step: int
@@ -102,7 +103,7 @@ class RecordedRound(TypedDict):
 
 @closed_typed_dict
 class RoundText(TypedDict):
-    """What a round printed, from its beginning."""
+    """The beginning of what a round printed."""
 
     n: int
     text: Annotated[str, Field(max_length=MAX_PRINTED_CHARACTERS)]
@@ -114,10 +115,10 @@ class TrainingRounds(TypedDict):
 
     count: how many rounds the run had
     optimizers: how many stepped; if none did, a round is an iteration that calls backward
-    every: one round in so many is among `rounds`, besides rounds that are recorded or in which something became not
-        finite, as far as there is room
+    every: one round in so many is listed in `rounds`, besides rounds that are recorded or in which a value stopped
+        being finite, as far as there is room
     new_rates: the first rounds whose learning rates differ from those of the round before
-    printed_every: of the rounds that print, one in so many is among `printed`
+    printed_every: of the rounds that print, one in so many is listed in `printed`
     """
 
     count: int

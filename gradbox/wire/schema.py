@@ -1,6 +1,5 @@
-"""The schema of the trace: as JSON Schema, as the table of events that the page reads, and as what traces of earlier
-schemas are upgraded to.
-"""
+"""The schema of the trace: as JSON Schema, as the table of events for the page, and with upgrades for traces of earlier
+schemas."""
 
 import gzip
 import json
@@ -27,11 +26,11 @@ UNIONS: dict[str, Any] = {
     "LogEntry": LogEntry,
     "Entity": Entity,
 }
-"""Unions that have a definition of their own, the inner ones first."""
+"""Unions with definitions of their own, the inner ones first."""
 
 
 class JsonSchemaWithoutTitles(GenerateJsonSchema):
-    """Without a title for every field, which says no more than its name."""
+    """A generator of JSON Schema without titles, which would only repeat the fields' names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False
@@ -39,12 +38,13 @@ class JsonSchemaWithoutTitles(GenerateJsonSchema):
 
 @cache
 def encoded_schema_document() -> bytes:
-    """The document as JSON. The first one takes half a second."""
+    """The document as JSON. The first call takes half a second."""
     return json.dumps(schema_document(), separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def schema_document() -> dict[str, Any]:
-    """Draft 2020-12. A step's `set` maps a uid to those fields of its entity that changed; null means absent."""
+    """The JSON Schema (draft 2020-12). A step's `set` maps a uid to the fields of its entity that changed; null means
+    absent."""
     adapters: list[Any] = [("Trace", "serialization", TypeAdapter(Trace))]
     adapters += [(name, "serialization", TypeAdapter(union)) for name, union in UNIONS.items()]
     schemas, rest = TypeAdapter.json_schemas(adapters, by_alias=True, schema_generator=JsonSchemaWithoutTitles)
@@ -69,7 +69,7 @@ def schema_document() -> dict[str, Any]:
 
 
 def with_named_union(part: Any, union: dict[str, Any], name: str) -> Any:
-    """A part of a schema with a reference wherever the union stands."""
+    """A part of a schema in which each occurrence of the union is replaced by a reference."""
     if isinstance(part, dict):
         siblings = {key: part[key] for key in ("default", "description") if key in part}
         if {key: inner for key, inner in part.items() if key not in (*siblings, "discriminator")} == union:
@@ -79,7 +79,7 @@ def with_named_union(part: Any, union: dict[str, Any], name: str) -> Any:
 
 
 def event_table() -> dict[str, dict[str, Any]]:
-    """By the event's name: its row without the model, and `refs`, the fields that hold a uid."""
+    """For each event's name its row without the model, and `refs`, the fields that hold a uid."""
     return {
         name: {key: value for key, value in asdict(row).items() if key != "model"} | {"refs": uid_fields(row.model)}
         for name, row in EVENTS.items()
@@ -96,17 +96,17 @@ def uid_fields(model: Any) -> list[str]:
 
 
 SCHEMA_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in
-tests/contract."""
+"""For each schema a function that converts a trace to the next schema. Whoever raises `SCHEMA` adds a row here and a
+stored example in tests/contract."""
 
 HEADER_BYTES = 4096
-"""Bytes of a trace in which its schema stands: it is the first of its fields."""
+"""The first bytes of a trace, which contain its schema, because that is its first field."""
 
 _SCHEMA = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
 
 
 class NewerSchemaError(ValueError):
-    """A trace of a later schema than this server reads."""
+    """The trace has a later schema than this server can read."""
 
     def __init__(self, schema: int) -> None:
         super().__init__(
@@ -116,7 +116,7 @@ class NewerSchemaError(ValueError):
 
 
 def upgrade_trace(document: dict[str, Any]) -> dict[str, Any]:
-    """A trace, as parsed from its JSON, in the current schema. Raises NewerSchemaError."""
+    """Convert a trace, as parsed from its JSON, to the current schema. Raises NewerSchemaError."""
     schema = document.get("schema", 1)
     if schema > SCHEMA:
         raise NewerSchemaError(schema)
@@ -126,9 +126,9 @@ def upgrade_trace(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def upgrade_gzipped_trace(body: bytes) -> bytes:
-    """A stored trace, gzipped JSON, in the current schema; one that is current comes back as it is, unparsed.
+    """Convert a stored trace, gzipped JSON, to the current schema; a current one is returned as it is, unparsed.
 
-    Raises NewerSchemaError, and what gzip and JSON raise for what is none.
+    Raises NewerSchemaError, and what gzip and JSON raise for other data.
     """
     beginning = zlib.decompressobj(wbits=31).decompress(body, HEADER_BYTES)
     schema = _SCHEMA.match(beginning)

@@ -1,4 +1,4 @@
-"""The tables of a run, by module and by parameter. The page's code makes them: static/js/nets."""
+"""The tables of a run by module and by parameter. The page's code (static/js/nets) makes them."""
 
 from typing import Literal
 
@@ -18,22 +18,22 @@ ParameterFate = Literal[
     "updated",
     "frozen",
 ]
-"""What became of a parameter, the worst first; static/js/nets/parameter_table.ts says when each is told."""
+"""What happened to a parameter, the worst first. static/js/nets/parameter_table.ts defines when each applies."""
 
 
 class ModuleRow(Model):
-    """A module that the run called, in what was recorded.
+    """A module that the run called, as far as it was recorded.
 
-    path: as the program reaches it; its class where no name leads to it
-    depth: how many calls it runs in
-    calls: those that were recorded
+    path: the program's path to it; its class if no name leads to it
+    depth: how many calls it runs inside
+    calls: how many of its calls were recorded
     inputs, outputs: shapes of the tensors of its first call
-    parameters: how many numbers are in those of the module and of the modules in it, each tensor once
-    own: in its own
-    shared: of own, in those that another module of the table has as well
-    trainable: of parameters, in those that require a gradient; null where the trace does not tell
+    parameters: how many numbers the parameters of the module and its submodules have, each tensor counted once
+    own: how many numbers its own parameters have
+    shared: how many of `own` belong to another module of the table as well
+    trainable: how many of `parameters` require a gradient; null if the trace does not tell
     operations: torch operations of the first call
-    kept: bytes that it saved for backward, parameters left out, each memory once
+    kept: bytes that the first call saved for backward, without parameters, each memory counted once
     """
 
     path: str
@@ -51,7 +51,7 @@ class ModuleRow(Model):
 
 
 class ModuleTotals(Model):
-    """Of the outermost modules' first calls; what several of them have counts once."""
+    """Totals of the outermost modules' first calls; what several of them share counts once."""
 
     parameters: int | None
     trainable: int | None
@@ -62,9 +62,9 @@ class ModuleTotals(Model):
 class Holder(Model):
     """A group of an optimizer.
 
-    optimizer: as the program reaches it
-    group: from 0
-    lr: its learning rate after the optimizer's last recorded step, null where the trace does not tell
+    optimizer: the program's path to it
+    group: its number, from 0
+    lr: its learning rate after the optimizer's last recorded step; null if the trace does not tell
     """
 
     optimizer: str
@@ -76,14 +76,14 @@ class Holder(Model):
 class ParameterRow(Model):
     """A parameter, or another tensor that an optimizer holds.
 
-    name: as the program reaches it, null where no name does
+    name: the program's path to it; null if no name leads to it
     also: its other names, as of tied weights
-    numbers: of elements
-    gradient_norm, weight_norm: Euclidean, after the trace's step `step`, the last recorded one of an optimizer that
-        holds it (of any, where none does); null where they are not known
+    numbers: how many elements it has
+    gradient_norm, weight_norm: Euclidean norms after step `step` of the trace, the last recorded one of an optimizer
+        that holds it (or of any, if none does); null if they are not known
     has_gradient: whether it had a `.grad` then
     steps: recorded steps of optimizers that hold it
-    updated: those of them that changed its numbers
+    updated: how many of these changed its numbers
     """
 
     name: str | None
@@ -105,9 +105,9 @@ class ParameterRow(Model):
 class RunTables(Model):
     """The tables of a run.
 
-    modules: in the order of first calls
+    modules: in the order of their first calls
     parameters: the worst first
-    whole: whether the trace tells of the whole run
+    whole: whether the trace covers the whole run
     """
 
     whole: bool

@@ -1,4 +1,4 @@
-"""The trace: what a run was, step by step, and how it ended."""
+"""The trace: a run step by step, and how it ended."""
 
 import re
 from typing import Annotated, Any, Literal, NotRequired, Self
@@ -15,18 +15,18 @@ from gradbox.wire.program import Program, Refusal, Repair
 from gradbox.wire.rounds import TrainingRounds
 
 SCHEMA = 1
-"""Raised by anything that does more than add; then `gradbox.wire.schema` learns to read the old one."""
+"""Raised by any change that does more than add; `gradbox.wire.schema` then learns to read the old schema."""
 
 
 MAX_LOOPS = 1000
 """Loops whose iterations a focus counts."""
 
 MAX_NESTED_LOOPS = 64
-"""Loops around a statement; Python compiles no more than twenty blocks in one another."""
+"""Loops around a statement. Python compiles at most twenty nested blocks."""
 
 
 def limit_loop_counts(value: Any) -> Any:
-    """Refuses at once, before a dictionary with numbers for keys is made, what could make one slow."""
+    """Reject too many counts at once, before a dictionary with numbers as keys is made, which could be slow."""
     if isinstance(value, dict):
         if len(value) > MAX_LOOPS:
             raise ValueError(f"it counts the iterations of {len(value)} loops; {MAX_LOOPS} are allowed")
@@ -38,17 +38,17 @@ def limit_loop_counts(value: Any) -> Any:
 _STATEMENT = re.compile(r"[0-9]{1,7}", re.ASCII)
 
 LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(limit_loop_counts)]
-"""Iterations by the statement of their loop. Numbers that are multiples of 2^61 - 1 share one hash: a dictionary of
-many takes time that grows with the square of their number."""
+"""Iterations by the statement of their loop. Multiples of 2^61 - 1 share one hash, so a dictionary of many such numbers
+takes quadratic time."""
 
 
 class Focus(RequestModel):
-    """What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
+    """What a run shows that would otherwise be left out: an iteration of a loop, or elements of a large storage.
 
-    loop: its statement
+    loop: the statement of the loop
     iteration: the counts from 0 of the loops around it and, last, its own
-    storage: the elements [from, to) of one, from that step on; its uid is the one that the same program's trace gave it
-    counts: loops by statement and which iteration of the whole run, from 1, is shown
+    storage: the elements [from, to) of this storage, from that step on; its uid is the one in the same program's trace
+    counts: for each loop's statement, which iteration of the whole run, from 1, is shown
     repeatable: whether the program printed and ended as in the run before
     """
 
@@ -64,12 +64,12 @@ class Focus(RequestModel):
     @field_validator("iteration", mode="before")
     @classmethod
     def iteration_as_list(cls, value: Any) -> Any:
-        """A number stands for the iteration of a loop that no other is around."""
+        """Accept a number as the iteration of an outermost loop."""
         return [value] if type(value) is int else value
 
     @model_validator(mode="after")
     def check_single_target(self) -> "Focus":
-        """It names one target with all of its parts."""
+        """Require exactly one target with all of its parts."""
         targets = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
         named = [parts for parts in targets if any(part is not None for part in parts)]
         if len(named) != 1 or any(part is None for part in named[0]):
@@ -78,16 +78,16 @@ class Focus(RequestModel):
 
 
 MAX_REGIONS, MAX_ARGUMENTS = 1000, 1000
-"""Regions, and arguments of the command line, that a runtime lists."""
+"""The most regions, and command-line arguments, that a runtime lists."""
 
 
 class Region(Model):
-    """A part of a run that was recorded, while the rest ran unseen.
+    """A part of a run that was recorded, while the rest was not.
 
-    name: as its program or its user called it
-    first_line, last_line: of the source, where it is a range of lines
-    iteration: of the outermost loop, from 0, where it is one
-    step: the first of its steps
+    name: the name that the program or its user gave it
+    first_line, last_line: of the source, if it is a range of lines
+    iteration: of the outermost loop, from 0, if it is an iteration
+    step: its first step
     """
 
     name: str | None = None
@@ -100,13 +100,13 @@ class Region(Model):
 class Runtime(Model):
     """What ran the program.
 
-    device_name: of the processor or the GPU, as its maker gives it
-    input: what was there for `input()` and `sys.stdin` to read, where it was not empty
-    worker: the name of the worker that ran it, where there are workers on other machines
-    recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
-        user's files, imports and arguments. Such a program is not run again from its trace.
-    regions: the parts of the run that were recorded, where that is not all of it
-    arguments: what came after the file on the command line
+    device_name: the maker's name of the processor or the GPU
+    input: what `input()` and `sys.stdin` could read, if it was not empty
+    worker: the name of the worker that ran it, if there are workers on other machines
+    recorded: "own process" if no confined child ran it, but a process of its user, with the user's files, imports and
+        arguments. Such a program is not run again from its trace.
+    regions: the recorded parts of the run, if not all of it was recorded
+    arguments: what followed the file on the command line
     """
 
     torch: str
@@ -140,7 +140,7 @@ class Grad(TypedDict):
 
 @closed_typed_dict
 class Visit(TypedDict):
-    """One node run by the engine: `grad_inputs[i]` travels the node's i-th edge."""
+    """One node run by the engine. `grad_inputs[i]` travels along the node's i-th edge."""
 
     backward: Uid
     node: Uid
@@ -155,10 +155,10 @@ Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancell
 
 
 class Step(Model):
-    """The state after what this step names: apply `set`, then `gone`.
+    """The state after a step: apply `set`, then `gone`.
 
-    shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
-        holds an output to lay beside it, and where showing runs none of the program's code
+    shown: what an interactive session shows of a bare expression's value ("" for None); only if the pasted text has an
+        output to compare with, and if showing it runs none of the program's code
     """
 
     i: int
@@ -179,7 +179,7 @@ class Step(Model):
     @field_validator("set")
     @classmethod
     def check_entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
-        """Each uid's fields are those of the entity that its letter names."""
+        """Require that each uid's fields belong to the entity that its letter names."""
         for uid, fields in value.items():
             adapter = ENTITY_ADAPTERS.get(uid[0])
             if adapter is None:
@@ -200,17 +200,17 @@ class Cause(Model):
 
 
 class SkippedIteration(Model):
-    """An iteration that was not recorded: the statement of its loop, and its number over the whole run, from 0."""
+    """An iteration that was not recorded: the statement of its loop, and its number in the whole run, from 0."""
 
     loop: int
     iteration: int
 
 
 class Error(Model):
-    """Python's own type, text and line; for `refused`, every refusal at once.
+    """Python's own type, text and line; for `refused`, all refusals.
 
     place: the line of code without steps that raised it, below the program's
-    skipped_iteration: the innermost loop's, where it was raised in one that was not recorded
+    skipped_iteration: the innermost loop's iteration, if it was raised in one that was not recorded
     """
 
     type: str
@@ -239,7 +239,7 @@ class Outcome(Model):
 
     @model_validator(mode="after")
     def check_reason(self) -> Self:
-        """What ended otherwise than well says by what."""
+        """Require a reason for every outcome that is not a normal end."""
         reason = {"finished": self, "cancelled": self, "stopped": self.stopped}.get(self.status, self.error)
         if reason is None:
             raise ValueError(f"{self.status} without its reason")
@@ -261,8 +261,8 @@ class Header(Model):
 class Trace(Header):
     """A whole run.
 
-    gradient_check: of one that compared gradients, and recorded no steps
-    rounds: of one that trains
+    gradient_check: of a run that compared gradients and recorded no steps
+    rounds: of a run that trains
     """
 
     steps: FailFastList[Step] = []
@@ -274,9 +274,9 @@ class Trace(Header):
 
 
 class HeaderLine(Model):
-    """The first line out of a worker.
+    """The first line from a worker.
 
-    deterministic: whether nothing in the program gives it another result each time
+    deterministic: whether nothing in the program can change its result from run to run
     """
 
     header: Header
@@ -290,13 +290,13 @@ class StepLine(Model):
 
 
 class RoundsLine(Model):
-    """The rounds of a training so far; the last such line holds, as long as there is no outcome."""
+    """The rounds of a training so far. The last such line is valid until there is an outcome."""
 
     rounds: TrainingRounds
 
 
 class OutcomeLine(Model):
-    """The last line, where the worker lived to write it.
+    """The last line, if the worker lived to write it.
 
     again: `Focus.counts` of a run that would show more
     gradient_check: of a job that asked for one

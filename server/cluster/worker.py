@@ -22,11 +22,12 @@ CLOSING_SECONDS = 20.0
 """Seconds for the children to end."""
 
 THREAD_FREE_SECONDS = (0.005, 0.05)
-"""Seconds after a run in which its thread is free again."""
+"""Seconds after a run in which its thread becomes free."""
 
 
 def run_worker(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
-    """Work until SIGTERM, which lets what runs end and takes nothing new. The exit status. Raises SettingError."""
+    """Work until SIGTERM, which lets running programs end and takes no new ones. Returns the exit status. Raises
+    SettingError."""
     settings_checks.check_settings(settings, worker=True)
     if not settings.queue_url:
         raise SettingError("a worker needs GRADBOX_QUEUE_URL, the Redis that the web processes use too")

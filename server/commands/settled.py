@@ -20,7 +20,7 @@ from server.settings import Settings
 WIDTH = 100
 COLUMN_WIDTH = 22
 VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
-"""What is said of a verdict, and in which colour."""
+"""The words for a verdict, and their colour."""
 
 
 class ComparisonFileError(Exception):
@@ -106,7 +106,7 @@ def verdict_table_lines(document: dict[str, Any], language: str, colours: bool) 
 def verdict_difference_lines(
     document: dict[str, Any], other: dict[str, Any], language: str, colours: bool
 ) -> Iterator[str]:
-    """The claims whose verdict is another one than in the other document, or that only one of the two has."""
+    """The claims whose verdict differs in the other document, or that only one of the two documents has."""
     theirs = other["claims"]
     changed = [claim for claim in document["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
     for claim in changed:

@@ -99,9 +99,9 @@ VERSION_NAMES = ("torch", "numpy", "python")
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """Of a scenario with a claim.
+    """The verdict on a scenario's claim.
 
-    holds: whether the belief is right; None where no run has told
+    holds: whether the belief is right; None if no run has shown it yet
     """
 
     scenario: Scenario
@@ -118,7 +118,7 @@ def scenarios_with_claims(scenarios: list[Scenario]) -> list[Scenario]:
 
 
 def read_verdict(trace: Mapping[str, Any], variable: str) -> bool | None:
-    """What the name `variable` of a program's module is at the end of its trace; None where that is no bool."""
+    """The value of the variable at the end of a program's trace; None if it is not a bool."""
     module, value = None, None
     for step in trace["steps"]:
         for uid, fields in step.get("set", {}).items():
@@ -144,7 +144,8 @@ class ClaimService:
         self._known_verdicts: dict[str, tuple[ScenarioTrace, bool | None]] = {}
 
     async def get_verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[ClaimVerdict]:
-        """Of the scenarios with a claim. Those that are not run within so many seconds have no verdict yet."""
+        """The verdicts on the scenarios with a claim. Those that have not run within this many seconds have
+        none yet."""
         deadline = time.monotonic() + max_wait
         return [await self._get_verdict(scenario, deadline) for scenario in scenarios_with_claims(scenarios)]
 

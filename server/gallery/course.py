@@ -149,9 +149,9 @@ def read_translations(path: Path, table: dict[str, Any], key: str, prefix: str) 
 
 
 def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") -> str:
-    """Of the page of a lesson.
+    """The address of a lesson's page.
 
-    root: where the server's addresses begin
+    root: the beginning of the server's addresses
     subpath: like `/question`
     """
     query = "" if language == LANGUAGES[0] else f"?{urlencode({'lang': language})}"
@@ -217,9 +217,8 @@ def lesson_for_workbench(
 
 
 def judge_answer(body: bytes) -> dict[str, Any]:
-    """What a run says of an answer.
-
-    `right`: whether the check is true at its end; `error`: what was raised, where the check could not be made.
+    """What a run shows about an answer. `right`: whether the check is true at its end; `error`: what was raised if the
+    check could not be made.
 
     body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes
     """

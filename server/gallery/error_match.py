@@ -44,8 +44,12 @@ class ErrorMatches(NamedTuple):
 
 
 class LookUp(NamedTuple):
-    """Names of scenarios for a text. ends_so: they end with it. about: they have its words. unknown: the text is an
-    error that no scenario ends with, and they are only like it."""
+    """Names of scenarios for a text.
+
+    ends_so: they end with it
+    about: they contain its words
+    unknown: the text is an error with which no scenario ends; the scenarios are only similar
+    """
 
     kind: Literal["ends_so", "about", "unknown"]
     names: list[str]
@@ -63,7 +67,10 @@ class ScenarioLookUp:
         }
 
     def look_up(self, text: str, is_message: bool = False) -> LookUp:
-        """is_message: the text is an error message even where no type of error stands in it."""
+        """Look up a text.
+
+        is_message: the text is an error message even if it names no type of error
+        """
         names_an_error = looks_like_error(text)
         if names_an_error or is_message:
             exact, similar = self.match_error(text)
@@ -74,7 +81,10 @@ class ScenarioLookUp:
         return LookUp("about", self.search.find(text))
 
     def match_error(self, text: str) -> ErrorMatches:
-        """text: a message or a whole traceback."""
+        """Find the scenarios that end with an error.
+
+        text: a message or a whole traceback
+        """
         last = text_of_last_error(text)[:MAX_MESSAGE]
         message = _words_of_message(last)
         opening = _words_of_message(_END_OF_OPENING.split(_ERROR_TYPE.sub("", last), maxsplit=1)[0])

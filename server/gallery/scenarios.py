@@ -234,7 +234,8 @@ class ScenarioNeighbours(NamedTuple):
 
 
 def matching_filters(scenario: Scenario) -> list[str]:
-    """Which of FILTERS leave a scenario: it ends with an error; without one it has a finding; it settles a claim."""
+    """The filters in FILTERS that match a scenario: it ends with an error; it has a finding but no error; it settles a
+    claim."""
     marks = []
     if scenario.raises_at is not None:
         marks.append("raises")
@@ -261,6 +262,6 @@ def cards_by_thread(cards: Iterable[GalleryCard]) -> list[tuple[str, list[Galler
 
 
 def neighbouring_scenarios(scenarios: list[Scenario], scenario: Scenario) -> ScenarioNeighbours:
-    """Those of a scenario of the list."""
+    """The neighbours of a scenario in the list."""
     at = scenarios.index(scenario)
     return ScenarioNeighbours(scenarios[at - 1] if at else None, scenarios[at + 1] if at + 1 < len(scenarios) else None)

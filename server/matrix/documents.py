@@ -60,7 +60,7 @@ class MatrixPageRow:
 
 @dataclass(frozen=True)
 class InapplicableProperty:
-    """What torch says to one question, of some operations."""
+    """torch's message for a question that does not apply to some operations."""
 
     question: str
     message: str
@@ -103,7 +103,7 @@ def first_properties_below_headings() -> set[str]:
 
 
 def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableProperty]:
-    """Why questions do not apply, each message once, with the operations of which torch says it."""
+    """Why questions do not apply: each message once, with the operations for which torch gives it."""
     operations: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
         for row in rows:
@@ -130,7 +130,7 @@ def find_situation(key: str) -> Situation | None:
 
 
 def situation_choices(situation: Situation) -> list[tuple[str, list[tuple[str, Situation]]]]:
-    """What can be switched, each with its values and the situation that each leads to."""
+    """The switches, each with its values and the situation to which each value leads."""
     switches: dict[str, list[tuple[str, Situation]]] = {"tensor": [], "memory": [], "mode": []}
     for other in SITUATIONS:
         for name, values in switches.items():
@@ -167,7 +167,7 @@ CARD_WORDS = {
 
 
 def cell_card_words(messages: dict[str, str]) -> dict[str, str]:
-    """In the language of the messages."""
+    """The words of a cell's card, in the language of the messages."""
     return {name: messages[f"matrix_{key}"] for name, key in CARD_WORDS.items()}
 
 

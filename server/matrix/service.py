@@ -26,7 +26,7 @@ FILE_NAME = "matrix.json"
 """In the server's folder of data."""
 
 ACCIDENTS = ("MemoryError", "KeyboardInterrupt", "SystemExit", "OSError", "BlockingIOError", "ImportError")
-"""What programs of the matrix raise on a machine that is short of something, and never of their own."""
+"""Exceptions that programs of the matrix raise only on a machine that is short of something."""
 
 CellsByOperation = dict[str, dict[str, MatrixCell]]
 """The cells of one situation, by operation and question."""
@@ -40,7 +40,7 @@ def cell_programs(situation: Situation) -> list[CellProgram]:
 
 @cache
 def programs_digest() -> str:
-    """Of all programs: another one asks for another measurement."""
+    """A digest of all programs. Other programs need another measurement."""
     total = hashlib.sha256()
     for situation in SITUATIONS:
         for program in cell_programs(situation):
@@ -49,8 +49,8 @@ def programs_digest() -> str:
 
 
 def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOperation:
-    """The cells of a situation, from the answers of its programs, in their order. Raises NoAnswers for one that says
-    something of the machine, and nothing of torch: it is not to be kept."""
+    """The cells of a situation, from the answers of its programs, in order. Raises NoAnswers for an answer that depends
+    on the machine and not on torch, because it must not be kept."""
     for answer in answers:
         if is_accidental(answer):
             raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
@@ -132,7 +132,7 @@ log = logging.getLogger("gradbox.matrix")
 
 
 class MatrixService:
-    """It keeps what it is answered as: one body for each situation, language and form.
+    """Measures the matrix and keeps it with its responses: one body for each situation, language and form.
 
     folder: where a measurement is stored
     """
@@ -147,7 +147,8 @@ class MatrixService:
         self._bodies = ConstantBodies()
 
     async def measure_when_idle(self) -> None:
-        """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
+        """Measure a while after the start, when no program runs. Does not raise; whoever asks later is told of a
+        failure."""
         await asyncio.sleep(WARM_UP_DELAY)
         with contextlib.suppress(ProblemError):
             await self._await_measurement()
@@ -166,8 +167,8 @@ class MatrixService:
     async def get_response_body(
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
     ) -> ConstantBody:
-        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as
-        `get_measurement` does."""
+        """The body for this key, which `make` makes once from the measurement, one at a time. Raises ProblemError like
+        `get_measurement`."""
         measured = await self.get_measurement(max_wait)
         return await self._bodies.get(key, media_type, lambda: make(measured))
 

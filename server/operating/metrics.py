@@ -23,7 +23,7 @@ REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 class SharedStateHealth(Protocol):
     """What web processes share.
 
-    reachable: whether they do now
+    reachable: whether the broker answers now
     """
 
     @property

@@ -55,7 +55,7 @@ def minimum_source_size(items: Sequence[PipelineItem]) -> int:
 class ProposedNames:
     """Names for results that have none.
 
-    known, chosen: names that they must not be
+    known, chosen: names that are taken
     first: the number to begin with
     """
 

@@ -107,9 +107,9 @@ def check_at_most_2d(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
 
 
 def dim_checker(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
-    """A dimension's number is one that the tensor has;
+    """A rule that a dimension's number is one that the tensor has.
 
-    extra: one that it would have then
+    extra: how many more dimensions the tensor would have then
     """
 
     def check_dim(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
@@ -166,11 +166,11 @@ SHAPE_RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], ShapeMis
     "grad": (("loss",), single_element_checker("loss")),
     "grad_create": (("loss",), single_element_checker("loss")),
 }
-"""What has to be so, by operation: the operands whose shapes have to be known, and the rule."""
+"""For each operation the operands whose shapes have to be known, and the rule that these have to meet."""
 
 
 def find_shape_mismatch(operation: str, shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
-    """What torch would raise; None where it would not, or where that is not known.
+    """What torch would raise; None if it would not raise, or that is not known.
 
     texts: what is written in each hole
     """

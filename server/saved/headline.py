@@ -1,4 +1,4 @@
-"""The headline of a saved program's first finding, for what other sites show of its link."""
+"""The headline of a saved program's first finding, for what other sites show about a link to it."""
 
 import asyncio
 import re
@@ -9,7 +9,8 @@ from server.store.repository import SavedProgram
 from server.wire.problems import ProblemError
 
 PAGE_SECONDS, OEMBED_SECONDS = 0.5, 5.0
-"""Seconds that a page, and an answer about a link, wait for it: then they go without, and a later one has it."""
+"""Seconds that a page, and an oEmbed reply, wait for the headline. After that they go without, and a later one
+has it."""
 
 _HEADLINE = re.compile(r"\*\*(.+?)\*\*\n")
 
@@ -20,9 +21,9 @@ _waited_for: set[asyncio.Task[bytes]] = set()
 async def finding_headline(
     renderer: Renderer, program: SavedProgram, before_drawing: BeforeDrawing, network: str, seconds: float
 ) -> str:
-    """In plain words; "" where nothing was found, or it takes too long.
+    """The headline in plain words; "" if nothing was found, or if it takes too long.
 
-    before_drawing: counts it, and raises for a visitor who asks for too many drawings
+    before_drawing: counts the drawing, and raises for a visitor who asks for too many
     network: of the visitor, whose turn it is
     seconds: to wait, at most
     """

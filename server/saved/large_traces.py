@@ -1,8 +1,8 @@
-"""Reads traces in a process of their own where they are large: parsing one keeps Python's lock, and takes 40 times its
-bytes.
+"""Reads large traces in a process of their own, because parsing one holds Python's lock and takes 40 times its size in
+memory.
 
-`python -m server.saved.large_traces NAME` reads a line with the sizes of gzipped traces, then these, from the standard
-input, and prints what the function of that name says of them, as JSON.
+`python -m server.saved.large_traces NAME` reads a line with the sizes of gzipped traces, then the traces, from the
+standard input, and prints the result of the function of that name as JSON.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from server.wire.problems import ProblemError
 
 
 def is_valid_trace(trace: bytes) -> bool:
-    """Whether it is a trace in every field."""
+    """Whether a trace is valid in every field."""
     try:
         Trace.model_validate_json(gzip.decompress(trace))
     except ValidationError:
@@ -37,7 +37,7 @@ def is_valid_trace(trace: bytes) -> bool:
 
 
 def may_be_accident(trace: bytes) -> bool:
-    """Whether the run of a stored trace was ended by a clock, the machine or somebody else."""
+    """Whether a clock, the machine or a person ended the run of a stored trace."""
     outcome = read_outcome(trace)
     return not ends_repeatably(outcome["status"], (outcome.get("stopped") or {}).get("limit"))
 
@@ -50,23 +50,23 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 LARGE_BYTES = 500_000
-"""Bytes of traces, unpacked, past which they are read in a process of their own."""
+"""Bytes of decompressed traces from which on they are read in a process of their own."""
 
 MAX_MEMORY_BYTES = 800 << 20
-"""Bytes of addresses of that process."""
+"""Bytes of address space of that process."""
 
 TIMEOUT = 20.0
-"""Seconds that it may take."""
+"""Seconds that the process may take."""
 
 
 class TraceProcessor:
-    """One process at a time."""
+    """Runs one process at a time."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
     async def run_function(self, function_name: str, *traces: bytes) -> Any:
-        """What one of FUNCTIONS says of these gzipped traces, as JSON values. Raises ProblemError (503)."""
+        """The result of one of FUNCTIONS for these gzipped traces, as JSON values. Raises ProblemError (503)."""
         if sum(map(unpacked_size, traces)) <= LARGE_BYTES:
             return await asyncio.to_thread(FUNCTIONS[function_name], *traces)
         async with self._turn:
@@ -77,7 +77,7 @@ class TraceProcessor:
 
 
 async def run_function_in_process(function_name: str, *traces: bytes) -> bytes | None:
-    """What the process prints; None where it failed or took too long."""
+    """The process's output; None if it failed or took too long."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "server.saved.large_traces", function_name, cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
@@ -96,7 +96,7 @@ async def run_function_in_process(function_name: str, *traces: bytes) -> bytes |
 
 
 def unpacked_size(trace: bytes) -> int:
-    """Bytes of a gzipped trace of the server's own, as gzip notes them at its end."""
+    """The decompressed size of one of the server's own gzipped traces, which gzip stores at its end."""
     return int.from_bytes(trace[-4:], "little")
 
 

@@ -1,4 +1,4 @@
-"""oEmbed 1.0: how a saved program, or a series, stands in another site's page."""
+"""oEmbed 1.0: how a saved program or a series is embedded in another site's page."""
 
 import re
 
@@ -10,7 +10,7 @@ from server.store.repository import SavedProgram
 from server.wire.saved_programs import OEmbed
 
 WIDTH, HEIGHT = 700, 480
-"""It fits the column of an article."""
+"""A size that fits the column of an article."""
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 CARD_SIZE = (1200, 630)
 _FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=(?:net|loom|parameters)")
@@ -27,9 +27,9 @@ def program_oembed(
 ) -> OEmbed:
     """The oEmbed document of a saved program.
 
-    headline: that of its first finding, or the title of a program without one
+    headline: of its first finding; for a program without one, its title
     base: the public URL
-    fragment: of the permalink: what the frame opens with
+    fragment: of the permalink; it says what the frame opens with
     max_width, max_height: in pixels
     """
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
@@ -42,7 +42,7 @@ def program_oembed(
 def series_oembed(
     series: SeriesWithTitles, place: int | None, base: str, max_width: int | None = None, max_height: int | None = None
 ) -> OEmbed:
-    """As `program_oembed`. Raises ProblemError, ContentRemoved.
+    """Like `program_oembed`, for a series. Raises ProblemError and ContentRemoved.
 
     place: of the program that the frame opens with, from 1
     """

@@ -1,4 +1,4 @@
-"""Saved programs: saving one under a permalink, finding it, running it once more, and writing it as a script."""
+"""Saved programs: saving one under a permalink, finding it, running it again, and writing it as a script."""
 
 import asyncio
 from collections import OrderedDict
@@ -22,9 +22,9 @@ from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
 
 def python_script(program: SavedProgram, url: str) -> str:
-    """The program without prompts and printed output.
+    """The program without prompts and printed output, with its permalink. Decompresses the beginning of the trace.
 
-    url: its permalink. It decompresses the beginning of the trace.
+    url: its permalink
     """
     content, versions = program.content, program.versions
     source: str = read_trace_header(program.trace)["program"]["source"]
@@ -42,12 +42,13 @@ def python_script(program: SavedProgram, url: str) -> str:
 
 
 def blank_control_characters(line: str) -> str:
-    """The line with blanks for what moves a terminal's cursor, reverses the direction of text or ends a line."""
+    """The line with blanks for characters that move a terminal's cursor, reverse the direction of text or end a
+    line."""
     return "".join(character if character.isprintable() else " " for character in line).rstrip()
 
 
 MAX_KNOWN_TRACES = 10_000
-"""Saved traces of which it is remembered whether they may be of accidents."""
+"""Saved traces of which it is remembered whether their runs ended by accident."""
 
 RunProgram = Callable[[RunRequest], Awaitable[ExecutionResult]]
 """Runs a program for the client who asks. Raises ProblemError."""
@@ -69,18 +70,17 @@ class ProgramService:
         self._known_accidents: OrderedDict[str, bool] = OrderedDict()
 
     async def find_program(self, id_: str) -> SavedProgram:
-        """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
+        """Find a program. Raises ProblemError (404), ContentRemoved and StoreUnavailable."""
         program = await self._store.find_program(id_)
         if program is None:
             raise ProblemError(404, "no_scenario", "there is no program at this address", field="id")
         return program
 
     async def save_program(self, content: Content, client: Client, run: RunProgram) -> tuple[SavedProgram, bool]:
-        """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
+        """Save a program. Returns it, and whether it is new; the same content is saved once. `run` makes its trace.
 
-        Where its trace may be of an accident, it is run again, and a better trace takes the place of that.
-
-        Raises ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
+        If its run may have ended by accident, it is run again, and a better trace replaces the first. Raises
+        ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
         StoreUnavailable, WorkersUnavailable, and what `run` raises.
         """
         text = canonical_json(content)
@@ -107,10 +107,10 @@ class ProgramService:
         return program, new
 
     async def rerun_program(self, id_: str, client: Client, run: RunProgram) -> Rerun:
-        """How the result differs today. What was saved stays as it is, unless it may be of an accident and today's is
-        not.
+        """How the result differs today. What was saved stays as it is, unless its run may have ended by accident and
+        today's did not.
 
-        Raises what `find_program` and `run` do, and RateLimited, ProgramTooLarge, QuotaExceeded.
+        Raises what `find_program` and `run` raise, and RateLimited, ProgramTooLarge and QuotaExceeded.
         """
         program = await self.find_program(id_)
         result = await run_saved_content(program.content, run)
@@ -129,7 +129,7 @@ class ProgramService:
         )
 
     async def _may_be_accident(self, program: SavedProgram) -> bool:
-        """Whether a saved trace is one that the cache of results would not keep for how it ended. Remembered for each
+        """Whether the result cache would not keep the saved trace because of how its run ended. Remembered for each
         trace."""
         name = program.trace_name
         if name not in self._known_accidents:
@@ -139,7 +139,7 @@ class ProgramService:
         return self._known_accidents[name]
 
     async def _improve_trace(self, program: SavedProgram, result: ExecutionResult, client: Client) -> None:
-        """Put the trace of a new run in the place of one that may be of an accident, where it can't be one itself."""
+        """Replace a trace whose run may have ended by accident by that of a new run, if the new run did not."""
         if result.may_be_accident:
             return
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, result.body))
@@ -158,9 +158,8 @@ class ProgramService:
 
 
 async def run_content_to_keep(content: Content, run: RunProgram) -> ExecutionResult:
-    """What running a program gives, to be kept for ever. Where a clock, the machine or somebody else ended the run, it
-    is run once more. Raises WorkersUnavailable where it was lost or cancelled, or ends in another way each time, by
-    accident both times."""
+    """Run a program whose trace is kept for ever. If a clock, the machine or a person ended the run, it is repeated
+    once. Raises WorkersUnavailable if the run was lost or cancelled, or ended by accident twice, in different ways."""
     first = await run_saved_content(content, run)
     if not first.may_be_accident:
         return first
@@ -171,7 +170,7 @@ async def run_content_to_keep(content: Content, run: RunProgram) -> ExecutionRes
 
 
 async def run_saved_content(content: Content, run: RunProgram) -> ExecutionResult:
-    """What running a program gives. Raises WorkersUnavailable where the run was lost or cancelled."""
+    """Run a program. Raises WorkersUnavailable if the run was lost or cancelled."""
     settings = content.settings
     result = await run(
         RunRequest(
@@ -188,7 +187,7 @@ async def run_saved_content(content: Content, run: RunProgram) -> ExecutionResul
 
 
 def describe_program(program: SavedProgram, url: str) -> SavedProgramReply:
-    """What the interface answers about a program.
+    """The interface's description of a program.
 
     url: its permalink
     """

@@ -1,4 +1,5 @@
-"""Series: saving one under a permalink, finding it with what there still is of its programs, and its offline file."""
+"""Series: saving one under a permalink, finding it with those of its programs that still exist, and its offline
+file."""
 
 import asyncio
 import base64
@@ -25,7 +26,7 @@ MAX_KNOWN_COUNTS = 10_000
 
 @dataclass(frozen=True)
 class SeriesWithTitles:
-    """A saved series with the titles of its programs; None for one that the host removed."""
+    """A saved series with the titles of its programs; None for a program that the host removed."""
 
     saved: SavedSeries
     titles: list[str | None]
@@ -42,7 +43,7 @@ class SeriesWithTitles:
         return self.items[place - 1]
 
     def first_available_place(self) -> int:
-        """The place, from 1, of the first program that there is. Raises ContentRemoved where all were removed."""
+        """The place, from 1, of the first program that still exists. Raises ContentRemoved if all were removed."""
         for place, title in enumerate(self.titles, 1):
             if title is not None:
                 return place
@@ -65,10 +66,10 @@ class SeriesService:
         self._store, self._programs, self._limits, self._save_space = store, programs, limits, save_space
         self._step_counts: dict[str, int] = {}  # of steps, by program: they never change
         self.reading_lock = asyncio.Lock()
-        """Held by who reads the traces of a series: one at a time, for that has the processor for a while."""
+        """Held while the traces of a series are read, one series at a time, because that takes processor time."""
 
     async def find_series(self, id_: str) -> SeriesWithTitles:
-        """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
+        """Find a series. Raises ProblemError (404), ContentRemoved and StoreUnavailable."""
         saved = await self._store.find_series(id_)
         if saved is None:
             raise ProblemError(404, "no_series", "there is no series at this address", field="id")
@@ -85,9 +86,9 @@ class SeriesService:
         raise ProblemError(410, "removed", message, field="place")
 
     async def save_series(self, content: SeriesContent, client: Client) -> tuple[SeriesWithTitles, bool]:
-        """The saved series, and whether it is new; the same content is saved once.
+        """Save a series. Returns it, and whether it is new; the same content is saved once.
 
-        Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded,
+        Raises ProblemError (422), which names the item and its field, RateLimited, ContentRemoved, QuotaExceeded and
         StoreUnavailable.
         """
         text = canonical_json(content)
@@ -100,7 +101,7 @@ class SeriesService:
         return await self.find_series(id_), new
 
     async def _check_items(self, items: list[SeriesItem]) -> None:
-        """Raises ProblemError where a program is not there, or has no such step."""
+        """Raise ProblemError if a program does not exist, or has no such step."""
         titles = await self._programs.find_titles(item.program for item in items)
         for place, item in enumerate(items):
             if titles.get(item.program) is None:
@@ -124,7 +125,7 @@ class SeriesService:
 
 
 def describe_series(series: SeriesWithTitles, url: str) -> SeriesReply:
-    """What the interface answers about a series.
+    """The interface's description of a series.
 
     url: its permalink
     """
@@ -168,13 +169,13 @@ class OfflineSeries:
 async def create_offline_series(
     service: SeriesService, series: SeriesWithTitles, limit: int, address: str
 ) -> OfflineSeries:
-    """What the file holds.
+    """Create the data of a series' offline file.
 
-    A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved,
+    A program that occurs twice in the series is in the file once. Raises SeriesTooLarge, ContentRemoved and
     StoreUnavailable.
 
     limit: bytes of all traces, compressed
-    address: the series' page, if it has an absolute one
+    address: the series' page, if it has an absolute address
     """
     series.first_available_place()
     async with service.reading_lock:
@@ -201,9 +202,9 @@ async def _read_and_pack_programs(
 
 
 def pack_series(series: dict[str, object], traces: dict[str, bytes]) -> OfflineSeries:
-    """As one JSON object, in a stream of gzip; each trace stays compressed, in base64.
+    """Pack a series as one JSON object in a gzip stream; each trace stays compressed, in base64.
 
-    The JSON is put together from bytes: an encoder would have the interpreter for itself while it reads megabytes.
+    The JSON is put together from bytes, because an encoder would hold Python's lock while it processes megabytes.
     """
     texts = [b'"%s":"%s"' % (id_.encode(), base64.b64encode(trace)) for id_, trace in traces.items()]
     text = b'{"series":%s,"traces":{%s}}' % (json.dumps(series).encode(), b",".join(texts))

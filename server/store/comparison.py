@@ -1,7 +1,6 @@
 """Compares the results of two runs of a program: the parts of their traces that do not depend on the run.
 
-A trace is read step by step: the parser of JSON lets nobody else have a turn, and 8 MB at once take a tenth of a
-second.
+A trace is read step by step: the JSON parser does not give way to others, and 8 MB at once take a tenth of a second.
 """
 
 import gzip
@@ -18,7 +17,7 @@ DifferingPart = Literal["steps", "printed", "outcome"]
 
 
 def read_trace_header(body: bytes) -> dict[str, Any]:
-    """What stands before the steps of a stored trace: its program and its runtime. Reads no further.
+    """The part of a stored trace before its steps: its program and its runtime. Reads no further.
 
     body: gzipped
     """
@@ -31,7 +30,7 @@ def read_trace_header(body: bytes) -> dict[str, Any]:
 
 
 def runtime_versions(trace: dict[str, Any]) -> Versions:
-    """The versions that made a trace, of its header."""
+    """The versions that made a trace, from its header."""
     return Versions(**{name: trace["runtime"][name] for name in Versions.model_fields})
 
 
@@ -44,7 +43,7 @@ def count_steps(body: bytes) -> int:
 
 
 def compare_traces(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
-    """The parts in which two stored traces differ, and the index of the first step that does; None where all are
+    """The parts in which two stored traces differ, and the index of the first step that differs; None if all are
     equal."""
     if old == new:
         return [], None
@@ -64,7 +63,7 @@ def compare_traces(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | N
 
 
 def iterate_steps(body: bytes) -> Iterator[dict[str, Any]]:
-    """The steps of a stored trace, one after the other."""
+    """Yield the steps of a stored trace."""
     steps: Iterator[dict[str, Any]] = ijson.items(open_gzip(body), "steps.item")
     return steps
 
@@ -79,7 +78,7 @@ def open_gzip(body: bytes) -> gzip.GzipFile:
 
 
 def printed_output(step: dict[str, Any]) -> list[str]:
-    """What the program printed in a step, each text after its stream."""
+    """What the program printed in a step: each text after the name of its stream."""
     return [
         part for entry in step.get("log", []) if entry["kind"] == "out" for part in (entry["stream"], entry["text"])
     ]

@@ -1,6 +1,6 @@
-"""What saved programs and series have in common in the database: content by its digest, ids, the quota, removal.
+"""What saved programs and series share in the database: storage by digest, ids, the quota, removal.
 
-An id is a hash of the content, in characters that are not confused and spell no words.
+An id is a hash of the content, in characters that are hard to confuse and spell no words.
 """
 
 import hashlib
@@ -36,12 +36,12 @@ def canonical_json(content: RequestModel) -> str:
 
 
 def content_digest(text: str) -> str:
-    """The SHA-256 of a canonical content, in hex."""
+    """The SHA-256 of a canonical content, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def candidate_content_ids(digest: str) -> Iterator[str]:
-    """The possible ids of a content, the shortest first. It gets the first one that no other content has."""
+    """The possible ids of a content, the shortest first. The content gets the first one that no other content has."""
     number, id_ = int(digest, 16), ""
     for _ in range(_MAX_LENGTH):
         number, remainder = divmod(number, len(ALPHABET))
@@ -60,7 +60,7 @@ PAGE_SIZE = 20
 
 
 class ContentRemoved(ProblemError):
-    """The host removed this for good.
+    """The host has removed this content for good.
 
     content_name: `program` or `series`
     """
@@ -70,7 +70,7 @@ class ContentRemoved(ProblemError):
 
 
 class QuotaExceeded(ProblemError):
-    """All that is saved has as many bytes as GRADBOX_QUOTA allows."""
+    """All saved content together would exceed the bytes of GRADBOX_QUOTA."""
 
     def __init__(self) -> None:
         super().__init__(507, "full", "this server has no space for more programs")
@@ -79,7 +79,7 @@ class QuotaExceeded(ProblemError):
 class ContentStore:
     """One table of `tables.py`.
 
-    content_name: a row is
+    content_name: what a row holds
     quota: bytes of all tables together
     """
 
@@ -87,13 +87,13 @@ class ContentStore:
         self.database, self._table, self._content_name, self._quota = database, table, content_name, quota
 
     async def was_id_assigned(self, id_: str) -> bool:
-        """Whether this id was ever assigned, to what was removed as well. Raises StoreUnavailable."""
+        """Whether this id was ever assigned, even to content that was removed. Raises StoreUnavailable."""
         async with self.database.reading_connection() as connection:
             query = select(self._table.c.id).where(self._table.c.id == id_)
             return connection is not None and (await connection.execute(query)).first() is not None
 
     async def remove_content(self, id_: str, reason: str | None = None) -> bool:
-        """Delete everything but the record of the removal. False where there is no such row. Raises
+        """Delete everything except for the record of the removal. Returns False if there is no such row. Raises
         StoreUnavailable."""
         if not await self.database.open_if_exists():
             return False
@@ -105,7 +105,8 @@ class ContentStore:
             return (await connection.execute(statement)).rowcount == 1
 
     async def _save_content(self, text: str, size: int, **values: Any) -> tuple[str, bool]:
-        """Save a content; its id, and whether it is new. Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        """Save a content. Returns its id, and whether it is new. Raises ContentRemoved, QuotaExceeded and
+        StoreUnavailable.
 
         text: canonical
         size: bytes of the row
@@ -127,9 +128,9 @@ class ContentStore:
         return id_, True
 
     async def _import_rows(self, rows: Sequence[dict[str, Any]]) -> int:
-        """Save rows of an archive; the number of new ones. Those that exist, or were removed, do not change.
+        """Save rows of an archive. Returns the number of new ones; existing and removed contents do not change.
 
-        Raises ValueError for one whose id belongs to another content; then none is saved.
+        Raises ValueError if an id belongs to another content; then nothing is saved.
         """
         columns, count = self._table.c, 0
         async with self.database.writing_transaction() as connection:
@@ -176,18 +177,18 @@ def now_ms() -> int:
 
 
 def iso_time(milliseconds: int) -> str:
-    """Milliseconds since 1970 as ISO 8601, UTC."""
+    """A time in milliseconds since 1970 as ISO 8601, UTC."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 async def used_bytes(connection: AsyncConnection) -> int:
-    """The bytes of all that is saved, from the indexes of sizes alone."""
+    """The bytes of all saved content, from the indexes of sizes alone."""
     sums = [select(func.coalesce(func.sum(table.c.size), 0)) for table in CONTENT_TABLES]
     return sum([int((await connection.execute(query)).scalar_one()) for query in sums])
 
 
 def check_record_identity(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
-    """Raises ValueError where an archive's id, digest and content do not fit each other."""
+    """Raise ValueError if an archive's id, digest and content do not fit together."""
     if id_ not in candidate_content_ids(hash_):
         raise ValueError(f"{id_}: this id does not follow from the digest")
     if content is not None and not is_removed and content_digest(content) != hash_:

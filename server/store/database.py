@@ -1,5 +1,4 @@
-"""The database: an SQLite file, created when it is first written to, or a PostgreSQL. It is migrated when it is
-opened."""
+"""The database: an SQLite file, created at the first write, or PostgreSQL. It is migrated when it is opened."""
 
 import asyncio
 import logging
@@ -35,39 +34,38 @@ DRIVERS = {
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
 STATEMENT_TIMEOUT = 4.0
-"""Seconds for one statement of the server, the wait for a lock that another process holds included."""
+"""Seconds for one statement of the server, including the wait for a lock of another process."""
 
 PATIENT_TIMEOUT = 600.0
-"""The same for commands that a host calls, and for migrations of a PostgreSQL."""
+"""The same for commands that a host runs, and for migrations of PostgreSQL."""
 
 FILE_MIGRATION_TIMEOUT = 8.0
-"""The same for migrations of an SQLite file: the next request tries again."""
+"""The same for migrations of an SQLite file; the next request tries again."""
 
 CONNECT_TIMEOUT = 3.0
 """Seconds for a connection to be made."""
 
 OPEN_TIMEOUT = 4.0
-"""Seconds for which a request waits until the database is opened and migrated, which then goes on."""
+"""Seconds for which a request waits until the database is opened and migrated; that goes on afterwards."""
 
 STALLED_AFTER = 4.0
-"""Seconds for which a request waits for a connection, or for its turn to write, while no other one in this process gets
-on."""
+"""Seconds for which a request waits for a connection, or for its turn to write, while no other request in this process
+makes progress."""
 
 CLOSE_TIMEOUT = 3.0
-"""Seconds for saying good-bye to the database."""
+"""Seconds for closing connections properly."""
 
 POLL_INTERVAL = 0.5
-"""Seconds between two looks at whether others get on."""
+"""Seconds between two checks whether others make progress."""
 
 RETRY_INTERVAL = 1.0
-"""Seconds after a database did not answer in which nobody waits for it."""
+"""Seconds after the database failed to answer in which no request waits for it."""
 
 IDLE_TRANSACTION_TIMEOUT = 30_000
-"""Milliseconds after which PostgreSQL ends a transaction whose process does nothing, though it holds the lock of
-writers."""
+"""Milliseconds after which PostgreSQL ends an idle transaction, which may hold the lock of writers."""
 
 ADVISORY_LOCK = 0x67726164
-"""The key of PostgreSQL's advisory lock that writers hold."""
+"""The key of the PostgreSQL advisory lock that writers hold."""
 
 Result = TypeVar("Result")
 
@@ -79,7 +77,7 @@ log = logging.getLogger("gradbox.store")
 class StoreUnavailable(ProblemError):
     """The database does not answer, or answers with an error.
 
-    why: told to the client
+    why: the reason that clients are told
     """
 
     def __init__(self, why: str = "the database can't be reached now") -> None:
@@ -87,15 +85,15 @@ class StoreUnavailable(ProblemError):
 
 
 class EmptiedDatabase(OSError):
-    """The file is there, but has not one byte, which no server leaves behind."""
+    """The file exists but is empty, which no server leaves behind."""
 
 
 class DatabaseReplaced(OSError):
-    """The file is not the one that was opened: it was removed, or another one was put in its place."""
+    """The file is not the one that was opened: it was removed or replaced."""
 
 
 class DiskFull(OSError):
-    """The disk of the database has no room for what may be saved."""
+    """The disk has no room for the largest content that may be saved."""
 
 
 PROBLEM_WORDS = {
@@ -106,11 +104,11 @@ PROBLEM_WORDS = {
     "malformed": "the file of the database is damaged",
     "not a database": "the file of the database is damaged",
 }
-"""What clients are told of an error of which the driver says this."""
+"""What clients are told for an error whose driver message contains these words."""
 
 
 def describe_problem(error: BaseException) -> str:
-    """What clients are told of an error of the database: the cause, without names of hosts and files."""
+    """What clients are told about an error of the database: the cause, without names of hosts and files."""
     if isinstance(error, TimeoutError):
         return "the database does not answer"
     if isinstance(error, EmptiedDatabase):
@@ -125,12 +123,12 @@ def describe_problem(error: BaseException) -> str:
 
 
 class Database:
-    """Raises SettingError. To be used in one event loop.
+    """The connection to the database, for use in one event loop. Raises SettingError.
 
-    One transaction writes at a time, so what it reads before it writes is still true when it commits. Nobody waits long
-    for a database that does not answer: see the constants of this module.
+    Only one transaction writes at a time, so what it reads before it writes is still true when it commits. No request
+    waits long for a database that does not answer: see the constants of this module.
 
-    failures: how often it did not, or with an error
+    failures: how often the database did not answer, or answered with an error
     url: `DATABASE_URL`, or "" for a file in `folder`
     statement_timeout: seconds for one statement
     """
@@ -149,7 +147,7 @@ class Database:
         self.failures = 0
 
     def check_file(self) -> None:
-        """Raises SettingError where its file has been emptied. It would be taken for a new one."""
+        """Raise SettingError if the file was emptied; it would otherwise be taken for a new one."""
         if self._file is not None and is_emptied(self._file):
             raise SettingError(
                 f"{self._file} is empty: the saved programs that were in it are gone. Put a backup in its place"
@@ -157,10 +155,10 @@ class Database:
             )
 
     async def open_if_exists(self, create: bool = False) -> bool:
-        """Open and migrate the database, if it is not open yet. Whether it exists. Raises StoreUnavailable, also where
-        that takes long; it then goes on.
+        """Open and migrate the database if that has not happened yet. Returns whether it exists. Raises
+        StoreUnavailable, also if it takes long; opening goes on then.
 
-        create: create it
+        create: create the database if it does not exist
         """
         while not self._is_open:
             if self._opening is None:
@@ -181,7 +179,7 @@ class Database:
             opening.exception()  # each who waits for it is told; there may be none
 
     async def _open(self, create: bool) -> bool:
-        """Whether it exists, and is open now."""
+        """Open the database. Returns whether it exists."""
         if self._file is not None:
             if is_emptied(self._file):
                 raise EmptiedDatabase(str(self._file))
@@ -195,7 +193,7 @@ class Database:
         return True
 
     def _check_identity(self) -> None:
-        """Raises OSError where the file is not the one that was opened: what is written to that would be lost."""
+        """Raise OSError if the file is not the one that was opened; what is written to that one would be lost."""
         if self._file is None:
             return
         if is_emptied(self._file):
@@ -204,7 +202,7 @@ class Database:
             raise DatabaseReplaced(str(self._file))
 
     async def _create_file(self, file: Path) -> None:
-        """Create the file with all tables at once, so that nobody finds an empty one, whenever this process ends."""
+        """Create the file with all tables in one step, so that nobody finds an empty one whenever this process ends."""
         file.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as folder:
             draft = Database("", Path(folder))
@@ -229,7 +227,7 @@ class Database:
 
     @asynccontextmanager
     async def reading_connection(self) -> AsyncIterator[AsyncConnection | None]:
-        """A connection; None where no database exists yet. Raises StoreUnavailable."""
+        """A connection for reading; None if the database does not exist yet. Raises StoreUnavailable."""
         if not await self.open_if_exists():
             yield None
             return
@@ -239,7 +237,7 @@ class Database:
 
     @asynccontextmanager
     async def writing_transaction(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction, committed unless the block raises. Raises StoreUnavailable."""
+        """A transaction for writing, committed unless the block raises. Raises StoreUnavailable."""
         await self.open_if_exists(create=True)
         with self._translating_errors():
             await self._wait_while_others_get_on(self._write_lock.acquire(), lambda _: self._write_lock.release())
@@ -250,7 +248,7 @@ class Database:
                 self._write_lock.release()
 
     def check_space(self, needed: int) -> None:
-        """Raises StoreUnavailable where the disk of an SQLite file has less than so many bytes left."""
+        """Raise StoreUnavailable if the disk of an SQLite file has less than this many bytes left."""
         if self._file is None:
             return
         with self._translating_errors():
@@ -268,9 +266,9 @@ class Database:
 
     @asynccontextmanager
     async def _connect(self, engine: AsyncEngine, writes: bool = False) -> AsyncIterator[AsyncConnection]:
-        """A connection; one whose statement took too long is closed at once.
+        """A connection. If a statement takes too long, it is closed at once.
 
-        writes: in a transaction that writes, alone
+        writes: for a transaction that writes, one at a time
         """
         self._check_identity()
         connecting = engine.connect().start()
@@ -293,8 +291,8 @@ class Database:
     async def _wait_while_others_get_on(
         self, work: Coroutine[Any, Any, Result], undo: Callable[[Result], object]
     ) -> Result:
-        """The result of what waits for its turn. Raises TimeoutError where no other one in this process has got on for
-        a while.
+        """Wait for the result of work that needs its turn. Raises TimeoutError if no other work in this process has
+        made progress for a while.
 
         undo: called with a result that comes too late
         """
@@ -319,8 +317,8 @@ class Database:
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:
-        """Log errors of the database and its drivers, and raise StoreUnavailable instead. After a database that did not
-        answer, nobody waits for it for a moment."""
+        """Log errors of the database and its drivers, and raise StoreUnavailable instead. After the database failed to
+        answer, no request waits for it for a moment."""
         if time.monotonic() < self._down_until:
             error = TimeoutError("it did not answer just now")
             raise StoreUnavailable(describe_problem(error)) from error
@@ -336,7 +334,7 @@ class Database:
 
 
 def is_emptied(file: Path) -> bool:
-    """Whether the file is there and has no byte."""
+    """Whether the file exists and is empty."""
     try:
         return file.stat().st_size == 0
     except OSError:
@@ -344,7 +342,7 @@ def is_emptied(file: Path) -> bool:
 
 
 def file_identity(file: Path | None) -> tuple[int, int] | None:
-    """The device and the number of a file; None where there is none."""
+    """The device and inode number of a file; None if it does not exist."""
     try:
         facts = file.stat() if file is not None else None
     except OSError:
@@ -353,7 +351,7 @@ def file_identity(file: Path | None) -> tuple[int, int] | None:
 
 
 def move_unless_exists(draft: Path, file: Path) -> None:
-    """Give a file its name, where no other process was quicker, and have that on the disk. Raises OSError."""
+    """Give a file its name unless another process was quicker, and flush that to the disk. Raises OSError."""
     try:
         os.link(draft, file)
     except FileExistsError:
@@ -369,7 +367,7 @@ def move_unless_exists(draft: Path, file: Path) -> None:
 
 
 async def abandon_connection(connection: AsyncConnection) -> None:
-    """Close a connection that does not answer, without a word to the other side."""
+    """Close a connection that does not answer, without notifying the other side."""
     with suppress(Exception):
         raw = await connection.get_raw_connection()
         driver: Any = raw.driver_connection
@@ -379,7 +377,7 @@ async def abandon_connection(connection: AsyncConnection) -> None:
 
 
 def parse_database_url(url: str, folder: Path) -> URL:
-    """The database's URL with the installed driver for it. Raises SettingError."""
+    """The database's URL with the installed driver. Raises SettingError."""
     if not url:
         return URL.create("sqlite+aiosqlite", database=str(folder / DATABASE_FILE))
     try:
@@ -394,7 +392,7 @@ def parse_database_url(url: str, folder: Path) -> URL:
 
 
 def create_engine(address: URL, statement_timeout: float) -> AsyncEngine:
-    """Connections to a database. What is confirmed of a SQLite file is on the disk.
+    """Create the connections to a database. What an SQLite file confirms is on the disk.
 
     statement_timeout: seconds for a statement
     """
@@ -438,7 +436,7 @@ async def enable_wal(connection: AsyncConnection) -> None:
 
 @asynccontextmanager
 async def only_migration_of_process() -> AsyncIterator[None]:
-    """Alembic has one migration at a time in a process, of whatever database it is."""
+    """Allow one migration at a time in this process, because Alembic supports only one, of whatever database."""
     while not _MIGRATING.acquire(blocking=False):
         await asyncio.sleep(0.01)
     try:

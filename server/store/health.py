@@ -1,4 +1,4 @@
-"""Whether the database answers and can be written to, and its totals, cached for all who ask."""
+"""Whether the database answers and can be written to, with its totals, cached for everybody who asks."""
 
 import asyncio
 import time
@@ -15,16 +15,16 @@ MAX_WAIT = 0.25
 """Seconds for which a caller waits for a newer state."""
 
 QUERY_TIMEOUT = 2.0
-"""Seconds after which a database that is asked is said not to answer."""
+"""Seconds after which a query counts as unanswered."""
 
 
 @dataclass(frozen=True)
 class StoreState:
-    """Whether the store works.
+    """The state of the store.
 
     reachable: whether it answers and can be written to; None before the first query
     why: the kind of the error, which is public
-    detail: its message, for the host
+    detail: the error message, for the host
     """
 
     reachable: bool | None = None
@@ -34,7 +34,7 @@ class StoreState:
 
 
 class StoreHealth:
-    """Queries the database on demand if the last state is too old, with at most one query at a time."""
+    """Queries the database on demand if the last state is too old, one query at a time."""
 
     def __init__(self, store: ProgramRepository, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
@@ -56,7 +56,7 @@ class StoreHealth:
 
     @property
     def _is_old(self) -> bool:
-        """Whether the state is to be read again: after a while, or where the database failed somebody since."""
+        """Whether the state has to be read again: after a while, or after the database failed a request."""
         return self._clock() - self._queried_at >= MAX_AGE or self._store.database.failures != self._failures
 
     async def close(self) -> None:

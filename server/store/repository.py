@@ -36,7 +36,7 @@ MAX_TITLES = 10_000
 """Titles that are kept in memory."""
 
 PROBE_BYTES = 8192
-"""Bytes that are written to see whether that can be done."""
+"""Bytes that are written to check whether writing is possible."""
 
 
 class ProgramTooLarge(ProblemError):
@@ -72,7 +72,7 @@ class ListEntry:
     """A program in a list.
 
     size: bytes
-    title: None where it was removed
+    title: None if it was removed
     """
 
     id: str
@@ -83,9 +83,9 @@ class ListEntry:
 
 @dataclass(frozen=True)
 class StoreTotals:
-    """The numbers of programs and of removed ones, and the bytes of these and of all series.
+    """The numbers of saved and removed programs, and the bytes of programs and series.
 
-    revision: of the tables, None before any exist
+    revision: of the tables; None before they exist
     """
 
     programs: int = 0
@@ -95,7 +95,7 @@ class StoreTotals:
 
 
 class TraceCache(Protocol):
-    """Traces that were read lately, by a key: whoever reads the same one at the same time shares its bytes."""
+    """Recently read traces by key. Callers that read the same trace at the same time share its bytes."""
 
     def get(self, key: str) -> bytes | None: ...
 
@@ -146,7 +146,7 @@ class ProgramRepository(ContentStore):
         return SavedProgram(row.id, row.digest, row.created, versions, content, trace)
 
     async def find_titles(self, ids: Iterable[str]) -> dict[str, str | None]:
-        """The titles of those programs that there are; None for a removed one. Raises StoreUnavailable."""
+        """The titles of those programs that exist; None for a removed one. Raises StoreUnavailable."""
         async with self.database.reading_connection() as connection:
             if connection is None:
                 return {}
@@ -165,8 +165,8 @@ class ProgramRepository(ContentStore):
         return titles
 
     async def save_program(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
-        """Save a program; its id, and whether it is new. Raises ContentRemoved, ProgramTooLarge, QuotaExceeded,
-        StoreUnavailable.
+        """Save a program. Returns its id, and whether it is new. Raises ContentRemoved, ProgramTooLarge, QuotaExceeded
+        and StoreUnavailable.
 
         text: canonical content
         trace: gzipped JSON
@@ -177,8 +177,8 @@ class ProgramRepository(ContentStore):
         return await self._save_content(text, size, trace=trace, versions=versions.model_dump_json())
 
     async def replace_trace(self, program: SavedProgram, trace: bytes, versions: Versions) -> bool:
-        """Put another trace in the place of a program's, as if it had been saved now. Whether that is done: not where
-        it was removed, or has yet another trace since. Raises ProgramTooLarge, QuotaExceeded, StoreUnavailable."""
+        """Replace a program's trace as if it had been saved now. Returns whether that was done; it is not if the
+        program was removed, or has another trace by now. Raises ProgramTooLarge, QuotaExceeded and StoreUnavailable."""
         size = len(canonical_json(program.content)) + len(trace)
         if size > self._max_program_bytes:
             raise ProgramTooLarge(size, self._max_program_bytes)
@@ -194,7 +194,7 @@ class ProgramRepository(ContentStore):
         return True
 
     async def read_totals(self) -> StoreTotals:
-        """Read from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
+        """Read the totals from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
         tombstones = func.sum(case((COLUMNS.size == 0, 1), else_=0))
         query = select(func.count(), func.coalesce(tombstones, 0))
         async with self.database.reading_connection() as connection:
@@ -206,10 +206,9 @@ class ProgramRepository(ContentStore):
         return StoreTotals(count - int(removed), int(removed), size, revision)
 
     async def check_writable(self) -> None:
-        """Write something, and remove it. Raises StoreUnavailable where that fails, or where there is no room for a
-        program.
+        """Write something and remove it. Raises StoreUnavailable if that fails, or if there is no room for a program.
 
-        Creates no database.
+        Does not create a database.
         """
         self.database.check_space(self._max_program_bytes)
         if not await self.database.open_if_exists():
@@ -220,14 +219,14 @@ class ProgramRepository(ContentStore):
             await connection.execute(delete(run_lines).where(run_lines.c.run == name))
 
     async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
-        """All programs, by id."""
+        """Yield all programs, by id."""
         columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
         async for row in self._iterate_rows(*columns):
             title = Content.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
     async def iterate_archive_records(self) -> AsyncIterator[ArchiveRecord]:
-        """All programs for an archive, removed ones as well, by id."""
+        """Yield all programs for an archive, including removed ones, by id."""
         async for row in self._iterate_rows(saved_programs):
             yield ArchiveRecord(
                 trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
@@ -236,9 +235,9 @@ class ProgramRepository(ContentStore):
             )
 
     async def import_archive_records(self, records: Sequence[ArchiveRecord]) -> int:
-        """Save records of an archive; the number of new ones. Programs that exist, or were removed, do not change.
+        """Save records of an archive. Returns the number of new ones; existing and removed programs do not change.
 
-        Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
+        Raises ValueError for an invalid record, and if an id belongs to another content; then nothing is saved.
         """
         return await self._import_rows([record_to_row(record) for record in records])
 

@@ -1,5 +1,5 @@
-"""Lines of runs that are too many for the broker: a worker puts them into the database, whoever waits for the run reads
-them."""
+"""Lines of runs that are too large for the broker: a worker stores them in the database, and whoever waits for the run
+reads them."""
 
 import time
 
@@ -9,17 +9,17 @@ from server.store.database import Database
 from server.store.tables import run_lines
 
 TTL_MS = 600_000
-"""Milliseconds after which they are removed, whether they were read or not: several may wait for one run."""
+"""Milliseconds after which they are removed, read or not, because several readers may wait for one run."""
 
 
 class RunLinesStore:
-    """Both methods raise StoreUnavailable."""
+    """The stored lines of runs. Both methods raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     async def put(self, name: str, body: bytes) -> None:
-        """Store the lines of a run, in the place of those that were stored under its name before."""
+        """Store the lines of a run, replacing earlier ones under its name."""
         now = int(time.time() * 1000)
         async with self.database.writing_transaction() as connection:
             await connection.execute(

@@ -50,28 +50,29 @@ class SeriesStore(ContentStore):
         return SavedSeries(row.id, row.digest, row.created, SeriesContent.model_validate_json(row.content))
 
     async def save_series(self, text: str) -> tuple[str, bool]:
-        """Save a series; its id, and whether it is new. Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        """Save a series. Returns its id, and whether it is new. Raises ContentRemoved, QuotaExceeded and
+        StoreUnavailable.
 
         text: canonical content
         """
         return await self._save_content(text, len(text))
 
     async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
-        """All series, by id."""
+        """Yield all series, by id."""
         async for row in self._iterate_rows(COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content):
             title = SeriesContent.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
     async def iterate_archive_records(self) -> AsyncIterator[SeriesRecord]:
-        """All series for an archive, removed ones as well, by id."""
+        """Yield all series for an archive, including removed ones, by id."""
         async for row in self._iterate_rows(series):
             names = ("id", "digest", "created", "content", "removed", "reason")
             yield SeriesRecord(**{name: getattr(row, name) for name in names})
 
     async def import_archive_records(self, records: Sequence[SeriesRecord]) -> int:
-        """Save records of an archive; the number of new ones. Series that exist, or were removed, do not change.
+        """Save records of an archive. Returns the number of new ones; existing and removed series do not change.
 
-        Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
+        Raises ValueError for an invalid record, and if an id belongs to another content; then nothing is saved.
         """
         return await self._import_rows([record_to_row(record) for record in records])
 

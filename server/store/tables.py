@@ -35,7 +35,7 @@ series = Table(
 )
 
 CONTENT_TABLES = (saved_programs, series)
-"""Those whose sizes the quota is about."""
+"""The tables whose sizes count towards the quota."""
 
 run_lines = Table(
     "run_lines",

@@ -26,11 +26,12 @@ BURST_SHARE = 0.25
 
 
 class RateLimited(ProblemError):
-    """Too many requests. whose: `a visitor` or `an address`.
+    """Too many requests.
 
+    whose: `a visitor` or `an address`
     limit: like `60 runs per minute`
     retry_after: seconds
-    action: is limited: run, save, picture, sign-in, request
+    action: the limited action: run, save, picture, sign-in, request
     """
 
     def __init__(self, subject: str, limit: str, retry_after: float, action: str = "run") -> None:
@@ -40,10 +41,11 @@ class RateLimited(ProblemError):
 
 
 class RateLimiter:
-    """Limits like `60/minute`, or several separated by semicolons, of a client and of its address. Raises SettingError.
+    """Limits like `60/minute`, or several separated by semicolons, for a client and for its address. Raises
+    SettingError.
 
     clock: in seconds
-    action: is limited (run, save, picture, sign-in)
+    action: the limited action (run, save, picture, sign-in)
     names: of the two settings, for errors
     """
 
@@ -236,8 +238,8 @@ def describe_limit(limit: RateLimitItem, action: str) -> str:
 
 
 class LimitCounts(Protocol):
-    """What is counted together: see `server.pool.remote.shared_broker.SharedLimitCounts`. None is for "it can't be told
-    now"."""
+    """Counts that processes share: see `server.pool.remote.shared_broker.SharedLimitCounts`. None means that a count is
+    not available now."""
 
     async def count_request(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
 

@@ -179,13 +179,13 @@ def as_theirs(truth: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "out": truth["printed"], "error": error and [error[0], error[1], error[3]]}
 
 
-def test_the_true_trace_is_found_true(workers: Workers) -> None:
+def test_a_true_trace_passes_the_referee(workers: Workers) -> None:
     assert verdict(Case("true", PROGRAM, PROGRAM), workers.trace(PROGRAM)).kind == "agrees"
     assert all(not state.sentences for state in statements(PROGRAM, workers.trace(PROGRAM)))
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_a_falsified_trace_is_found(workers: Workers, name: str) -> None:
+def test_a_falsified_trace_fails_the_referee(workers: Workers, name: str) -> None:
     falsify, words = FORGERIES[name]
     forged = Forgery(workers.trace(PROGRAM))
     falsify(forged)
@@ -195,7 +195,9 @@ def test_a_falsified_trace_is_found(workers: Workers, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_the_referee_beside_the_project_finds_it_too(workers: Workers, tools: ModuleType, name: str) -> None:
+def test_the_published_referee_rejects_the_same_falsified_traces(
+    workers: Workers, tools: ModuleType, name: str
+) -> None:
     forged = Forgery(workers.trace(PROGRAM))
     FORGERIES[name][0](forged)
     disagreeing = disagreements(plain_run(PROGRAM), forged.trace)
@@ -217,7 +219,7 @@ def test_both_referees_judge_alike(workers: Workers, tools: ModuleType, name: st
         assert tools.upto(trace, line, line) == cut(trace, line, line)
 
 
-def test_a_state_that_was_false_for_a_while_is_found(workers: Workers) -> None:
+def test_a_temporarily_false_state_fails_the_referee(workers: Workers) -> None:
     """The end alone doesn't show it."""
     trace = workers.trace(PROGRAM)
     at = {step["line"]: step for step in trace["steps"] if step["depth"] == 0}
@@ -229,7 +231,7 @@ def test_a_state_that_was_false_for_a_while_is_found(workers: Workers) -> None:
     assert false == [6, 7, 8]
 
 
-def test_a_statement_without_a_step_is_found(workers: Workers) -> None:
+def test_a_statement_without_a_step_fails_the_referee(workers: Workers) -> None:
     forged = Forgery(workers.trace(PROGRAM))
     forged.drop(9)
     assert [state.sentences for state in statements(PROGRAM, forged.trace) if state.line == 9] == [["no step"]]

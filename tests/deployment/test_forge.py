@@ -18,13 +18,13 @@ def job() -> dict[str, Any]:
     return workflow["jobs"]["tests"]  # type: ignore[no-any-return]
 
 
-def test_it_runs_the_same_script_and_no_check_beside_it(job: dict[str, Any]) -> None:
+def test_the_forge_runs_only_the_ci_script(job: dict[str, Any]) -> None:
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert [command for command in commands if "apt-get" not in command] == [".ci/run"]
     assert (ROOT / ".ci/run").stat().st_mode & 0o111 and not job.get("continue-on-error")
 
 
-def test_it_runs_on_every_supported_python_and_has_make_use_it(job: dict[str, Any]) -> None:
+def test_the_forge_runs_on_every_supported_python(job: dict[str, Any]) -> None:
     pythons = job["strategy"]["matrix"]["python"]
     bounds = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     first, after_last = (int(minor) for minor in re.findall(r"3\.(\d+)", bounds))

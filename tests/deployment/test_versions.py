@@ -28,13 +28,13 @@ ROW = Row(
 EMPTY = f"before\n{BEGIN}\n{END}\nafter\n"
 
 
-def test_what_a_referee_says() -> None:
+def test_a_referees_output_becomes_a_cell() -> None:
     assert referee_cell("differs x: y\n333 of 334 agree, 0 refused, 1 differ, 0 left out\n") == "333 of 334"
     assert referee_cell("2290 of 2290 statement states are true (334 programs)\n") == "2290 of 2290"
     assert referee_cell("ModuleNotFoundError: torch") == "did not run"
 
 
-def test_what_pytest_says() -> None:
+def test_pytests_output_becomes_a_cell() -> None:
     assert pytest_cell("..\n131 passed in 143.93s (0:02:23)\n") == "131 of 131"
     assert pytest_cell("1 passed, 2 skipped, 1 xfailed, 1 rerun in 1s") == "1 of 1"
     failed = "FAILED tests/recorder/test_files.py::test_a[x] - assert 1\nERROR tests/test_b.py::test_c\n1 failed, 5 passed, 1 error in 9s"  # noqa: E501

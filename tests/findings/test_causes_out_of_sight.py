@@ -129,11 +129,11 @@ def test_code_of_exec_is_a_part_of_the_statement_that_runs_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("call", ["layer = library.build()", "y = library.rows(torch.ones(3))"])
-def test_a_copy_that_a_module_without_steps_made_is_no_lost_write(tmp_path: Path, call: str) -> None:
+def test_a_copy_made_in_a_module_without_steps_is_not_reported_as_a_lost_write(tmp_path: Path, call: str) -> None:
     assert findings_with_library(tmp_path, call) == []
 
 
-def test_a_write_of_the_program_itself_has_no_other_place() -> None:
+def test_a_write_in_the_program_itself_has_no_place_in_another_module() -> None:
     recorded = trace("import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n")
     assert ["place" in event for event in events(recorded, "saved_stale")] == [False]
 

@@ -57,7 +57,7 @@ def test_each_exception_has_its_sentence_in_both_languages() -> None:
     assert "valid ones are -1 to 0" in texts["dimension"]
 
 
-def test_no_finding_explains_them_too() -> None:
+def test_glossed_errors_have_no_finding_that_explains_them() -> None:
     start = "import torch\nx = torch.ones(3, requires_grad=True)\n"
     traces = kept_traces([start + program.replace("; ", "\n") for program in PROGRAMS.values()])
     assert all(recorded["outcome"]["status"] == "raised" for recorded in traces)

@@ -164,7 +164,7 @@ def test_on_a_phone_the_card_unfolds_by_a_tap_and_by_its_key(page: Any, site: st
 
 
 @pytest.mark.usefixtures("raised")
-def test_what_the_picture_has_not_come_to_is_said_to_be_ahead(page: Any, raised: dict[str, Any]) -> None:
+def test_a_link_to_a_later_step_is_marked_as_ahead(page: Any, raised: dict[str, Any]) -> None:
     last = raised["outcome"]["error"]["step"]
     at_step(page, last)
     kicker = page.locator(".finding-kicker").first
@@ -193,7 +193,7 @@ def test_the_fixes_that_are_tried_show_that_time_passes_and_a_server_without_an_
 
 
 @pytest.mark.usefixtures("raised")
-def test_of_several_fixes_the_open_one_is_applied(page: Any) -> None:
+def test_applying_uses_the_open_one_of_several_fixes(page: Any) -> None:
     page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
     fixes = page.locator(".fix")
     assert fixes.count() > 1
@@ -220,7 +220,7 @@ def test_a_fix_is_compared_with_the_program_in_a_tab_of_its_own(page: Any) -> No
     assert popup.value.locator("#right .cm-changed").all_inner_texts() == ["y = y.clone()"]
 
 
-def test_of_a_sound_program_the_page_says_what_it_looked_for(page: Any, site: str) -> None:
+def test_the_page_says_what_it_looked_for_in_a_healthy_program(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, SOUND)
     run(page)

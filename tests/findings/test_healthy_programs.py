@@ -46,13 +46,13 @@ def test_a_healthy_program_has_no_error_and_no_warning(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", QUIET, ids=lambda path: path.stem)
-def test_of_a_program_that_does_what_it_says_not_even_a_note_is_made(path: Path) -> None:
+def test_a_program_that_does_what_it_says_has_not_even_a_note(path: Path) -> None:
     program = ExplainedProgram(path)
     assert program.has_finished and not program.findings["en"], str(program)
 
 
 @pytest.mark.parametrize("path", sampled(ORDINARY, every(8)), ids=lambda path: path.stem)
-def test_an_ordinary_program_has_none_either(path: Path) -> None:
+def test_an_ordinary_program_has_no_error_and_no_warning(path: Path) -> None:
     program = ExplainedProgram(path)
     if program.has_finished:
         assert has_errors_or_warnings(program) == (path.stem in WRONG), str(program)

@@ -22,7 +22,7 @@ for i in range({rounds}):
 """
 
 
-def test_a_training_is_told_with_its_rounds_and_what_they_did() -> None:
+def test_a_healthy_training_is_reported_with_its_rounds_and_gradients() -> None:
     looked_for = looked_for_in(TRAINING.format(rounds=6))
     assert looked_for is not None
     assert looked_for.line == "**Nothing wrong found** in 6 rounds."
@@ -42,7 +42,7 @@ def test_layers_with_a_mode_are_told_where_there_are_some() -> None:
     assert any("Train and eval** · 6 calls of dropout" in row for row in looked_for.rows)
 
 
-def test_of_a_long_loop_only_what_was_recorded_is_spoken_of() -> None:
+def test_a_long_loop_is_reported_only_as_far_as_it_was_recorded() -> None:
     looked_for = looked_for_in(TRAINING.format(rounds=600))
     assert looked_for is not None
     assert "rounds that were recorded, of a longer loop" in looked_for.line and "600" not in looked_for.line
@@ -95,7 +95,7 @@ def test_a_run_in_which_something_is_wrong_is_not_called_sound(source: str) -> N
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_terminal_has_it_in_one_line(language: str) -> None:
+def test_the_terminal_shows_what_was_looked_for_in_one_line(language: str) -> None:
     looked_for = looked_for_in(TRAINING.format(rounds=3), language)
     assert looked_for is not None
     text = looked_for_text(looked_for, load_sentences(language))

@@ -136,7 +136,7 @@ def test_axe_finds_nothing_with_an_answer_open(page: Any, site: str, theme: str)
         assert axe(page) == []
 
 
-def test_it_answers_in_chinese_and_in_the_offline_file(page: Any, site: str, tmp_path: Path) -> None:
+def test_the_answer_card_works_in_chinese_and_in_the_offline_file(page: Any, site: str, tmp_path: Path) -> None:
     page.goto(f"{site}/?lang=zh")
     paste(page, PROGRAM)
     trace = run(page)
@@ -153,7 +153,7 @@ def test_it_answers_in_chinese_and_in_the_offline_file(page: Any, site: str, tmp
     assert "第 5 行经 mul 来的 [3, 8]" in sentence(page)
 
 
-def test_it_answers_in_a_frame(page: Any, site: str) -> None:
+def test_the_answer_card_works_in_an_embedded_frame(page: Any, site: str) -> None:
     saved = page.request.post(f"{site}/api/scenarios", data={"source": PROGRAM, "title": "a shared weight"}).json()
     page.goto(site + saved["url"].replace("/s/", "/embed/"))
     page.wait_for_selector("#stage [data-handle]")

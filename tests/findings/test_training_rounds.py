@@ -180,7 +180,7 @@ def test_losses_and_norms_are_those_of_a_plain_run(name: str) -> None:
     assert backwards == len(true["losses"]) and checked >= 60
 
 
-def test_what_a_program_does_is_not_changed() -> None:
+def test_recording_rounds_does_not_change_the_program() -> None:
     assert printed(trace(MLP)) == run_plain(MLP)["printed"]
 
 
@@ -219,7 +219,7 @@ def test_loops_of_all_functions_place_a_round() -> None:
     assert accumulated["iteration"] == [3] and accumulated["by"] == 4
 
 
-def test_rates_and_broken_rounds_are_told() -> None:
+def test_learning_rates_and_non_finite_rounds_are_recorded() -> None:
     nested = trace(NESTED)["rounds"]
     rates = [entry["lr"] for entry in nested["rounds"]]
     assert rates[39] == [0.05] and rates[40] == [0.025]

@@ -93,7 +93,7 @@ def lines_told(name: str) -> list[str]:
     return [squeezed(source[number - 1])[:24] for number in sorted(numbers)]
 
 
-def test_they_are_of_many_kinds_of_training_too() -> None:
+def test_the_tried_programs_cover_many_kinds_of_findings() -> None:
     kinds = {findings[0]["kind"] for findings in findings_of_traces([traced(name) for name in PROGRAMS])}
     assert len(kinds) >= 28
     of_training = {

@@ -160,7 +160,7 @@ def test_the_pages_can_be_read_without_a_script(site: str, language: str) -> Non
     assert f"/course?lang={language}".removesuffix("?lang=en") in get(f"{site}/gallery?lang={language}")
 
 
-def test_the_server_says_what_the_run_says(site: str) -> None:
+def test_posting_an_answer_returns_the_verdict_of_its_run(site: str) -> None:
     answers = f"{site}/course/names/answers"
     (lesson,) = (lesson for lesson in LESSONS if lesson.name == "names")
     assert post(answers, lesson.question.answer) == {"right": True, "status": "finished", "error": None}
@@ -173,13 +173,13 @@ def test_the_server_says_what_the_run_says(site: str) -> None:
     missing.value.close()
 
 
-def test_a_program_that_stops_early_is_no_answer(workers: Workers) -> None:
+def test_a_program_that_raises_is_not_accepted_as_an_answer(workers: Workers) -> None:
     source = "answered = True\nraise ValueError('no')"
     verdict = judge_answer(gzip.compress(json.dumps(workers.trace(source)).encode()))
     assert verdict == {"right": False, "status": "raised", "error": {"type": "ValueError", "message": "no"}}
 
 
-def test_an_old_link_shows_the_scenario_alone(site: str) -> None:
+def test_a_link_with_a_lesson_that_lacks_the_scenario_shows_it_alone(site: str) -> None:
     assert "data-lesson=" in get(f"{site}/?s=ids&lesson=names")
     for lesson in ("views", "gone"):
         assert "data-lesson=" not in get(f"{site}/?s=ids&lesson={lesson}")

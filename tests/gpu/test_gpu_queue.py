@@ -85,7 +85,7 @@ def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(
 
 
 @pytest.mark.slow
-def test_without_a_gpu_a_worker_of_its_queue_says_so(remote_workers: str, broker: RedisServer) -> None:
+def test_a_gpu_worker_without_a_gpu_says_so(remote_workers: str, broker: RedisServer) -> None:
     async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
         with pytest.raises(WorkersUnavailable, match="this machine has no GPU"):
             await create(STAND_IN).start()

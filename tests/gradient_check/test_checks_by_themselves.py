@@ -162,21 +162,21 @@ def told(name: str, source: str) -> str | None:
 
 
 @pytest.mark.parametrize("name", TOLD_TO_AGREE)
-def test_what_agrees_is_told(name: str) -> None:
+def test_a_gradient_that_agrees_is_reported(name: str) -> None:
     assert told(name, TOLD_TO_AGREE[name]) == "agrees"
 
 
 @pytest.mark.parametrize("name", NEVER_TOLD_TO_DIFFER)
-def test_what_is_another_gradient_on_purpose_is_not_told(name: str) -> None:
+def test_an_intentionally_different_gradient_is_not_reported(name: str) -> None:
     assert told(name, NEVER_TOLD_TO_DIFFER[name]) in (None, "agrees")
 
 
-def test_what_differs_is_told() -> None:
+def test_a_gradient_that_differs_is_reported() -> None:
     assert told("wrong", WRONG) == "differs"
 
 
 @pytest.mark.parametrize("name", LEFT_ALONE)
-def test_other_programs_are_not_run_again(name: str) -> None:
+def test_programs_without_something_to_check_are_not_run_again(name: str) -> None:
     assert what_is_worth_checking()[name] is None
 
 

@@ -62,7 +62,7 @@ def test_a_backward_that_is_not_the_derivative_is_measured(
         ("return x ** 2", "raise_ = 2 * x * g\n        return raise_"),
     ],
 )
-def test_what_is_right_or_meant_is_not_reported(forward: str, backward: str) -> None:
+def test_a_correct_or_intentional_backward_is_not_reported(forward: str, backward: str) -> None:
     assert checks(forward, backward) == []
 
 
@@ -83,7 +83,7 @@ def test_the_check_leaves_no_trace_in_the_program() -> None:
 @pytest.mark.parametrize(
     "after", ["while ended: pass", "if ended: raise SystemExit", "if ended: exit()", "if ended: 1 / 0"]
 )
-def test_a_forward_that_goes_another_way_after_the_program_does_not_disturb(after: str) -> None:
+def test_a_forward_that_misbehaves_after_the_program_does_no_harm(after: str) -> None:
     source = "ended = []\n" + FUNCTION.format(forward=f"{after}\n        return x ** 2", backward="return g")
     recorded = trace(source + "ended.append(True)\nprint('the end')\n")
     assert (recorded["outcome"]["status"], printed(recorded)) == ("finished", "the end\n")

@@ -202,7 +202,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_is_no_program_is_said_to_be_what_it_is(name: str) -> None:
+def test_a_paste_that_is_not_a_program_is_classified(name: str) -> None:
     text, key, facts = OTHERS[name]
     other = normalise_pasted_text(text).other
     assert other is not None and other.key == key
@@ -210,7 +210,7 @@ def test_what_is_no_program_is_said_to_be_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_program_in_it_is_run(name: str) -> None:
+def test_the_program_inside_a_paste_is_extracted(name: str) -> None:
     pasted = normalise_pasted_text(PROGRAMS[name])
     assert pasted.other is None
     assert [line for line in pasted.source.expandtabs(4).split("\n") if line.strip()] == PROGRAM.split("\n")

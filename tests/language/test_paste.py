@@ -80,7 +80,7 @@ def test_ends_of_lines_and_a_byte_order_mark() -> None:
     assert (pasted.source, pasted.lines) == ("x = 1\ny = '''a\nb'''\nz = 2", [1, 2, 3, 4])
 
 
-def test_what_can_not_be_seen_is_pointed_out() -> None:
+def test_invisible_characters_are_pointed_out() -> None:
     pasted = normalise_pasted_text("x\u200b = 1\nif x:  # \u202e} dne\n    y = 'a\u200bb'\nz = '\ud800'\n")
     assert pasted.source == "x = 1\nif x:  # \u202e} dne\n    y = 'a\u200bb'\nz = '?'\n"
     assert notices_of(pasted, "hidden") == [(1, None), (3, None), (4, None)]
@@ -179,7 +179,7 @@ def test_a_listing_may_skip_blank_lines_and_must_count_up() -> None:
         assert normalise_pasted_text(text) == PastedProgram(text, [1, 2])
 
 
-def test_of_a_markdown_text_the_python_fences() -> None:
+def test_the_python_fences_of_a_markdown_text_are_taken() -> None:
     pasted = normalise_pasted_text(
         "Look:\n```bash\npip install torch\n```\n```python\n  x = 1\n```\nThen:\n```py\ny = 2\n```\nEnd.\n"
     )

@@ -35,7 +35,7 @@ def test_a_pasted_text_is_taken_for_what_it_is(pasted: PastedText) -> None:
         assert made.other.message == MESSAGES[pasted.key] and "syntax" not in made.other.message
 
 
-def test_there_are_enough_of_each() -> None:
+def test_there_are_enough_pastes_of_each_kind() -> None:
     assert len(TRACEBACKS) >= 10 and len(ALL) >= 30
 
 

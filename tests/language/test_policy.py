@@ -97,7 +97,7 @@ def test_what_is_not_available_says_what_and_why(source: str, key: str, what: st
         "",
     ],
 )
-def test_what_teaching_code_uses_is_accepted(source: str) -> None:
+def test_modules_that_teaching_code_uses_are_accepted(source: str) -> None:
     tree, refusals = parse_and_check_program(source)
     assert tree is not None
     assert refusals == []
@@ -115,7 +115,7 @@ def test_all_refusals_come_at_once_in_order_with_columns_in_characters() -> None
     ]
 
 
-def test_one_use_is_refused_once() -> None:
+def test_each_forbidden_use_is_refused_once() -> None:
     assert len(refused("import torch\ntorch.hub.load.x.y")) == 1
     assert len(refused("import torch.hub as h\nh.load")) == 1
 

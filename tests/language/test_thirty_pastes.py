@@ -347,12 +347,12 @@ def answered(text: str) -> tuple[str, list[Refusal]]:
     return pasted.source, refusals_with_repairs(pasted, text, refusals)
 
 
-def test_there_are_thirty() -> None:
+def test_there_are_thirty_pastes() -> None:
     assert len(PASTES) == 30
 
 
 @pytest.mark.parametrize("name", PASTES)
-def test_each_gets_an_answer_of_its_own_kind(name: str) -> None:
+def test_each_paste_gets_the_right_kind_of_answer(name: str) -> None:
     paste = PASTES[name]
     source, refusals = answered(paste.text)
     keys = [refusal.key for refusal in refusals]
@@ -395,7 +395,7 @@ def test_transforms_become_functions_that_do_the_same() -> None:
     assert grey.shape == (1, 2, 2) and grey.dtype == names["torch"].float64 and grey[0, 1, 1].item() == 9.0
 
 
-def test_imports_that_nothing_uses_are_left_out_alone() -> None:
+def test_only_unused_imports_are_left_out() -> None:
     assert run_with_offer("metrics_nobody_uses")["x"].grad.tolist() == [2.0, 2.0]
     source, refusals = answered("import torch, wandb\nimport pandas\nprint(pandas)\n")
     (repair,) = [repair for refusal in refusals for repair in refusal.repairs]
@@ -415,7 +415,7 @@ TABLE = "import torch\nimport pandas as pd\ndf = pd.read_csv('a.csv')\n"
         "df[['a', 'b']] = 0\n",
     ],
 )
-def test_a_table_that_is_more_than_its_columns_has_no_stand_in(use: str) -> None:
+def test_a_table_used_beyond_its_columns_gets_no_repair(use: str) -> None:
     assert [repair.key for refusal in answered(TABLE + use)[1] for repair in refusal.repairs] == []
 
 

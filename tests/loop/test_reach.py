@@ -49,11 +49,11 @@ def graph(tmp_path: Path) -> Graph:
         ("LICENSE", []),
     ],
 )
-def test_what_needs_a_file_is_reached(graph: Graph, changed: str, reached: list[str]) -> None:
+def test_tests_that_depend_on_a_file_are_reached(graph: Graph, changed: str, reached: list[str]) -> None:
     assert [test.file for test in graph.reached_tests(changed)] == reached
 
 
-def test_the_way_is_told(graph: Graph) -> None:
+def test_the_report_shows_the_path_to_a_test(graph: Graph) -> None:
     choice = choose(graph, ["gradbox/one.py", "NEWS.md"], {}, 100)
     said = described(choice, ["gradbox/one.py", "NEWS.md"])
     assert (

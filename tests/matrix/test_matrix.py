@@ -204,7 +204,7 @@ def answers(verdict: str = "True") -> dict[str, Any]:
 VERSIONS = {"torch": "2", "numpy": "2", "python": "3"}
 
 
-def test_a_stored_measurement_is_of_these_versions_and_programs(tmp_path: Path) -> None:
+def test_a_stored_measurement_of_other_versions_or_programs_is_not_used(tmp_path: Path) -> None:
     assert load_measurement(tmp_path, VERSIONS) is None
     whole = create_measurement(VERSIONS, answers())
     store_measurement(tmp_path, whole)
@@ -250,7 +250,7 @@ def asking(folder: Path, work: Any, *, failing: bool = False) -> int:
     return asyncio.run(main())
 
 
-def test_however_many_ask_it_is_measured_once(tmp_path: Path) -> None:
+def test_concurrent_requests_share_one_measurement(tmp_path: Path) -> None:
     async def ask(service: MatrixService) -> None:
         first = await asyncio.gather(*(service.get_measurement() for _ in range(50)))
         assert all(isinstance(one, Measurement) and one is first[0] for one in first)
@@ -271,7 +271,7 @@ def test_a_measurement_that_failed_is_not_tried_again_at_once(tmp_path: Path) ->
     assert asking(tmp_path, ask, failing=True) == 1
 
 
-def test_while_nothing_is_measured_the_page_says_so(client: TestClient) -> None:
+def test_the_page_shows_the_progress_and_the_failure_of_the_measurement(client: TestClient) -> None:
     for lang, word in (("en", "could not be measured"), ("zh", "未能测出")):
         for _ in range(3):
             answer = client.get(f"/matrix?lang={lang}")
@@ -296,7 +296,9 @@ def test_while_nothing_is_measured_the_page_says_so(client: TestClient) -> None:
         Answer(printed="Killed"),
     ],
 )  # fmt: skip
-def test_an_accident_is_no_cell(accident: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_with_an_accidental_answer_fails(
+    accident: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def answer(self: CountingPool, job: AnswerJob, *_: Any) -> list[Answer]:
         self.asked += 1
         return [Answer(printed="True")] * (len(job.programs) - 1) + [accident]

@@ -20,7 +20,7 @@ def run_cell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     yield lambda cell: monkeypatch.setattr(shared_viewer, "running_cell", lambda: cell)
 
 
-def test_the_first_cell_has_it_and_others_name_that_cell(run_cell: Any) -> None:
+def test_the_first_cell_has_the_viewer_and_others_name_that_cell(run_cell: Any) -> None:
     run_cell(FIRST)
     assert cell_with_viewer("v") is None
     assert cell_with_viewer("v") == FIRST, "a second picture of the same run of the cell"
@@ -29,7 +29,7 @@ def test_the_first_cell_has_it_and_others_name_that_cell(run_cell: Any) -> None:
     assert cell_with_viewer("other language") is None
 
 
-def test_a_cell_that_has_it_has_it_again_when_it_runs_again(run_cell: Any) -> None:
+def test_the_cell_with_the_viewer_keeps_it_when_it_runs_again(run_cell: Any) -> None:
     run_cell(FIRST)
     cell_with_viewer("v")
     again = RunningCell("a", "3", "6")
@@ -39,7 +39,7 @@ def test_a_cell_that_has_it_has_it_again_when_it_runs_again(run_cell: Any) -> No
     assert cell_with_viewer("v") == again
 
 
-def test_an_output_that_was_asked_for_takes_its_place(run_cell: Any) -> None:
+def test_a_requested_viewer_moves_to_its_output(run_cell: Any) -> None:
     run_cell(FIRST)
     cell_with_viewer("v")
     run_cell(SECOND)
@@ -48,7 +48,7 @@ def test_an_output_that_was_asked_for_takes_its_place(run_cell: Any) -> None:
     assert cell_with_viewer("v") == SECOND
 
 
-def test_each_output_has_one_where_outputs_are_apart_or_no_cell_is_known(run_cell: Any, monkeypatch: Any) -> None:
+def test_isolated_outputs_and_unknown_cells_each_have_a_viewer(run_cell: Any, monkeypatch: Any) -> None:
     run_cell(None)
     assert [cell_with_viewer("v"), cell_with_viewer("v")] == [None, None]
     run_cell(FIRST)
@@ -57,7 +57,7 @@ def test_each_output_has_one_where_outputs_are_apart_or_no_cell_is_known(run_cel
     assert are_outputs_isolated({}, {"google.colab": None}) and not are_outputs_isolated({}, {})
 
 
-def test_the_next_picture_has_it_where_its_cell_was_deleted(run_cell: Any, monkeypatch: Any) -> None:
+def test_the_next_picture_has_the_viewer_after_its_cell_was_deleted(run_cell: Any, monkeypatch: Any) -> None:
     run_cell(FIRST)
     cell_with_viewer("v")
     run_cell(SECOND)

@@ -138,7 +138,7 @@ SIZES = {"phone": (390, 844), "twice": (720, 450)}
 
 
 @pytest.mark.parametrize(("what", "look"), in_turn(["new", "net", "parameters", "raised", "empty"], list(LOOKS), 2))
-def test_views_menu_and_card_hold_in_every_look(page: Any, site: str, what: str, look: str) -> None:
+def test_axe_finds_nothing_in_any_look(page: Any, site: str, what: str, look: str) -> None:
     page.emulate_media(reduced_motion="reduce", **LOOKS[look])
     width, height = SIZES.get(look, (1280, 720))
     page.set_viewport_size({"width": width, "height": height})

@@ -78,7 +78,7 @@ def reported(answer: dict[str, Any]) -> Differences:
     return out
 
 
-def test_there_are_enough_pairs() -> None:
+def test_there_are_enough_pairs_of_programs() -> None:
     assert len(PAIRS) >= 50
 
 

@@ -65,7 +65,7 @@ def test_the_answer_is_the_next_step(page: Any, site: str, answer: str, says: st
     assert page.locator("#verdict").is_hidden()
 
 
-def test_the_arrow_answers_without_a_verdict(page: Any, site: str) -> None:
+def test_stepping_by_key_hides_the_question_without_a_verdict(page: Any, site: str) -> None:
     first_screen(page, site)
     page.keyboard.press("ArrowRight")
     page.locator("#first-question").wait_for(state="hidden")
@@ -158,7 +158,7 @@ def test_a_button_that_changes_the_opening_program_keeps_its_place(page: Any, si
     assert page.locator("#starts").is_visible() and page.locator("#siblings").bounding_box()["y"] == place
 
 
-def test_who_comes_back_finds_the_program_as_it_was_left(page: Any, site: str) -> None:
+def test_a_returning_visitor_finds_the_program_as_it_was_left(page: Any, site: str) -> None:
     first_screen(page, site)
     paste(page, "import torch\nmine = torch.ones(2)\nmine.add_(1)\n")
     run(page)
@@ -176,7 +176,7 @@ def test_who_comes_back_finds_the_program_as_it_was_left(page: Any, site: str) -
     assert not later.locator("#new").get_attribute("open")
 
 
-def test_what_was_used_stays_in_sight_until_it_is_forgotten(page: Any, site: str) -> None:
+def test_a_used_button_stays_visible_until_it_is_forgotten(page: Any, site: str) -> None:
     first_screen(page, site)
     assert page.locator("#views").is_hidden() and page.locator("#predict-button").is_hidden()
     open_more(page)
@@ -207,7 +207,7 @@ def test_what_was_used_stays_in_sight_until_it_is_forgotten(page: Any, site: str
     assert page.locator("#more #live").count() == 1
 
 
-def test_more_is_worked_by_keyboard(page: Any, site: str) -> None:
+def test_the_more_menu_works_by_keyboard(page: Any, site: str) -> None:
     first_screen(page, site)
     page.locator("#more summary").focus()
     page.keyboard.press("Enter")
@@ -323,7 +323,7 @@ PURPLES = ("90, 67, 214", "169, 155, 255")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_can_be_pressed_is_ink_not_purple(page: Any, site: str, scheme: str) -> None:
+def test_buttons_have_the_text_colour(page: Any, site: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     first_screen(page, site)
     ink = page.evaluate("() => getComputedStyle(document.body).color")

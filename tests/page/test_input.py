@@ -72,7 +72,7 @@ def test_the_command_line_reads_a_file_or_the_standard_input(tmp_path: Path) -> 
     assert "10000 are allowed" in run_command("explain", "--input", str(lines), str(program)).stderr
 
 
-def test_the_interface_saves_it_and_gives_it_back(tmp_path: Path) -> None:
+def test_the_interface_saves_and_returns_the_input(tmp_path: Path) -> None:
     with TestClient(
         create_app(Settings({}, data=str(tmp_path), **PATIENT)), base_url="http://127.0.0.1:8000"
     ) as client:

@@ -124,7 +124,7 @@ def test_a_step_during_motion_ends_it_first(page: Any, steps: list[dict[str, Any
     assert after == [0, 0, 0], "none is made, no copy is left, all were ended"
 
 
-def test_back_only_fades(page: Any, steps: list[dict[str, Any]]) -> None:
+def test_stepping_back_only_fades(page: Any, steps: list[dict[str, Any]]) -> None:
     made = find_step(steps, lambda step: step["line"] == 6)
     step_to(page, made)
     page.wait_for_timeout(220)  # a reader who steps slowly
@@ -153,7 +153,7 @@ def test_holding_a_key_makes_no_animation(page: Any, steps: list[dict[str, Any]]
     assert page.evaluate(MADE) == 0
 
 
-def test_who_wants_no_motion_gets_none(page: Any, steps: list[dict[str, Any]]) -> None:
+def test_reduced_motion_is_respected(page: Any, steps: list[dict[str, Any]]) -> None:
     page.emulate_media(reduced_motion="reduce")
     for step in steps[1:]:
         assert step_to(page, step["i"]) == 0

@@ -88,7 +88,7 @@ def test_playing_halts_where_the_reader_wants_it(page: Any, site: str) -> None:
     page.keyboard.press(" ")
 
 
-def test_a_stop_moves_with_its_line(page: Any, site: str) -> None:
+def test_a_breakpoint_moves_with_its_line(page: Any, site: str) -> None:
     open_program(page, site)
     beside_line(page, 3)
     page.locator(".cm-content").click()
@@ -127,7 +127,7 @@ def test_the_picture_grows_shrinks_and_fits(page: Any, site: str) -> None:
     )
 
 
-def test_the_ground_is_dragged(page: Any, site: str) -> None:
+def test_dragging_the_background_scrolls_the_picture(page: Any, site: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 420})
     open_program(page, site)
     page.keyboard.press("End")

@@ -163,7 +163,7 @@ def test_a_link_that_asks_to_predict_has_no_card_of_the_gallery(site: str) -> No
 
 
 @pytest.mark.parametrize(("program", "density"), [(PROGRAM, "large"), (CROWDED, "list")], ids=["large", "list"])
-def test_no_step_gives_away_what_comes(page: Any, site: str, program: str, density: str) -> None:
+def test_no_step_reveals_later_steps(page: Any, site: str, program: str, density: str) -> None:
     trace = open_hidden(page, f"{site}/?predict=1", program)
     hidden = Hidden(trace)
     assert trace["outcome"]["status"] == "raised" and len(hidden.words(1)) > 40

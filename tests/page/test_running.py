@@ -154,7 +154,7 @@ def test_a_waiting_page_shows_its_place_and_a_closed_tab_frees_one(page: Any, si
     page.locator("#stop").wait_for(state="hidden")
 
 
-def test_run_is_stop_in_the_same_box_and_the_second_half_of_a_double_click_stops_nothing(page: Any, site: str) -> None:
+def test_the_run_button_becomes_stop_and_a_double_click_does_not_stop_the_run(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import time\ntime.sleep(6000)  # 31\n")
     button, stop = page.locator("#run-button"), page.locator("#stop")
@@ -169,7 +169,7 @@ def test_run_is_stop_in_the_same_box_and_the_second_half_of_a_double_click_stops
     assert button.bounding_box() == box
 
 
-def test_during_a_run_what_is_of_the_run_before_is_pale_and_said_to_be(page: Any, site: str) -> None:
+def test_during_a_run_the_earlier_picture_is_pale_and_marked_as_old(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nprint(torch.ones(2))\n")
     run(page)

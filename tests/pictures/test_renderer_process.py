@@ -115,7 +115,7 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
     asyncio.run(render())
 
 
-def test_what_failed_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_drawing_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine may have been the cause."""
     monkeypatch.setattr("server.pictures.renderer_client.FAILURE_SECONDS", 0.0)
 
@@ -155,7 +155,7 @@ def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
     asyncio.run(render())
 
 
-def test_what_failed_once_is_not_tried_again_at_once() -> None:
+def test_a_failed_drawing_is_not_tried_again_at_once() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:

@@ -73,7 +73,7 @@ def test_a_region_has_a_digest_of_its_own_elements(fetched: list[int]) -> None:
     assert sum(fetched) < 2000
 
 
-def test_a_slice_is_all_that_is_copied(fetched: list[int]) -> None:
+def test_only_the_requested_slice_is_copied(fetched: list[int]) -> None:
     values = torch.arange(SIZE, dtype=torch.int32)
     there = TorchBytes(values.untyped_storage())
     assert len(there) == 4 * SIZE and there[40:48] == values[10:12].numpy().tobytes()

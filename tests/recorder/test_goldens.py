@@ -35,7 +35,7 @@ def test_the_trace_is_the_stored_one(program: Path) -> None:
     )
 
 
-def test_there_are_a_dozen() -> None:
+def test_there_are_at_least_a_dozen_stored_traces() -> None:
     assert len(PROGRAMS) >= 12
 
 

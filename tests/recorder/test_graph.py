@@ -176,7 +176,7 @@ def test_a_backward_in_a_hook_has_a_parent() -> None:
     assert [passes[uid].get("parent") for uid in ("b1", "b2")] == [None, "b1"]
 
 
-def test_grad_accumulates_nothing() -> None:
+def test_autograd_grad_does_not_accumulate() -> None:
     recorded = trace(IMPORT + "g, = torch.autograd.grad((x * x).sum(), x)\n")
     end = Replay(recorded)
     assert end.cells("g") == [2.0, 4.0] and "grad" not in end["x"]
@@ -310,7 +310,7 @@ def saved_other(recorded: dict[str, Any], line: int, name: str) -> dict[str, Any
         ("2**60", {"$i": str(2**60)}),
     ],
 )
-def test_a_number_that_a_node_saved_is_a_value(number: str, value: Any) -> None:
+def test_a_saved_python_number_is_recorded_as_a_value(number: str, value: Any) -> None:
     recorded = trace(f"import torch\nx = torch.ones(2, requires_grad=True)\ny = x * {number}\n")
     assert saved_other(recorded, 3, "y") == {"value": value, "state": "ok"}
     end = Replay(recorded)
@@ -321,7 +321,7 @@ def test_a_number_that_a_node_saved_is_a_value(number: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "tensor", ["torch.tensor(2.)", "torch.tensor(2., dtype=torch.float64)", "torch.tensor(2)", "torch.tensor(2j)"]
 )
-def test_a_tensor_of_one_number_is_no_number(tensor: str) -> None:
+def test_a_saved_one_element_tensor_is_not_recorded_as_a_number(tensor: str) -> None:
     recorded = trace(f"import torch\nx = torch.ones(2, requires_grad=True)\ny = x * {tensor}\n")
     assert saved_other(recorded, 3, "y")["storage"] in Replay(recorded).state
 

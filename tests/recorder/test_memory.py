@@ -161,7 +161,7 @@ def test_no_recorder_tensor_or_storage_outlives_its_run() -> None:
     assert measured()["left"] == dict.fromkeys(PROGRAMS, 0)
 
 
-def test_no_kind_of_object_grows_in_number() -> None:
+def test_no_kind_of_object_accumulates_over_runs() -> None:
     warm, end = measured()["warm"]["types"], measured()["end"]["types"]
     assert {name: count - warm.get(name, 0) for name, count in end.items() if count > warm.get(name, 0)} == {}
 

@@ -164,7 +164,7 @@ def test_operations_have_the_number_of_the_innermost_call() -> None:
     assert (by_name["aten::linear"], by_name["aten::relu"], by_name["aten::mul.Tensor"]) == (1, 2, None)
 
 
-def test_calls_in_iterations_that_are_not_recorded_are_not_told() -> None:
+def test_calls_in_unrecorded_iterations_are_not_recorded() -> None:
     traced = kept_trace(
         "import torch\nnet = torch.nn.Linear(2, 2)\nx = torch.ones(1, 2)\n"
         "for i in range(2000):\n    y = net(x)\nz = net(y)\n"

@@ -16,12 +16,12 @@ SEEDS = range(5000, 5080)
 
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(4)), ids=lambda path: path.stem)
-def test_a_step_misses_nothing(path: Path) -> None:
+def test_a_step_observes_every_change(path: Path) -> None:
     assert unobserved(path.read_text()) == []
 
 
 @pytest.mark.parametrize("seed", sampled(SEEDS, every(4)))
-def test_a_step_of_a_random_program_misses_nothing(seed: int) -> None:
+def test_a_step_of_a_random_program_observes_every_change(seed: int) -> None:
     assert unobserved(random_programs.program(seed)) == []
 
 

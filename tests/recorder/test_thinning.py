@@ -93,7 +93,7 @@ def test_an_iteration_that_is_recorded_is_recorded_whole() -> None:
         "for i in range(4000):\n    c.more()\nn = c.n\n",
     ],
 )
-def test_loops_of_every_kind_end_as_they_do(source: str) -> None:
+def test_thinned_loops_of_every_kind_end_as_in_plain_python(source: str) -> None:
     recorded = trace(source)
     space: dict[str, Any] = {}
     exec(source, space)
@@ -180,7 +180,7 @@ def test_what_turned_stale_unseen_is_seen_in_the_second_run(workers: Workers) ->
     assert stale["line"] == 7 and "span" not in stale
 
 
-def test_a_program_that_goes_another_way_is_not_repeatable(workers: Workers) -> None:
+def test_a_program_that_takes_another_path_is_not_repeatable(workers: Workers) -> None:
     source = (
         "import time\nn = 0\nfor i in range(2000):\n    n += 1\n    if i == 1900:\n"
         "        raise ValueError(str(time.time()))\n"

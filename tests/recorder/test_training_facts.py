@@ -77,7 +77,7 @@ def events(recorded: dict[str, Any], *names: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_layers_are_told_what_torch_tells_them_and_steps_are_counted(name: str) -> None:
+def test_layer_modes_and_optimizer_steps_agree_with_torch(name: str) -> None:
     truth = json.loads(run_plain(PROGRAMS[name], TrainingFacts)["printed"].rsplit(MARK, 1)[1])
     recorded = trace(PROGRAMS[name])
     types = {
@@ -114,7 +114,7 @@ def test_a_wrong_mode_would_be_noticed(line: str) -> None:
     assert verdict(Case("modes", source, source), recorded).kind == "differs"
 
 
-def test_a_module_says_what_it_ran_in_whose_call() -> None:
+def test_a_layer_mode_names_the_modules_that_called_it() -> None:
     recorded = trace(LAYERS)
     (first, *_) = events(recorded, "layer_mode")
     types = {
@@ -141,7 +141,7 @@ def test_steps_in_iterations_that_are_not_recorded_are_counted() -> None:
     assert sum(event.get("unrecorded") or 1 for event in stepped) == rounds
 
 
-def test_a_step_that_raises_is_none() -> None:
+def test_an_optimizer_step_that_raises_is_not_counted() -> None:
     recorded = trace(
         "import torch\nw = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
         "def closure():\n    raise ValueError\n"

@@ -182,7 +182,9 @@ def test_the_share_that_is_checked_changes_with_the_seed(tmp_path: Path) -> None
     assert 5 < len(one) < 60 and 5 < len(two) < 60 and one != two
 
 
-@pytest.mark.parametrize("damage", [b"", b"no gzip", gzip.compress(b"{}" * 99)[:-9]])
+@pytest.mark.parametrize(
+    "damage", [b"", b"no gzip", gzip.compress(b"{}" * 99)[:-9]], ids=["empty", "no gzip", "cut off"]
+)
 def test_a_damaged_recording_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     recorder = Recorder()
     kept(tmp_path, recorder).document("x = 1\n")
@@ -242,7 +244,7 @@ READ_NOTHING_KEPT = ("agreement", "determinism", "displayhook", "goldens", "isol
 """The tests of the recorder itself: a recording of theirs is made in the same run."""
 
 
-def test_tests_of_the_recorder_record() -> None:
+def test_tests_of_the_recorder_use_no_stored_recordings() -> None:
     files = {path.stem: path for path in (ROOT / "tests").rglob("test_*.py")}
     texts = {name: files[f"test_{name}"].read_text() for name in READ_NOTHING_KEPT}
     assert [name for name, text in texts.items() if "tests.recordings" in text or "findings_of(" in text] == []

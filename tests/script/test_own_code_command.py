@@ -246,7 +246,7 @@ def test_an_interrupt_comes_to_the_script_once(tmp_path: Path, send: Any) -> Non
         (["export", "train.py", "--out", "x.html"], "train.py: this is no trace"),
     ],
 )
-def test_what_is_not_there_is_named(
+def test_missing_files_and_modules_are_named(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -126,7 +126,7 @@ def row(**values: float) -> dict[str, list[object]]:
     return {name: [[2], repr(value), repr(value)] for name, value in values.items()}
 
 
-def test_what_is_said_of_parameters() -> None:
+def test_differing_parameters_of_ranks_are_named() -> None:
     same = {0: row(a=1, b=2), 1: row(a=2, b=3)}
     assert list(compare_ranks({0: same})) == []
     assert list(compare_ranks({0: same, 1: same, 2: same})) == [

@@ -64,7 +64,7 @@ def words(model: nn.Module, ids: torch.Tensor) -> torch.Tensor:
     return cross_entropy(model(ids).flatten(0, 1), ids.flatten())
 
 
-def test_tied_weights_and_rows_of_a_sparse_embedding_that_stay() -> None:
+def test_tied_weights_and_unused_embedding_rows_pass() -> None:
     ids = torch.tensor([[1, 2], [3, 4]])
     for sparse in (False, True):
         model = Tied(sparse)
@@ -79,14 +79,14 @@ def test_tied_weights_and_rows_of_a_sparse_embedding_that_stay() -> None:
         nn.Sequential(nn.LayerNorm(8), nn.Tanh()),
     ],
 )
-def test_healthy_models(middle: nn.Module) -> None:
+def test_healthy_models_pass(middle: nn.Module) -> None:
     model = nn.Sequential(nn.Linear(4, 8), middle, nn.Linear(8, 2))
     for optimizer in (sgd(model), torch.optim.AdamW(model.parameters()), torch.optim.LBFGS(model.parameters())):
         gradbox.assert_trains(model, squares, batch_of(16, 4), optimizer)
     gradbox.assert_trains(model, squares, batch_of(16, 4))
 
 
-def test_a_frozen_backbone_an_unused_head_and_a_layer_in_eval_that_are_declared() -> None:
+def test_declared_idle_parameters_and_eval_layers_pass() -> None:
     model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))
     model[0].requires_grad_(False)
     model[1].eval()
@@ -113,7 +113,7 @@ class Adapter(nn.Module):
         return out
 
 
-def test_what_begins_with_zeros_and_a_warm_up_that_begins_at_zero() -> None:
+def test_zero_initialized_adapters_and_learning_rate_warm_up_pass() -> None:
     model = Adapter()
     optimizer = sgd(model)
     torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 10)
@@ -138,13 +138,13 @@ def over_the_batch(h: torch.Tensor) -> torch.Tensor:
         (over_the_batch, r"samples do not stay apart: .* sample 0 differs"),
     ],
 )
-def test_broken_models(between: Any, message: str) -> None:
+def test_a_broken_model_fails_with_its_reason(between: Any, message: str) -> None:
     model = Net(between)
     with pytest.raises(AssertionError, match=message):
         gradbox.assert_trains(model, squares, batch_of(6, 4), sgd(model))
 
 
-def test_mixing_that_is_declared_and_losses_without_a_graph() -> None:
+def test_declared_mixing_passes_and_a_loss_without_a_graph_fails() -> None:
     model = Net(over_the_batch)
     gradbox.assert_trains(model, squares, batch_of(6, 4), sgd(model), mixes_samples=True)
     for loss, message in (
@@ -156,7 +156,7 @@ def test_mixing_that_is_declared_and_losses_without_a_graph() -> None:
             gradbox.assert_trains(model, loss, batch_of(6, 4), sgd(model))
 
 
-def test_parameters_that_no_optimizer_moves() -> None:
+def test_a_parameter_that_no_optimizer_moves_fails() -> None:
     model = Net()
     partial = torch.optim.SGD(model.second.parameters(), lr=0.1)
     with pytest.raises(AssertionError, match=r"first\.weight, first\.bias: it has a gradient, but is in no group"):
@@ -169,7 +169,7 @@ def test_parameters_that_no_optimizer_moves() -> None:
         gradbox.assert_trains(model, squares, batch_of(6, 4), torch.optim.SGD(groups, lr=0.1))
 
 
-def test_arguments_that_say_nothing() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     model = Net()
     for options, message in (
         ({"idle": ["haed.*"]}, "idle: the model has nothing of the name 'haed"),
@@ -183,7 +183,7 @@ def test_arguments_that_say_nothing() -> None:
 
 
 @pytest.mark.parametrize("breaks", [False, True])
-def test_everything_is_left_as_it_was(breaks: bool) -> None:
+def test_model_optimizer_and_random_state_are_restored(breaks: bool) -> None:
     net = Net()
     model = nn.Sequential(net, nn.BatchNorm1d(2), nn.Dropout(0.3))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

@@ -148,7 +148,7 @@ def test_tensorboard_gets_a_file_and_a_text(tmp_path: Path, run: Run) -> None:
         assert (tag, step) == ("gradbox/my step", 100) and "Nothing wrong found" in text and str(path) in text
 
 
-def test_what_no_recording_can_be_sent_to(tmp_path: Path) -> None:
+def test_an_invalid_destination_for_recordings_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="to: a folder, TensorBoard's SummaryWriter or a run of wandb, not int"):
         watch("x", to=3)
     with pytest.raises(FileNotFoundError):

@@ -31,7 +31,7 @@ def observed(source: str, as_it_is: bool = False, **modules: str) -> dict[str, A
 
 @pytest.mark.parametrize("path", sampled(PROGRAMS, every(12)), ids=lambda path: path.stem)
 @pytest.mark.parametrize("as_it_is", [False, True])
-def test_a_step_of_own_code_misses_nothing(path: Any, as_it_is: bool) -> None:
+def test_a_step_of_own_code_observes_every_change(path: Any, as_it_is: bool) -> None:
     assert observed(path.read_text(), as_it_is)["missed"] == []
 
 

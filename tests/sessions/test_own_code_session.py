@@ -56,7 +56,7 @@ def test_a_program_runs_as_without_the_recorder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [case(path) for path in PROGRAMS])
-def test_code_that_runs_as_it_is_gives_a_true_trace(path: Path) -> None:
+def test_uninstrumented_code_gives_a_true_trace(path: Path) -> None:
     agrees_with_plain_python(path.read_text(), as_it_is=True)
 
 
@@ -189,14 +189,14 @@ def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
         "    print({line for _, line in traceback.walk_tb(error.__traceback__)})\n    raise\n",
     ],
 )
-def test_the_call_that_is_one_too_many_is_in_no_traceback(source: str, as_it_is: bool) -> None:
+def test_the_call_beyond_the_recursion_limit_is_in_no_traceback(source: str, as_it_is: bool) -> None:
     agrees_with_plain_python(source, as_it_is)
     error = recorded(source, as_it_is)["trace"]["outcome"]["error"]
     called = source[: source.index("f(k + 1)")].count("\n") + 1
     assert error["line"] == called and {entry["line"] for entry in error["stack"][-900:]} == {called}
 
 
-def test_statements_behind_a_colon_stand_where_they_are_written() -> None:
+def test_statements_after_a_colon_have_their_own_columns() -> None:
     source = "import torch\nclass A:\n    def f(self, n):\n        for k in range(n): a = 1; b = 2; c = a + b\n        return c\nA().f(2)\n"  # noqa: E501
     rows = recorded(source, as_it_is=True)["trace"]["program"]["statements"]
     steps = [step for step in recorded(source, as_it_is=True)["trace"]["steps"] if step["line"] == 4]

@@ -67,6 +67,6 @@ def test_the_parts_that_differ(
     assert compare_traces(stored(before), stored(after, separators)) == (parts, step)
 
 
-def test_what_is_the_same_is_the_same() -> None:
+def test_equal_traces_have_no_differences() -> None:
     body = stored(recorded(run("a")))
     assert compare_traces(body, body) == ([], None)

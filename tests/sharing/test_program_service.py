@@ -169,7 +169,9 @@ def outcome_of(body: bytes) -> str:
         (["stopped wall", "lost"], None),
     ],
 )
-def test_an_accident_is_not_kept(endings: list[str], kept: str | None, tmp_path: Path) -> None:
+def test_a_run_ended_by_accident_is_repeated_before_it_is_saved(
+    endings: list[str], kept: str | None, tmp_path: Path
+) -> None:
     async def work(services: Services) -> None:
         run, content = Outcomes(*endings), Content(source=SOURCE)
         if kept is None:
@@ -186,7 +188,7 @@ def test_an_accident_is_not_kept(endings: list[str], kept: str | None, tmp_path:
 
 
 @pytest.mark.parametrize("first", ["crashed", "stopped wall", "stopped cpu", "stopped memory"])
-def test_a_better_trace_takes_the_place_of_one_that_may_be_an_accident(first: str, tmp_path: Path) -> None:
+def test_saving_again_replaces_the_trace_of_an_accidental_end(first: str, tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         programs, content = services.saved.programs, Content(source=SOURCE)
         saved, _ = await programs.save_program(content, VISITOR, Outcomes(first, first))
@@ -207,7 +209,7 @@ def test_a_better_trace_takes_the_place_of_one_that_may_be_an_accident(first: st
     with_services(tmp_path, work)
 
 
-def test_a_rerun_improves_what_may_be_an_accident_and_nothing_else(tmp_path: Path) -> None:
+def test_a_rerun_replaces_only_the_trace_of_an_accidental_end(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         programs = services.saved.programs
         crashed, _ = await programs.save_program(Content(source=SOURCE), VISITOR, Outcomes("crashed", "crashed"))

@@ -169,7 +169,7 @@ def test_every_ending_that_is_the_programs_is_saved(client: TestClient, source: 
     assert client.get(f"/s/{program.id}.trace.json").json()["outcome"]["status"] == status
 
 
-def test_a_removed_one_says_so_and_does_not_come_back(client: TestClient) -> None:
+def test_a_removed_program_says_so_and_can_not_be_saved_again(client: TestClient) -> None:
     program = saved(client, title="To be removed")
     assert client.portal is not None
     assert client.portal.call(client.app.state.services.saved.store.remove_content, program.id)  # type: ignore[attr-defined]

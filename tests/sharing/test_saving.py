@@ -69,7 +69,7 @@ def test_a_saved_program_opens_at_its_step_in_another_browser(page: Any, site: s
         leave_profile(other)
 
 
-def test_lines_of_a_description_stay(page: Any, site: str) -> None:
+def test_line_breaks_of_a_description_are_kept(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(3)\n")
     run(page)
@@ -77,7 +77,7 @@ def test_lines_of_a_description_stay(page: Any, site: str) -> None:
     assert page.locator(".question").first.inner_text() == "First this.\nThen that."
 
 
-def test_a_changed_one_is_saved_as_its_fork(page: Any, site: str) -> None:
+def test_a_changed_program_is_saved_as_a_fork(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(2)\n")
     run(page)
@@ -89,7 +89,7 @@ def test_a_changed_one_is_saved_as_its_fork(page: Any, site: str) -> None:
     assert page.locator(f"a[href^='/s/{parent}']").inner_text() == parent
 
 
-def test_saving_what_is_saved_leads_to_the_same_address(page: Any, site: str) -> None:
+def test_saving_an_unchanged_program_leads_to_the_same_address(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(5)\n")
     run(page)
@@ -126,7 +126,7 @@ def test_title_and_description_disappear_when_the_program_changes(page: Any, sit
     assert page.locator("#heading").inner_text() == "Seven" and page.locator(".made").is_visible()
 
 
-def test_what_is_hostile_stays_text(page: Any, site: str) -> None:
+def test_hostile_titles_and_descriptions_stay_text(page: Any, site: str) -> None:
     page.goto(site)
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))

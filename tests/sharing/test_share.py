@@ -115,7 +115,7 @@ def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> 
         leave_profile(other)
 
 
-def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) -> None:
+def test_a_saved_program_runs_with_its_saved_settings(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     use(page, "#seed").fill("7")
     paste(page, CHANCE)
@@ -166,7 +166,7 @@ def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str
     assert page.locator("#waiting").is_hidden(), "its result is there now"
 
 
-def test_a_link_to_a_saved_one_with_another_seed_keeps_the_seed(page: Any, public: str) -> None:
+def test_a_link_to_a_saved_program_with_another_seed_keeps_the_seed(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     use(page, "#seed").fill("7")
     paste(page, CHANCE)
@@ -210,7 +210,7 @@ def test_a_frame_keeps_what_is_selected(page: Any, public: str) -> None:
     assert page.locator("a[data-away]").get_attribute("href") == f"{address}#i=3"
 
 
-def test_another_address_while_a_program_runs_is_not_overwritten_by_it(page: Any, public: str) -> None:
+def test_following_a_link_during_a_run_discards_that_run(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     paste(page, "import torch\ny = torch.ones(3)\n")
     run(page)
@@ -318,7 +318,7 @@ def test_what_is_too_long_for_a_link_is_offered_to_be_saved(page: Any, public: s
     page.locator("#saving [name=title]").wait_for()
 
 
-def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> None:
+def test_a_button_reruns_a_saved_program(page: Any, public: str) -> None:
     made(page, public)
     assert "torch 2" in page.locator(".made").inner_text()
     page.locator("#rerun").click()
@@ -359,7 +359,7 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         assert page.evaluate("document.documentElement.scrollTop") == 0
 
 
-def test_the_file_and_the_paper_say_what_they_are_of(page: Any, public: str, tmp_path: Path) -> None:
+def test_offline_file_and_printed_page_show_title_and_address(page: Any, public: str, tmp_path: Path) -> None:
     address = made(page, public, title="Twice", description="Watch the second one.")
     head = "[...document.querySelectorAll('.print-head > *')].map(e => e.textContent)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -456,7 +456,7 @@ def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
         other.context.close()
 
 
-def test_previews_are_pictures_in_anybodys_page(page: Any, public: str) -> None:
+def test_link_previews_may_be_shown_by_other_sites(page: Any, public: str) -> None:
     address = made(page, public)
     graph = page.evaluate(
         "Object.fromEntries([...document.querySelectorAll('meta[property]')].map(m => [m.getAttribute('property'), "

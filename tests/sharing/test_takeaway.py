@@ -98,14 +98,14 @@ def test_the_files_are_named_after_scenario_and_step(page: Any, site: str, tmp_p
     assert take(page, "step.svg", tmp_path).name == "gradbox-program-step-2.svg"
 
 
-def test_there_is_nothing_to_take_of_a_program_that_was_not_run(page: Any, site: str) -> None:
+def test_the_takeaway_menu_is_disabled_for_a_refused_program(page: Any, site: str) -> None:
     opened(page, site, "?s=clone")
     paste(page, "import subprocess\n")
     assert run(page)["outcome"]["status"] == "refused"
     assert page.locator("#takeaway").is_disabled()
 
 
-def test_the_menu_is_for_the_keyboard_too(page: Any, site: str) -> None:
+def test_the_takeaway_menu_works_by_keyboard(page: Any, site: str) -> None:
     opened(page, site, "?s=clone")
     use(page, "#takeaway").focus()
     page.keyboard.press("Enter")

@@ -80,7 +80,7 @@ def test_calls_of_some_of_these_nets_are_those_that_hooks_tell_of() -> None:
     assert_equal_calls([ROOT / f"tests/examples/nets/{name}.py" for name in chosen])
 
 
-def test_a_repetition_over_time_is_one_press() -> None:
+def test_a_loop_over_time_is_one_step_of_the_net_view() -> None:
     facts = view("rnn_by_hand")
     assert facts["stops"] == 3, "the loss, the lines after the loop, and all of the loop"
     assert of_program(MANY_CALLS)["stops"] <= 2

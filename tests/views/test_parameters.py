@@ -209,7 +209,7 @@ def test_before_the_first_round_ended_nothing_is_said_to_never_learn() -> None:
         assert {row["learns"] for row in moments["end"]} <= {"updated", "frozen", "changed"}, name
 
 
-def test_what_never_learns_is_said_from_the_first_round_on() -> None:
+def test_parameters_that_never_learn_are_reported_from_the_first_round_on() -> None:
     deep_copy = HEAD + NET + "opt = torch.optim.SGD(copy.deepcopy(net).parameters(), lr=0.1)\n" + LOOP
     in_a_list = (
         HEAD
@@ -228,6 +228,6 @@ def test_what_never_learns_is_said_from_the_first_round_on() -> None:
     assert shown == {"updated", "never_moved"}
 
 
-def test_of_a_run_that_stops_before_its_first_step_nothing_is_said() -> None:
+def test_nothing_is_reported_of_a_run_that_stops_before_its_first_step() -> None:
     (moments,) = moments_of([NETS["plain"].replace("    opt.step()\n", "    1 / 0\n")])
     assert {row["learns"] for row in moments["end"]} == {"not_yet"}

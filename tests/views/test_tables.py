@@ -218,7 +218,7 @@ def test_an_optimizer_that_the_trace_does_not_show_may_hold_anything() -> None:
     assert set(fates(hidden).values()) <= {"unknown", "not_updated"}
 
 
-def test_of_a_run_that_breaks_off_nothing_is_said_to_be_never() -> None:
+def test_an_unfinished_run_reports_no_parameter_that_never_learns() -> None:
     assert fates(FORGOTTEN + "raise ValueError\n") == {
         "head.weight": "in_no_optimizer",
         "head.bias": "in_no_optimizer",
@@ -231,7 +231,7 @@ def test_of_a_run_that_breaks_off_nothing_is_said_to_be_never() -> None:
     assert next(iter(table_lines(tables, load_sentences("en")))).startswith("Of this run only a part was recorded")
 
 
-def test_of_a_long_loop_the_recorded_steps_count() -> None:
+def test_only_recorded_steps_of_a_long_loop_count() -> None:
     (tables,) = tables_of([FORGOTTEN.replace("range(3)", "range(400)")])
     body = next(row for row in tables.parameters if row.name == "body.weight")
     assert not tables.whole and 0 < body.updated == body.steps < 400

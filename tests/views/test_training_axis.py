@@ -92,7 +92,7 @@ def test_a_round_is_found_by_the_counts_of_its_loops(page: Any, site: str) -> No
     says(page, "Round 11 (2·3) of 240")
 
 
-def test_what_is_no_round_is_said_and_nothing_is_lost(page: Any, site: str) -> None:
+def test_an_invalid_round_number_is_explained_and_changes_nothing(page: Any, site: str) -> None:
     trained(page, site, NESTED)
     step = page.locator("#workbench").get_attribute("data-step")
     for text in ("240", "-1", "60·0", "3·4", "ten", "1e9", "1.5.2"):

@@ -31,7 +31,7 @@ def step(**fields: Any) -> dict[str, Any]:
     return {"i": 0, "kind": "statement", "line": 1, **fields}
 
 
-def test_a_trace_comes_back_as_it_went() -> None:
+def test_a_trace_survives_a_round_trip() -> None:
     recorded = trace(
         "import torch\nx = torch.tensor([1., float('nan'), 2**70], requires_grad=True)\nx.sum().backward()\n"
     )

@@ -1,6 +1,6 @@
-"""Fixes of a program, by the hints of its findings: pure, a source and a hint give changed sources.
+"""Fixes of a program for the hints of its findings: pure functions from a source and a hint to changed sources.
 
-Whether a fix works is not known here: each is run like any program, and only those that work are offered.
+Whether a fix works is not known here: each changed program is run, and only those that work are offered.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from gradbox.language.fixes.program import Fix, FixProgram, Hint, LineEdit
 __all__ = ["FIXES", "MAX_CANDIDATES", "Fix", "Hint", "LineEdit", "propose"]
 
 MAX_CANDIDATES = 6
-"""Changed programs for one finding that are run."""
+"""Changed programs that are run for one finding."""
 
 FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "clone_before": copies.clone_before,
@@ -148,11 +148,11 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
 """The edits that a hint can name."""
 
 HINT_FAMILIES = {"cut": "keep_history", "unused": "allow_unused"}
-"""Kinds of hints that name a reason behind their edit, like `cut_detach`."""
+"""Kinds of hints that add a reason to the name of their edit, like `cut_detach`."""
 
 
 def propose(source: str, hints: list[Hint]) -> list[Fix]:
-    """The changed programs for the hints of one finding, in their order, each once."""
+    """The changed programs for the hints of one finding, in order, without duplicates."""
     try:
         program = FixProgram(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

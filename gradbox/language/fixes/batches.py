@@ -1,4 +1,4 @@
-"""Fixes of loops over batches: what each of them adds to a gradient, and which of them train."""
+"""Fixes of loops over batches: what each batch adds to a gradient, and which batches train."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from gradbox.language.fixes.program import Fix, FixProgram, Hint, method, receiv
 
 
 def divide_loss(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`(loss / n).backward()` for `loss.backward()`, where n batches add up."""
+    """Write `(loss / n).backward()` for `loss.backward()` if n batches accumulate."""
     count = int(hint.facts.get("n") or 0)
     for call in program.calls(hint.line):
         loss = receiver(call)
@@ -20,7 +20,7 @@ def divide_loss(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The backward that follows a loop, and what stands between it and its step, at the end of the loop's body."""
+    """Move the backward after a loop, and what is between it and its step, to the end of the loop's body."""
     backward = program.statement(hint.line)
     if backward is None:
         return
@@ -32,7 +32,7 @@ def into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def into_loop_above(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement that follows a loop at the end of the loop's body."""
+    """Move the statement after a loop to the end of the loop's body."""
     statement = program.statement(hint.line)
     block = program.siblings(statement) if statement is not None else []
     at = next((k for k, other in enumerate(block) if other is statement), 0)
@@ -40,7 +40,7 @@ def into_loop_above(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def out_of_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement of a loop within another one behind that loop, once in each round of the outer one."""
+    """Move the statement in an inner loop behind that loop, so that it runs once per round of the outer one."""
     statement, loop = program.statement(hint.line), program.enclosing_loop(hint.line)
     outer = next((one for one in program.statements if isinstance(one, ast.For | ast.While) and loop in one.body), None)
     if statement is None or loop is None or outer is None or statement not in loop.body or len(loop.body) < 2:
@@ -56,7 +56,7 @@ def out_of_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _into_loop(program: FixProgram, hint: Hint, block: list[ast.stmt], at: int, to: int) -> Iterator[Fix]:
-    """The statements of a block from one to another at the end of the body of the loop before them."""
+    """Move the statements `at` to `to` of a block to the end of the body of the loop before them."""
     loop = next((other for other in reversed(block[:at]) if isinstance(other, ast.For | ast.While)), None)
     if loop is None or loop.orelse:
         return

@@ -8,7 +8,7 @@ from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable,
 
 
 def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x = x.clone()` before the statement that writes into it."""
+    """Insert `x = x.clone()` before the statement that writes into it."""
     statement = program.statement(hint.line)
     target = written_target(statement)
     names = dict.fromkeys([hint.name(), ast.unparse(target) if target is not None else ""])
@@ -22,12 +22,12 @@ def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`.clone()` behind the value that a statement assigns."""
+    """Add `.clone()` to the value that a statement assigns."""
     yield from _value_with_method(program, hint, "clone")
 
 
 def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.clone()` for `x` where an operation keeps it."""
+    """Write `x.clone()` for `x` where an operation saves it."""
     statement = program.statement(hint.line)
     if statement is None:
         return
@@ -44,7 +44,7 @@ def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
-    """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is
+    """A name with the indices behind it, such as `x[0]` for its `x`; None if it is written to, or only an attribute is
     read."""
     parent = work.parent_of(node)
     while isinstance(parent, ast.Subscript) and parent.value is node:
@@ -57,7 +57,7 @@ def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
 
 
 def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A copy where memory began to be shared: of a view, an array, a dictionary of weights."""
+    """Copy where memory began to be shared: by a view, an array, a dictionary of weights."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     yield from _wrap_appended(program, hint, "clone")
@@ -80,8 +80,8 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
-    """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads
-    into."""
+    """Write `kept.append(x.clone())` for `kept.append(x)`, where the list is the one to which a name such as `kept[0]`
+    leads."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
     work = program.edits()
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):
@@ -101,7 +101,7 @@ def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterato
 
 
 def tensor_parts(value: ast.expr) -> list[ast.expr]:
-    """The parts of a list, tuple, dictionary or comprehension that may be tensors; anything else itself."""
+    """The parts of a list, tuple, dictionary or comprehension that may be tensors; any other expression itself."""
     match value:
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
             return parts
@@ -111,7 +111,7 @@ def tensor_parts(value: ast.expr) -> list[ast.expr]:
 
 
 def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.clone()` for `copy.deepcopy(x)`, and the same without its history."""
+    """Write `x.clone()` for `copy.deepcopy(x)`, and as an alternative the same without its history."""
     for suffix in ("clone()", "detach().clone()"):
         work = program.edits()
         for call in program.calls(hint.line):
@@ -121,13 +121,13 @@ def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def detach_stored(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What is kept is kept without its history: where it is stored in a container, else where it is made."""
+    """Store a tensor without its history: where it is put into a container, else where it is made."""
     yield from _wrap_appended(program, hint, "detach")
     yield from _value_with_method(program, hint, "detach")
 
 
 def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.detach().numpy()` for `x.numpy()`."""
+    """Write `x.detach().numpy()` for `x.numpy()`."""
     work = program.edits()
     for call in program.calls(hint.line):
         of = receiver(call)

@@ -1,4 +1,4 @@
-"""Fixes of values that are not finite: what may not be 0, what overflows, what is masked away whole."""
+"""Fixes of values that are not finite: division by 0, overflow, and rows that are masked completely."""
 
 import ast
 from collections.abc import Iterator
@@ -14,8 +14,7 @@ _NEGATIVE_BOUND = "-1e9"
 
 
 def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What is divided by, or what a logarithm, root or inverse is taken of, kept away from where its slope is
-    infinite."""
+    """Keep a divisor, or the operand of a logarithm, root or inverse, away from where its slope is infinite."""
     statement = program.statement(hint.line)
     if statement is None:
         return
@@ -29,7 +28,7 @@ def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def _guard(program: FixProgram, work: ProgramEdits, node: ast.AST, keeps_gradient: bool) -> None:
     """Guard one operation.
 
-    keeps_gradient: by a small number that is added; otherwise by a bound, where the slope is 0
+    keeps_gradient: add a small number; otherwise clamp, which has slope 0 outside of the bound
     """
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
         work.replace_node(node.right, f"({program.text(node.right)} + {_EPSILON})")
@@ -53,14 +52,14 @@ def _is_fraction(node: ast.expr) -> bool:
 
 
 def operand_of(program: FixProgram, call: ast.Call) -> ast.expr | None:
-    """What a function of torch or a method of a tensor is taken of."""
+    """The operand of a function of torch or of a method of a tensor."""
     if program.modules.dotted_path(call.func):
         return call.args[0] if call.args else None
     return receiver(call)
 
 
 def log_softmax(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`log_softmax`, which never takes the logarithm of 0, for the logarithm of a softmax."""
+    """Write `log_softmax`, which never takes the logarithm of 0, for the logarithm of a softmax."""
     work = program.edits()
     made = {
         ast.unparse(node.targets[0]): node.value
@@ -80,7 +79,7 @@ def log_softmax(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def subtract_max(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The largest number taken off before `exp`, in a softmax that is written out: its result stays the same."""
+    """Subtract the maximum before `exp` in a softmax that is written out. Its result stays the same."""
     function = program.enclosing_function(program.statement(hint.line) or program.tree)
     text = program.text(function) if function is not None else program.source
     if "/" not in text or ".sum(" not in text:
@@ -96,7 +95,8 @@ def subtract_max(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def finite_mask(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A large negative number for minus infinity, of which a softmax of nothing but masked scores makes NaN."""
+    """Mask with a large negative number instead of minus infinity, from which a softmax of masked scores alone makes
+    NaN."""
     work = program.edits()
     for node in program.nodes:
         if not isinstance(node, ast.expr) or isinstance(work.parent_of(node), ast.UnaryOp):
@@ -109,7 +109,7 @@ def finite_mask(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def biased_std(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The deviation divided by n for the one divided by n - 1, which is 0/0 for a single number."""
+    """Divide a standard deviation by n instead of n - 1, which is 0/0 for a single number."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) in ("std", "var") and not any(k.arg in ("unbiased", "correction") for k in call.keywords):
@@ -119,7 +119,7 @@ def biased_std(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def safe_where(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A harmless value for the branch of `where` that is not taken, before the operation that fails on it."""
+    """Put a harmless value into the branch of `where` that is not taken, before the operation that fails on it."""
     torch = program.torch()
     for call in (node for node in program.nodes if isinstance(node, ast.Call) and method(node) == "where"):
         if len(call.args) != 3:

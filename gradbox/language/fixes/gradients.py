@@ -1,5 +1,5 @@
-"""Fixes of what has no slope: decisions that a loss was computed from, rounding, activations that are flat, a graph
-that `torch.autograd.grad` did not record."""
+"""Fixes where there is no slope: decisions from which a loss was computed, rounding, flat activations, a graph that
+`torch.autograd.grad` did not record."""
 
 import ast
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ _STEPS = ("round", "floor", "ceil", "trunc", "sign", "sgn")
 
 
 def create_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`create_graph=True` for a gradient that is to be differentiated itself."""
+    """Add `create_graph=True` to a gradient that is differentiated itself."""
     yield from with_flag(program, hint, ("backward", "grad"), "create_graph")
 
 
 def use_probability(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The probability for the decision: `p` for `(p > 0.5).float()`."""
+    """Use the probability instead of the decision: `p` for `(p > 0.5).float()`."""
     statement = program.statement(hint.line)
     work = program.edits()
     for node in program.own_nodes(statement) if statement is not None else ():
@@ -29,7 +29,7 @@ def use_probability(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _is_probability(program: FixProgram, node: ast.expr) -> bool:
-    """Whether an expression is a sigmoid or softmax, or a name that was given one."""
+    """Whether an expression is a sigmoid or softmax, or a name to which one was assigned."""
     if isinstance(node, ast.Call):
         return method(node) in _PROBABILITIES
     values = [
@@ -41,7 +41,7 @@ def _is_probability(program: FixProgram, node: ast.expr) -> bool:
 
 
 def _with_conversion(parent: ast.AST | None, parent_of: object, node: ast.AST) -> ast.AST:
-    """`x.float()` around a node `x`, else the node itself."""
+    """`x.float()` around a node `x`, or the node itself."""
     call = parent_of(parent) if callable(parent_of) and parent is not None else None
     if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and parent.attr in ("float", "double"):
         return call
@@ -49,7 +49,7 @@ def _with_conversion(parent: ast.AST | None, parent_of: object, node: ast.AST) -
 
 
 def cross_entropy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The cross entropy of scores and labels for the share of right or wrong guesses, which is flat."""
+    """Use the cross entropy of scores and labels instead of the share of right or wrong guesses, which is flat."""
     for statement in program.statements:
         for node in program.own_nodes(statement):
             if not isinstance(node, ast.Compare) or len(node.ops) != 1:
@@ -68,7 +68,7 @@ def cross_entropy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _source_of_prediction(program: FixProgram, node: ast.expr) -> ast.expr | None:
-    """`out` behind `out.argmax(1)`, and behind a name that was given it or `torch.max(out, 1)`."""
+    """`out` of `out.argmax(1)`, also behind a name to which that or `torch.max(out, 1)` was assigned."""
     if isinstance(node, ast.Name):
         for other in program.statements:
             if isinstance(other, ast.Assign) and any(
@@ -84,7 +84,7 @@ def _source_of_prediction(program: FixProgram, node: ast.expr) -> ast.expr | Non
 
 
 def rsample(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`dist.rsample()` for `dist.sample()`."""
+    """Write `dist.rsample()` for `dist.sample()`."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) == "sample" and isinstance(call.func, ast.Attribute):
@@ -94,7 +94,7 @@ def rsample(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def straight_through(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x + (x.round() - x).detach()`: the value of the step, the slope of its operand."""
+    """Write `x + (x.round() - x).detach()`, which has the value of the rounding and the slope of its operand."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) not in _STEPS:
@@ -108,7 +108,7 @@ def straight_through(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def leaky_relu(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """An activation that lets a little through where ReLU is 0: at the line, else in the whole program."""
+    """Use an activation that is not flat where ReLU is 0: at the line, else in the whole program."""
     for nodes in (program.calls(hint.line), [node for node in program.nodes if isinstance(node, ast.Call)]):
         work = program.edits()
         for call in nodes:

@@ -1,4 +1,4 @@
-"""Fixes of what autograd follows: histories that are carried along, or never asked for."""
+"""Fixes of what autograd follows: histories that are carried along, or that are never recorded."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _FACTORIES = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "lin
 
 
 def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`requires_grad=True` where the tensor is made."""
+    """Add `requires_grad=True` where the tensor is made."""
     statement = program.statement(hint.line)
     work = program.edits()
     for call in program.calls(hint.line):
@@ -31,7 +31,8 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What a loop carries into its next iteration without its history; what is made once before it, made in it anew."""
+    """Detach what a loop carries into its next iteration; make what is made once before the loop anew in each
+    iteration."""
     name, statement = hint.name(), program.statement(hint.line)
     yield from _detach_where_read(program, hint)
     if not is_assignable(name):
@@ -61,7 +62,7 @@ def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What a statement reads of what it gives anew, without its history: `h, c = cell(x, (h.detach(), c.detach()))`."""
+    """Detach the values that a statement reads and then replaces: `h, c = cell(x, (h.detach(), c.detach()))`."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     if statement is None or value is None:
@@ -83,7 +84,7 @@ def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _is_trained(program: FixProgram, statement: ast.stmt) -> bool:
-    """Whether a statement computes from something that an optimizer was given."""
+    """Whether a statement computes from something that an optimizer holds."""
     given = {
         node.id
         for other in program.statements
@@ -97,13 +98,13 @@ def _is_trained(program: FixProgram, statement: ast.stmt) -> bool:
 
 
 def _assigned_parts(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement assigns to, one by one."""
+    """The targets of a statement's assignment, one by one."""
     for target in statement.targets if isinstance(statement, ast.Assign) else ():
         yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def _move_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement as the first of the loop that uses its result again and again."""
+    """Move the statement to the beginning of the loop that uses its result again and again."""
     statement, loop = program.statement(hint.line), program.enclosing_loop(hint.to_line())
     if statement is None or loop is None or program.enclosing_loop(hint.line) is not None:
         return
@@ -120,7 +121,7 @@ def _move_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The number, not the tensor with its history, is added up or kept in a list."""
+    """Add up, or store in a list, the number instead of the tensor with its history."""
     statement = program.statement(hint.line)
     parts: list[ast.expr] = []
     if isinstance(statement, ast.AugAssign):
@@ -146,7 +147,7 @@ def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`torch.no_grad()` for `torch.inference_mode()`, whose tensors autograd may never use."""
+    """Use `torch.no_grad()` instead of `torch.inference_mode()`, whose tensors autograd may never use."""
     work = program.edits()
     for node in program.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
@@ -155,7 +156,7 @@ def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def not_reentrant(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`use_reentrant=False`, by which a checkpoint follows the parameters inside, too."""
+    """Add `use_reentrant=False`, with which a checkpoint also follows the parameters inside."""
     work = program.edits()
     for call in program.calls(hint.line):
         if "checkpoint" not in method(call):
@@ -169,12 +170,12 @@ def not_reentrant(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def sum_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The backward of the sum."""
+    """Call backward on the sum."""
     yield from _with_reduction(program, hint, "sum")
 
 
 def mean_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The backward of the mean."""
+    """Call backward on the mean."""
     yield from _with_reduction(program, hint, "mean")
 
 

@@ -1,4 +1,4 @@
-"""Fixes that keep a history: the same computation without what cuts it, by torch instead of numpy, where torch
+"""Fixes that keep a history: the same computation without what cuts it, with torch instead of numpy, and where torch
 records."""
 
 import ast
@@ -19,9 +19,9 @@ _DECORATORS = ("no_grad", "inference_mode")
 
 
 def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement without what cuts the history: `.detach()`, `.data`, `.item()`, a new tensor, numpy, `no_grad`.
+    """Remove what cuts the history from a statement: `.detach()`, `.data`, `.item()`, a new tensor, numpy, `no_grad`.
 
-    Then, if that is not enough, all statements that pass the same values on.
+    If that is not enough, do the same in all statements that pass the same values on.
     """
     statement = program.statement(hint.line)
     if statement is None:
@@ -35,9 +35,9 @@ def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def _with_history_kept(
     program: FixProgram, hint: Hint, statements: list[ast.stmt], names: frozenset[str] | None
 ) -> Iterator[Fix]:
-    """The fix of some statements.
+    """The fix for some statements.
 
-    names: of what may be copied no more; None for everything
+    names: whose copies are removed; None for all
     """
     work = program.edits()
     rewriter = _Rewriter(program, program.lists(), names)
@@ -57,17 +57,17 @@ def _with_history_kept(
 
 
 def _sets_requires_grad(statement: ast.Assign) -> bool:
-    """Whether a statement only makes a result require grad, which has it from its history."""
+    """Whether a statement only makes a result require grad, which it does anyway with its history."""
     target = statement.targets[0]
     return isinstance(target, ast.Attribute) and target.attr == "requires_grad"
 
 
 @dataclass
 class _Rewriter(ast.NodeTransformer):
-    """An expression without what cuts its history.
+    """Rewrites an expression without what cuts its history.
 
-    lists: names of lists, which `torch.stack` takes
-    names: those that a copy is given up of; None for all
+    lists: names of lists, to which `torch.stack` is applied
+    names: whose copies are removed; None for all
     """
 
     program: FixProgram
@@ -126,8 +126,8 @@ def _call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = N
 
 
 def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
-    """The statement and those that its values pass through, of its function, of its callers, and that read its names;
-    and those names."""
+    """The statement and the statements that its values pass through (in its function, in callers, and readers of its
+    names), and those names."""
     function = program.enclosing_function(statement)
     names = _targets(statement) | ({function.name} if function else set())
     related = [statement]
@@ -159,7 +159,7 @@ def _targets(statement: ast.stmt) -> set[str]:
 
 
 def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The block around a line that records nothing, made to record."""
+    """Make the block around a line, which records nothing, record."""
     for node in program.statements:
         if not isinstance(node, ast.With) or not node.lineno <= hint.line <= (node.end_lineno or node.lineno):
             continue
@@ -178,7 +178,7 @@ def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _without_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The function around a line without `@torch.no_grad()`."""
+    """Remove `@torch.no_grad()` from the function around a line."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
     for decorator in function.decorator_list if function is not None else ():

@@ -1,4 +1,4 @@
-"""Fixes of writes: out of place, into another thing, or where torch does not record."""
+"""Fixes of writes in place: out of place, into another tensor, or where torch does not record."""
 
 import ast
 from collections.abc import Iterator
@@ -39,9 +39,10 @@ _INPLACE_LAST = ("ReLU", "ReLU6", "SELU", "CELU", "ELU", "Hardtanh", "LeakyReLU"
 
 
 def out_of_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x = x + 1` for `x += 1`, `x = x.relu()` for `x.relu_()`: of the statement, then of all that write beside it.
+    """Write `x = x + 1` for `x += 1`, and `x = x.relu()` for `x.relu_()`: in the statement, then also in others of its
+    block.
 
-    Those beside it are the ones of its block that write the same name, then all that write in place.
+    The others are first those that write the same name, then all that write in place.
     """
     statement = program.statement(hint.line)
     if statement is None:
@@ -59,7 +60,7 @@ def out_of_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _is_read_later(program: FixProgram, statement: ast.stmt, name: str) -> bool:
-    """Whether a name is read behind a statement, or before it in a loop that does not give the name anew itself."""
+    """Whether a name is read after a statement, or before it in a loop that does not assign the name anew."""
     function, loop = program.enclosing_function(statement), program.enclosing_loop(statement.lineno)
     is_given = isinstance(loop, ast.For) and any(
         isinstance(node, ast.Name) and node.id == name for node in ast.walk(loop.target)
@@ -82,7 +83,8 @@ def _is_read_later(program: FixProgram, statement: ast.stmt, name: str) -> bool:
 
 
 def _is_view(program: FixProgram, name: str) -> bool:
-    """Whether a name is given a part of something, or the same in another shape: a write into it is meant for that."""
+    """Whether a name refers to a part of something, or to the same memory in another shape, so that a write into it is
+    meant for that."""
     values = [
         node.value
         for node in program.statements
@@ -99,7 +101,7 @@ def _text(node: ast.expr | None) -> str:
 
 
 def _write_out_of_place(program: FixProgram, work: ProgramEdits, statement: ast.stmt) -> None:
-    """Make one statement give a new tensor, where there is such a form."""
+    """Make one statement return a new tensor, if there is such a form."""
     if isinstance(statement, ast.AugAssign):
         target, operator = program.text(statement.target), _OPERATORS.get(type(statement.op))
         is_item = (
@@ -119,7 +121,7 @@ def _write_out_of_place(program: FixProgram, work: ProgramEdits, statement: ast.
 
 
 def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
-    """`x = x.relu()` for the call `x.relu_()`; "" where there is no such form."""
+    """`x = x.relu()` for the call `x.relu_()`; "" if there is no such form."""
     of = receiver(call)
     if of is None or not is_in_place(method(call)):
         return ""
@@ -143,12 +145,13 @@ def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
 
 
 def is_in_place(name: str) -> bool:
-    """Whether a method of that name writes into its tensor, and has a twin that does not."""
+    """Whether a method of that name writes into its tensor and has a counterpart that does not."""
     return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_OUT_OF_PLACE
 
 
 def not_inplace(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`inplace=False` for `inplace=True`: at the line, else where the modules are made, each by itself; then all."""
+    """Write `inplace=False` for `inplace=True`: at the line, else where the modules are made, each by itself; then in
+    all."""
     own = [flag for call in program.calls(hint.line) for flag in _inplace_flags(call)]
     flags = [flag for node in program.nodes if isinstance(node, ast.Call) for flag in _inplace_flags(node)]
     choices = [own] if own else [[flag] for flag in flags] if len(flags) <= 3 else []
@@ -160,7 +163,7 @@ def not_inplace(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _inplace_flags(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that say that it works in place."""
+    """The arguments of a call that make it work in place."""
     flags = [
         keyword.value for keyword in call.keywords if keyword.arg == "inplace" and is_constant(keyword.value, True)
     ]
@@ -170,7 +173,7 @@ def _inplace_flags(call: ast.Call) -> list[ast.expr]:
 
 
 def under_no_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The write under `torch.no_grad()`, where torch does not record it."""
+    """Put the write under `torch.no_grad()`, where torch does not record it."""
     yield from _inside_with(program, hint, "no_grad")
     statement = program.statement(hint.line)
     target = _text(written_target(statement))
@@ -182,7 +185,7 @@ def under_no_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def out_of_no_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement under `torch.enable_grad()`, within a block that records nothing."""
+    """Put the statement under `torch.enable_grad()` within a block that records nothing."""
     yield from _inside_with(program, hint, "enable_grad")
 
 
@@ -199,7 +202,8 @@ def _inside_with(program: FixProgram, hint: Hint, mode: str, then: str = "") -> 
 
 
 def assign_through_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A write that reaches the tensor: `x[i] = 0` for `x[i].zero_()`, and a copy that is put back for `x[i][j] = …`."""
+    """Make a write reach the tensor: `x[i] = 0` for `x[i].zero_()`, and a copy that is written back for `x[i][j] =
+    …`."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if statement is None or indent is None:
@@ -240,7 +244,7 @@ def _index_select_as_index(program: FixProgram, of: ast.expr | None) -> str:
 
 
 def accumulate(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`index_put_(…, accumulate=True)` for `x[i] += v`, which counts an index that comes twice once."""
+    """Write `index_put_(…, accumulate=True)` for `x[i] += v`, which counts a repeated index once."""
     statement = program.statement(hint.line)
     added = _indexed_addition(statement)
     if statement is None or added is None:
@@ -258,7 +262,7 @@ def accumulate(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _indexed_addition(statement: ast.stmt | None) -> tuple[ast.Subscript, ast.expr, str] | None:
-    """Where `x[i] += v` or `x[i] = x[i] + v` writes, what it adds, and its sign."""
+    """The target of `x[i] += v` or `x[i] = x[i] + v`, what is added, and its sign."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Subscript):
         signs = {ast.Add: "", ast.Sub: "-"}
         sign = signs.get(type(statement.op))

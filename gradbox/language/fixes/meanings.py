@@ -1,5 +1,5 @@
-"""Fixes of statements that run and mean something else: logarithms, wider integers, copies of modules, calls, results
-kept, keys."""
+"""Fixes of statements that run but mean something else: logarithms, wider integers, copies of modules, calls, stored
+results, keys."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from gradbox.language.names import import_insertion_line
 
 
 def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`log_softmax` for the softmax that the name was given; or else the logarithm of the name where it is read."""
+    """Write `log_softmax` for the softmax that was assigned to the name, or else take the logarithm where the name is
+    read."""
     work = program.edits()
     for node in program.statements:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or node.lineno >= hint.line:
@@ -39,12 +40,12 @@ def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def wider_integer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`a.int()` where `a` is read, of which there are numbers enough."""
+    """Write `a.int()` where `a`, whose integer type is too narrow, is read."""
     yield from program.with_method_behind_reads(hint, "int")
 
 
 def zero_padding_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The padding row of an embedding zeroed again, behind the statement that wrote over it."""
+    """Set the padding row of an embedding to zero again after the statement that overwrote it."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
     arguments = {argument.arg for argument in function.args.args} - {"self"} if function is not None else set()
@@ -64,7 +65,7 @@ def zero_padding_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def keep_every_output(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`kept.setdefault(key, []).append(output)` for `kept[key] = output`, so that each call's output stays."""
+    """Write `kept.setdefault(key, []).append(output)` for `kept[key] = output`, so that each call's output is kept."""
     statement = program.statement(hint.line)
     target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     if isinstance(statement, ast.Assign) and isinstance(target, ast.Subscript):
@@ -75,7 +76,7 @@ def keep_every_output(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def append_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`kept.append(x.copy())` for `kept.append(x)`, where `x` goes on to be changed."""
+    """Write `kept.append(x.copy())` for `kept.append(x)`, if `x` keeps changing."""
     for node in program.own_nodes(statement) if (statement := program.statement(hint.line)) is not None else []:
         if isinstance(node, ast.Call) and method(node) == "append" and len(node.args) == 1:
             if program.text(node.args[0]) == hint.name():
@@ -86,7 +87,8 @@ def append_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def bind_in_hook(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`name=name` behind the parameters of a hook that a loop makes, so that each has the value of its own round."""
+    """Add `name=name` to the parameters of a hook that a loop makes, so that each hook has the value of its own
+    round."""
     name = hint.name()
     for node in program.nodes:
         if not isinstance(node, ast.Lambda | ast.FunctionDef) or node.lineno != hint.line or not name.isidentifier():
@@ -101,7 +103,7 @@ def bind_in_hook(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.clamp_(…)` where there is such a method, else `x = x.clamp(…)`."""
+    """Write `x.clamp_(…)` if there is such a method, else `x = x.clamp(…)`."""
     statement = program.statement(hint.line)
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return
@@ -157,11 +159,11 @@ _WITHOUT_IN_PLACE = frozenset(
         "detach",
     ]
 )
-"""Methods that have no form ending in an underscore, or one that means something else."""
+"""Methods without a form that ends in an underscore, or whose form means something else."""
 
 
 def list_of_new(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`[layer() for _ in range(n)]` for `[layer()] * n`; a named layer is copied."""
+    """Write `[layer() for _ in range(n)]` for `[layer()] * n`; a layer with a name is copied."""
     statement = program.statement(hint.line)
     work = program.edits()
     for node in program.own_nodes(statement) if statement is not None else ():
@@ -179,7 +181,7 @@ def list_of_new(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def copy_of_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`copy.deepcopy(model)` for `model`, with an import of `copy` where there is none."""
+    """Write `copy.deepcopy(model)` for `model`, and import `copy` if necessary."""
     statement = program.statement(hint.line)
     named = str(hint.facts.get("of") or "")
     work = program.edits()
@@ -204,13 +206,13 @@ def _with_copy_imported(program: FixProgram, hint: Hint, work: ProgramEdits) -> 
 
 
 def strip_prefix(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The keys of what is loaded without what stands before them."""
+    """Remove a prefix from the keys of what is loaded."""
     prefix = str(hint.facts.get("prefix") or "")
     yield from _with_keys(program, hint, f"key.removeprefix({prefix!r})")
 
 
 def add_prefix(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The keys of what is loaded with what should stand before them."""
+    """Add a prefix to the keys of what is loaded."""
     prefix = str(hint.facts.get("prefix") or "")
     yield from _with_keys(program, hint, f"{prefix!r} + key")
 
@@ -225,7 +227,7 @@ def _with_keys(program: FixProgram, hint: Hint, key: str) -> Iterator[Fix]:
 
 
 def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`return grad * (…)` for a `backward` that left out the gradient which comes in."""
+    """Write `return grad * (…)` in a `backward` that ignored the incoming gradient."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
     if not isinstance(statement, ast.Return) or statement.value is None or function is None:
@@ -242,12 +244,12 @@ def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def softmax_of_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`dim=1` for the `dim=0` of a softmax, in its call or in the layer that is made with it."""
+    """Write `dim=1` for the `dim=0` of a softmax, in its call or in the layer that is made with it."""
     yield from _softmax_along(program, hint, "1")
 
 
 def softmax_of_positions(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`dim=-1` for the `dim=0` of a softmax, as `softmax_of_classes`."""
+    """Write `dim=-1` for the `dim=0` of a softmax, like `softmax_of_classes`."""
     yield from _softmax_along(program, hint, "-1")
 
 

@@ -8,12 +8,12 @@ from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable,
 
 
 def register_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`torch.nn.Parameter(…)` around a tensor that a module is to learn."""
+    """Wrap a tensor that a module should learn in `torch.nn.Parameter(…)`."""
     yield from _wrap_value(program, hint, "nn.Parameter")
 
 
 def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`torch.nn.ModuleList` for a list of modules, `ModuleDict` for a dictionary."""
+    """Use `torch.nn.ModuleList` for a list of modules, `ModuleDict` for a dictionary."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     is_dict = isinstance(value, ast.Dict | ast.DictComp) or (isinstance(value, ast.Call) and method(value) == "dict")
@@ -23,7 +23,7 @@ def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def list_parameters(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`list(model.parameters())` for a generator that is gone through more than once."""
+    """Write `list(model.parameters())` for a generator that is iterated over more than once."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign) and isinstance(value, ast.Call):
@@ -49,7 +49,7 @@ def _wrap_value(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
 
 
 def tie_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`a.weight = b.weight` for `a.weight.data = b.weight.data`."""
+    """Write `a.weight = b.weight` for `a.weight.data = b.weight.data`."""
     statement = program.statement(hint.line)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
@@ -64,7 +64,7 @@ def tie_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """New values into the parameter that the optimizer holds, instead of another parameter."""
+    """Copy new values into the parameter that the optimizer holds, instead of replacing the parameter."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or indent is None:
@@ -82,7 +82,7 @@ def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The optimizer is made after the parameters are what they will be: behind a loop, not in it."""
+    """Move the optimizer behind the statement after which the parameters are final, unless that is in a later loop."""
     statement, after = program.statement(hint.line), program.statement(hint.to_line())
     loop = program.enclosing_loop(hint.to_line())
     if statement is not None and after is not None and loop is not None and loop.lineno > statement.lineno:
@@ -91,8 +91,8 @@ def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The optimizer of the module that is trained. facts: name, of that module; to, the line after which it is
-    there."""
+    """Make the optimizer for the module that is trained. facts: name, of that module; to, the line after which it
+    exists."""
     statement, module = program.statement(hint.line), hint.name()
     if statement is None or not is_assignable(module):
         return
@@ -112,8 +112,8 @@ def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def count_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """As many results of `backward` as `forward` has arguments: None for what needs no gradient. facts: name, of the
-    class."""
+    """Return as many results from `backward` as `forward` has arguments, None for those without a gradient. facts:
+    name, of the class."""
     for owner in program.nodes:
         if not isinstance(owner, ast.ClassDef) or owner.name != hint.name():
             continue
@@ -133,7 +133,7 @@ def count_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def mark_dirty(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`ctx.mark_dirty(x)` in a function's forward that writes into its input."""
+    """Add `ctx.mark_dirty(x)` to a function's forward that writes into its input."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     forward = next(

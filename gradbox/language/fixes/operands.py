@@ -1,4 +1,4 @@
-"""Fixes of an operand: made for other sizes, lying the wrong way, not contiguous, of another type."""
+"""Fixes of an operand with the wrong size, orientation, memory layout or type."""
 
 import ast
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ _MAX_SIZE = 10**9
 
 
 def layer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The layer made for the size that it gets. facts: old, the size that it was made for; new, the size that it gets.
+    """Make the layer for the size that it receives. facts: old, the size that it was made for; new, the size that it
+    receives.
 
-    line: where the layer is made, or where it is called by its name.
+    line: where the layer is made, or where it is called by its name
     """
     old, new = hint.facts.get("old"), hint.facts.get("new")
     calls = program.calls(hint.line)
@@ -33,7 +34,7 @@ def layer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _unpacked(program: FixProgram, names: set[str]) -> Iterator[list[ast.Call]]:
-    """What `fc, bn = nn.Linear(…), nn.BatchNorm1d(…)` gives to names."""
+    """What `fc, bn = nn.Linear(…), nn.BatchNorm1d(…)` assigns to names."""
     for node in program.statements:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -42,13 +43,13 @@ def _unpacked(program: FixProgram, names: set[str]) -> Iterator[list[ast.Call]]:
 
 
 def _size_arguments(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a layer that say what it takes in."""
+    """The arguments of a layer that give the size of its input."""
     named = [keyword.value for keyword in call.keywords if keyword.arg in _INPUT_SIZES]
     return [*call.args[:1], *named]
 
 
 def number(node: ast.expr) -> int | None:
-    """The value of a number that is written out, such as `4 * 8 * 8`; None for anything else."""
+    """The value of a literal number or a product of them, such as `4 * 8 * 8`; None for anything else."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATIONS:
@@ -60,12 +61,12 @@ def number(node: ast.expr) -> int | None:
 
 
 def flatten_input(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`layer(x.flatten(1))` for `layer(x)`. facts: name, of x."""
+    """Write `layer(x.flatten(1))` for `layer(x)`. facts: name, of x."""
     yield from _argument(program, hint, lambda text: f"{text}.flatten(1)")
 
 
 def match_target(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The second argument of a loss in the shape of the first."""
+    """Give the second argument of a loss the shape of the first."""
     for call in program.calls(hint.line):
         if len(call.args) >= 2:
             work = program.edits()
@@ -76,17 +77,17 @@ def match_target(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def unsqueeze_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """One operand with one more dimension at its end, so that its sizes stand under those of the other. facts: name."""
+    """Add a dimension at the end of one operand, so that its sizes are aligned with those of the other. facts: name."""
     yield from _argument(program, hint, lambda text: f"{text}.unsqueeze(-1)")
 
 
 def transpose_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A matrix of a product, transposed. facts: name."""
+    """Transpose a matrix of a product. facts: name."""
     yield from _argument(program, hint, lambda text: f"{text}.mT")
 
 
 def _argument(program: FixProgram, hint: Hint, rewrite: object) -> Iterator[Fix]:
-    """A name that a statement reads, in another form."""
+    """Rewrite a name that a statement reads."""
     statement, name = program.statement(hint.line), hint.name()
     if statement is None or not name or not callable(rewrite):
         return
@@ -99,7 +100,7 @@ def _argument(program: FixProgram, hint: Hint, rewrite: object) -> Iterator[Fix]
 
 
 def infer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.view(x.size(0), -1)` for a `view` whose sizes do not multiply to the number of elements."""
+    """Write `x.view(x.size(0), -1)` for a `view` whose sizes do not multiply to the number of elements."""
     for call in program.calls(hint.line):
         if method(call) in ("view", "reshape") and len(call.args) == 2 and isinstance(call.func, ast.Attribute):
             of = program.text(call.func.value)
@@ -119,7 +120,7 @@ def infer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`pad_sequence`, which fills the shorter ones up with zeros, for `stack`."""
+    """Use `pad_sequence`, which fills shorter sequences with zeros, instead of `stack`."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) == "stack" and len(call.args) == 1 and not call.keywords:
@@ -129,12 +130,12 @@ def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def reshape(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`reshape`, which copies where it must, for `view`."""
+    """Use `reshape`, which copies if it must, instead of `view`."""
     yield from _instead_of_view(program, hint, "{}.reshape")
 
 
 def contiguous(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`contiguous()` before `view`."""
+    """Call `contiguous()` before `view`."""
     yield from _instead_of_view(program, hint, "{}.contiguous().view")
 
 
@@ -147,7 +148,7 @@ def _instead_of_view(program: FixProgram, hint: Hint, form: str) -> Iterator[Fix
 
 
 def float_dtype(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Floating point numbers where a tensor of integers is made."""
+    """Make a tensor of floating point numbers instead of integers."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) not in ("tensor", "arange", "ones", "zeros", "full", "as_tensor", "randint", "eye"):
@@ -161,7 +162,7 @@ def float_dtype(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def float_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.float()` before gradients are asked for."""
+    """Call `x.float()` before gradients are required."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     name = hint.name()
@@ -171,7 +172,7 @@ def float_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def convert(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """One operand in the other's type. facts: name, the operand; dtype, like "float32"."""
+    """Convert one operand to the other's type. facts: name, the operand; dtype, like "float32"."""
     statement, name = program.statement(hint.line), hint.name()
     dtype = str(hint.facts.get("dtype") or hint.facts.get("to_dtype") or "")
     if statement is None or not dtype:
@@ -188,7 +189,7 @@ def convert(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator[Fix]:
-    """An argument of the outermost call that has no name, such as `target.int()`: the last first."""
+    """Convert an argument of the outermost call that has no name, such as `target.int()`, trying the last first."""
     call = next(iter(program.calls(hint.line)), None)
     for argument in reversed(call.args if call is not None else []):
         if isinstance(argument, ast.Call):
@@ -198,7 +199,7 @@ def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator
 
 
 def batch_in_front(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`h.transpose(0, 1).reshape(…)` for the `h.view(…)` of states that have the batch in the second place."""
+    """Write `h.transpose(0, 1).reshape(…)` for the `h.view(…)` of states whose second dimension is the batch."""
     for call in program.calls(hint.line):
         owner = receiver(call)
         if method(call) in ("view", "reshape") and owner is not None:
@@ -210,7 +211,7 @@ def batch_in_front(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def swap_axes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.permute(…)` for the `view` or `reshape` that only gives `x` the sizes of it."""
+    """Write `x.permute(…)` for a `view` or `reshape` that only permutes the sizes of `x`."""
     order = str(hint.facts.get("order") or "")
     for call in program.calls(hint.line):
         if method(call) not in ("view", "reshape") or not order:

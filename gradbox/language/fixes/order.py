@@ -1,4 +1,4 @@
-"""Fixes that move a statement, leave it out or add one."""
+"""Fixes that move, remove or add a statement."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from gradbox.language.tree import walk_tree
 
 
 def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement turned into a comment."""
+    """Turn the statement into a comment."""
     statement = program.statement(hint.line)
     if statement is not None and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
         work = program.edits()
@@ -18,7 +18,7 @@ def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def remove_return(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The `return` of a function turned into a comment, so that what it is called for stays as it is."""
+    """Turn the only `return` of a function, such as a hook, into a comment, so that its result replaces nothing."""
     for function in program.statements:
         if not isinstance(function, ast.FunctionDef) or function.name != hint.name() or len(function.body) < 2:
             continue
@@ -31,7 +31,7 @@ def remove_return(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def clear_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`model.features = None` before the statement that can't take what is stored there."""
+    """Insert `model.features = None` before the statement that can't handle the stored value."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if statement is not None and indent is not None and "." in hint.name() and is_assignable(hint.name()):
@@ -39,7 +39,7 @@ def clear_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement behind the one at another line; where the same statement follows there already, only left out."""
+    """Move the statement behind the one at another line, or only remove it if the same statement is there already."""
     statement, after = program.statement(hint.line), program.statement(hint.to_line())
     if statement is None or after is None or statement is after:
         return
@@ -52,7 +52,7 @@ def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The reset behind the line that needs the gradients; then behind the last of its block."""
+    """Move the reset behind the line that needs the gradients, or behind the last statement of its block."""
     yield from move_later(program, hint)
     statement = program.statement(hint.line)
     if statement is not None:
@@ -61,7 +61,7 @@ def zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def forward_again(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The forward statement once more, behind the update that changed what it had kept."""
+    """Repeat the forward statement after the update that changed what it had saved."""
     statement, after = program.statement(hint.line), program.statement(hint.to_line())
     indent = program.indent(after) if after is not None else None
     if statement is None or after is None or indent is None or after.lineno <= statement.lineno:
@@ -78,13 +78,13 @@ def forward_again(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`optimizer.step()` after the last backward."""
+    """Call `optimizer.step()` after the last backward."""
     yield from move_later(program, hint)
 
 
 def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Reset gradients before a backward adds to them, or after a step that is taken less often: by the optimizer where
-    there is one, else `x.grad = None`."""
+    """Reset gradients before a backward adds to them, or after a step that is taken less often: by the optimizer if
+    there is one, else by `x.grad = None`."""
     statement, line = program.statement(hint.line), hint.line
     step = program.statement(hint.to_line())
     if statement is not None and step is not None and is_rarer_step(program, step, statement):
@@ -102,8 +102,7 @@ def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bool:
-    """Whether a step stands under an `if` that follows the backward in its block: it uses the sum of several
-    backwards."""
+    """Whether a step is under an `if` after the backward in its block, so that it uses the sum of several backwards."""
     return any(
         isinstance(other, ast.If) and any(node is step for node in walk_tree(other))
         for other in program.siblings(backward)
@@ -111,8 +110,8 @@ def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bo
 
 
 def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The `.grad` of what the statement freezes emptied after it: of a tensor by `x.grad = None`, of a module's by
-    `zero_grad()`."""
+    """Reset the `.grad` of what the statement freezes after it: `x.grad = None` for a tensor, `zero_grad()` for a
+    module."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Assign):
         frozen = [target.value for target in statement.targets if isinstance(target, ast.Attribute)]
@@ -127,7 +126,8 @@ def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def added_after(program: FixProgram, statement: ast.stmt, text: str) -> list[str]:
-    """The lines with a simple statement after another: below it, or on its line where that has more than it."""
+    """The lines with a simple statement added after another: below it, or on its line if that has other statements
+    too."""
     last = statement.end_lineno or statement.lineno
     indent = program.indent(statement)
     if indent is not None and not program.shares_lines(statement):
@@ -149,17 +149,17 @@ def optimizers(program: FixProgram) -> list[str]:
 
 
 def retain_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`retain_graph=True` for the backward that lets go of the graph."""
+    """Add `retain_graph=True` to the backward that frees the graph."""
     yield from with_flag(program, hint, ("backward", "grad"), "retain_graph")
 
 
 def allow_unused(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`allow_unused=True`, where None is meant."""
+    """Add `allow_unused=True` where None is intended."""
     yield from with_flag(program, hint, ("grad",), "allow_unused")
 
 
 def with_flag(program: FixProgram, hint: Hint, methods: tuple[str, ...], flag: str) -> Iterator[Fix]:
-    """`flag=True` for the first call of one of the methods in the hint's statement that does not say it."""
+    """Add `flag=True` to the first call of one of the methods in the hint's statement that lacks it."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) in methods and not any(k.arg == flag for k in call.keywords):
@@ -169,13 +169,13 @@ def with_flag(program: FixProgram, hint: Hint, methods: tuple[str, ...], flag: s
 
 
 def add_keyword(program: FixProgram, work: ProgramEdits, call: ast.Call, keyword: str) -> None:
-    """Add `retain_graph=True` or the like to a call."""
+    """Add a keyword such as `retain_graph=True` to a call."""
     arguments = [program.text(part) for part in [*call.args, *call.keywords]]
     work.replace_node(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")
 
 
 def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """One backward of the sum of two losses for one of each."""
+    """Call backward once on the sum of two losses instead of on each."""
     first, second = program.statement(hint.line), program.statement(hint.to_line())
     if first is None or second is None or first is second:
         return

@@ -15,12 +15,12 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.L
 
 @dataclass(frozen=True)
 class Hint:
-    """What a finding says of a fix.
+    """What a finding says about a fix.
 
     kind: of the edit
     line: where, from 1
-    facts: names, sizes and other lines, by what they are
-    names: those that the finding is about
+    facts: names, sizes and other lines, by meaning
+    names: what the finding is about
     """
 
     kind: str
@@ -55,8 +55,8 @@ class LineEdit:
 class Fix:
     """A changed program.
 
-    kind: of the edit, by which its sentence is found
-    args: the holes of that sentence
+    kind: of the edit; it selects the fix's sentence
+    args: the arguments of that sentence
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Fix:
 
 
 class FixProgram:
-    """A program that is to be fixed."""
+    """A program to fix."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -95,15 +95,16 @@ class FixProgram:
         return [] if statement is None else [node for node in self.own_nodes(statement) if isinstance(node, ast.Call)]
 
     def text(self, node: ast.AST) -> str:
-        """A node as it is written."""
+        """The source text of a node."""
         return ast.get_source_segment(self.source, node) or ast.unparse(node)
 
     def operand(self, node: ast.AST) -> str:
-        """A node as it is written, in parentheses where a method or an operator would take only a part of it."""
+        """The source text of a node, in parentheses if a method or an operator would otherwise apply to only a part of
+        it."""
         return self.text(node) if isinstance(node, _SIMPLE) else f"({self.text(node)})"
 
     def indent(self, statement: ast.stmt) -> str | None:
-        """The blanks before a statement; None where something else stands before it on its line."""
+        """The blanks before a statement; None if something else precedes it on its line."""
         before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode()
         return before if not before.strip() else None
 
@@ -138,7 +139,7 @@ class FixProgram:
         )
 
     def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements of the block that a statement stands in."""
+        """The statements of the block that contains a statement."""
         around = [self.tree.body, *(block for other in self.statements for block in blocks(other))]
         return next((block for block in around if any(other is statement for other in block)), [statement])
 
@@ -154,14 +155,14 @@ class FixProgram:
         return max(functions, key=lambda other: other.lineno, default=None)
 
     def with_edits(self, hint: Hint, work: ProgramEdits, **args: str | int) -> Iterator[Fix]:
-        """The fix that these edits make, if there are any."""
+        """The fix that consists of these edits, if there are any."""
         yield from self.with_source(hint, apply_edits(self.source, work.sorted_edits()), **args)
 
     def with_lines(self, hint: Hint, lines: Iterable[str], **args: str | int) -> Iterator[Fix]:
         yield from self.with_source(hint, "\n".join(lines), **args)
 
     def with_source(self, hint: Hint, source: str, **args: str | int) -> Iterator[Fix]:
-        """The fix that leads to this program; none where it is the same or no program."""
+        """The fix with this source; none if it is unchanged or not a valid program."""
         if source == self.source:
             return
         try:
@@ -172,7 +173,7 @@ class FixProgram:
         yield Fix(hint.kind, source, edits, {"line": hint.line, "name": hint.name(), **args})
 
     def with_method_behind_reads(self, hint: Hint, name: str) -> Iterator[Fix]:
-        """The fix that puts a call of a method behind the hint's name where its statement reads it."""
+        """The fix that calls a method on the hint's name where its statement reads it."""
         statement = self.statement(hint.line)
         if statement is None or not is_assignable(hint.name()):
             return
@@ -184,11 +185,11 @@ class FixProgram:
         yield from self.with_edits(hint, work)
 
     def inserted(self, at: int, new: Iterable[str]) -> list[str]:
-        """The lines with others before the line `at`, from 1."""
+        """The lines with others inserted before line `at`, counted from 1."""
         return [*self.lines[: at - 1], *new, *self.lines[at - 1 :]]
 
     def moved(self, statement: ast.stmt, after: ast.stmt) -> list[str] | None:
-        """The lines with a statement moved behind another one; None where either shares its lines."""
+        """The lines with a statement moved behind another; None if either shares its lines."""
         indent = self.indent(after)
         if indent is None or self.indent(statement) is None or self.shares_lines(statement) or self.shares_lines(after):
             return None
@@ -201,7 +202,7 @@ class FixProgram:
         return [*rest[: at - (last - first)], *own, *rest[at - (last - first) :]]
 
     def shares_lines(self, statement: ast.stmt) -> bool:
-        """Whether another statement stands on its lines."""
+        """Whether another statement is on the same lines."""
         return any(
             other is not statement
             and not any(node is statement for node in walk_tree(other))
@@ -224,7 +225,7 @@ def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def line_edits(old: list[str], new: list[str]) -> Iterator[LineEdit]:
-    """What differs, by the old lines; lines that are only new stand with the one that follows them, or at the end."""
+    """The differences, by old line. Lines that are only new belong to the line that follows them, or to the end."""
     parts = [[line] for line in old]
     same = next((k for k, (left, right) in enumerate(zip(old, new, strict=False)) if left != right), len(old))
     start = max(0, min(same, len(old) - 1, len(new) - 1))
@@ -245,7 +246,7 @@ def line_edits(old: list[str], new: list[str]) -> Iterator[LineEdit]:
 
 
 def receiver(call: ast.Call) -> ast.expr | None:
-    """What a method is called on."""
+    """The object on which a method is called."""
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
@@ -266,7 +267,7 @@ def is_constant(node: ast.AST, value: object) -> bool:
 
 
 def written_target(statement: ast.stmt | None) -> ast.expr | None:
-    """What a statement writes into: `x` for `x += 1`, `x[0] = 1` and `x.zero_()`."""
+    """The target of a statement's write: `x` for `x += 1`, `x[0] = 1` and `x.zero_()`."""
     if isinstance(statement, ast.AugAssign):
         return base_of(statement.target)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):

@@ -1,5 +1,5 @@
-"""Fixes that ask torch for the same in another way: a leaf of its own, a kept gradient, a hook that runs, `apply` of a
-function."""
+"""Fixes that ask torch for the same result in another way: a leaf of its own, a kept gradient, a hook that runs,
+`apply` of a function."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable,
 
 
 def retain_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`y.retain_grad()` after the statement that makes `y`."""
+    """Add `y.retain_grad()` after the statement that makes `y`."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if not isinstance(statement, ast.Assign) or indent is None:
@@ -23,7 +23,7 @@ def retain_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A leaf with the result's numbers: `.detach().requires_grad_()`; then the same for the updates beside it."""
+    """Make a leaf with the result's numbers by `.detach().requires_grad_()`, then do the same for updates beside it."""
     statement = program.statement(hint.line)
     if not isinstance(statement, ast.Assign):
         return
@@ -37,7 +37,7 @@ def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def leaf_of_update(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The same, only for an update such as `params = [p - lr * p.grad for p in params]`."""
+    """The same only for an update such as `params = [p - lr * p.grad for p in params]`."""
     statement = program.statement(hint.line)
     if statement is not None and any(
         isinstance(node, ast.Attribute) and node.attr == "grad" for node in program.own_nodes(statement)
@@ -54,12 +54,12 @@ def _is_update(statement: ast.Assign) -> bool:
 
 
 def detach_used(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`x.detach()` for `x` where only its numbers are wanted."""
+    """Write `x.detach()` for `x` where only its numbers are needed."""
     yield from program.with_method_behind_reads(hint, "detach")
 
 
 def grad_on(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`torch.set_grad_enabled(True)` before the statement."""
+    """Call `torch.set_grad_enabled(True)` before the statement."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if statement is not None and indent is not None:
@@ -68,7 +68,7 @@ def grad_on(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def call_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`module(x)` for `module.forward(x)`."""
+    """Write `module(x)` for `module.forward(x)`."""
     work = program.edits()
     for call in program.calls(hint.line):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "forward":
@@ -77,7 +77,7 @@ def call_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def move_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement before the one at another line."""
+    """Move the statement before the one at another line."""
     statement, before = program.statement(hint.line), program.statement(hint.to_line())
     if statement is None or before is None or statement is before or before.lineno > statement.lineno:
         return
@@ -91,7 +91,8 @@ def move_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def static_methods(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`@staticmethod` before forward and backward of a function, and `Function.apply(…)` for a call of an instance."""
+    """Add `@staticmethod` to forward and backward of a function, and write `Function.apply(…)` for a call of an
+    instance."""
     name = hint.name()
     work = program.edits()
     for node in program.nodes:
@@ -113,7 +114,7 @@ def static_methods(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def apply_function(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`Function.apply(x)` for `Function(x)`."""
+    """Write `Function.apply(x)` for `Function(x)`."""
     work = program.edits()
     for call in program.calls(hint.line):
         if program.text(call.func) == hint.name() and call.args:
@@ -122,7 +123,7 @@ def apply_function(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def clone_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A copy of what a write in place reads: `x -= x[0].clone()`."""
+    """Copy what a write in place reads: `x -= x[0].clone()`."""
     statement = program.statement(hint.line)
     work = program.edits()
     if isinstance(statement, ast.AugAssign):
@@ -136,7 +137,7 @@ def clone_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def deepcopy_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`copy.deepcopy(x)` for `copy.copy(x)`."""
+    """Write `copy.deepcopy(x)` for `copy.copy(x)`."""
     work = program.edits()
     for call in program.calls(hint.line):
         if program.modules.dotted_path(call.func) == "copy.copy" and isinstance(call.func, ast.Attribute):
@@ -145,9 +146,9 @@ def deepcopy_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def save_for_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`ctx.save_for_backward(y)` for `ctx.y = y`, and `ctx.saved_tensors[0]` where backward reads it.
+    """Write `ctx.save_for_backward(y)` for `ctx.y = y`, and `ctx.saved_tensors[0]` where backward reads it.
 
-    Only where the function saves nothing else.
+    Only if the function saves nothing else.
     """
     statement = program.statement(hint.line)
     owner = next(

@@ -1,4 +1,5 @@
-"""Fixes of training loops: the mode of modules, what an optimizer holds, and the order of backward, clip and step."""
+"""Fixes of training loops: the mode of modules, what an optimizer holds, and the order of backward, clipping
+and step."""
 
 import ast
 import re
@@ -8,23 +9,23 @@ from gradbox.language.fixes.order import add_keyword, added_after, move_later
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
-"""A module as a program can write it: `net.body[0]`."""
+"""A module's path as a program can write it: `net.body[0]`."""
 
 
 def move_after(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement behind the one at another line."""
+    """Move the statement behind the one at another line."""
     yield from move_later(program, hint)
 
 
 def unscale_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`scaler.unscale_(optimizer)` before the statement that clips."""
+    """Insert `scaler.unscale_(optimizer)` before the statement that clips."""
     optimizer = str(hint.facts.get("optimizer") or "")
     if is_assignable(hint.name()) and is_assignable(optimizer):
         yield from _with_line_before(program, hint, f"{hint.name()}.unscale_({optimizer})")
 
 
 def scaler_step(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`scaler.step(optimizer)` for `optimizer.step()`, and `scaler.update()` where the program has none."""
+    """Write `scaler.step(optimizer)` for `optimizer.step()`, and add `scaler.update()` if the program has none."""
     scaler = hint.name()
     for call in program.calls(hint.line):
         optimizer = receiver(call)
@@ -38,14 +39,14 @@ def scaler_step(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def add_step(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`optimizer.step()` behind the backward."""
+    """Add `optimizer.step()` after the backward."""
     statement = program.statement(hint.line)
     if statement is not None and is_assignable(hint.name()):
         yield from program.with_lines(hint, added_after(program, statement, f"{hint.name()}.step()"))
 
 
 def requires_grad_method(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`module.requires_grad_(False)` for `module.requires_grad = False`."""
+    """Write `module.requires_grad_(False)` for `module.requires_grad = False`."""
     statement = program.statement(hint.line)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
@@ -57,7 +58,7 @@ def requires_grad_method(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def training_argument(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`training=self.training` for the call of a dropout function."""
+    """Add `training=self.training` to the call of a dropout function."""
     work = program.edits()
     for call in program.calls(hint.line):
         if "dropout" in method(call) and len(call.args) < 3 and not any(k.arg == "training" for k in call.keywords):
@@ -66,7 +67,7 @@ def training_argument(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def call_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`model.eval()` for the statement `model.eval`."""
+    """Write `model.eval()` for the statement `model.eval`."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Attribute):
         work = program.edits()
@@ -75,7 +76,7 @@ def call_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def assign_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`p.requires_grad = False` for the statement `p.requires_grad == False`."""
+    """Write `p.requires_grad = False` for the statement `p.requires_grad == False`."""
     statement = program.statement(hint.line)
     compare = statement.value if isinstance(statement, ast.Expr) else None
     if statement is not None and isinstance(compare, ast.Compare) and len(compare.ops) == 1:
@@ -85,8 +86,8 @@ def assign_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …` and `optimizer.defaults['lr'] =
-    …`."""
+    """Write `for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …` and `optimizer.defaults['lr']
+    = …`."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, option = statement.targets[0], str(hint.facts.get("name") or "")
@@ -99,7 +100,7 @@ def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def live_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`optimizer.param_groups` for `optimizer.state_dict()['param_groups']`, which is a copy."""
+    """Write `optimizer.param_groups` for `optimizer.state_dict()['param_groups']`, which is a copy."""
     work, statement = program.edits(), program.statement(hint.line)
     for node in program.own_nodes(statement) if statement is not None else []:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Call):
@@ -111,7 +112,7 @@ def live_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def spell_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`p.requires_grad = False` for `p.require_grad = False`, and `requires_grad_(False)` of a module."""
+    """Write `p.requires_grad = False` for `p.require_grad = False`, and `requires_grad_(False)` for a module."""
     statement = program.statement(hint.line)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
@@ -127,8 +128,8 @@ def spell_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def own_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Copies of the dicts of options for the optimizer that is made first, which would write into those that the next
-    one gets."""
+    """Copy the dicts of options for the optimizer that is made first, because it would write into those of the next
+    one."""
     for call in program.calls(hint.line):
         groups = call.args[0] if call.args else None
         if isinstance(groups, ast.Name | ast.Attribute):
@@ -139,7 +140,7 @@ def own_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def batch_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`batch_first=True` for the recurrent layer that is made at the line."""
+    """Add `batch_first=True` to the recurrent layer that is made at the line."""
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) in ("LSTM", "GRU", "RNN") and not any(k.arg == "batch_first" for k in call.keywords):
@@ -148,17 +149,17 @@ def batch_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def eval_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`module.eval()` before the statement."""
+    """Call `module.eval()` before the statement."""
     yield from _with_mode_before(program, hint, "eval")
 
 
 def train_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`module.train()` at the start of each round."""
+    """Call `module.train()` at the start of each round."""
     yield from _with_mode_before(program, hint, "train")
 
 
 def optimizer_with(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The parameters of another module among those that the optimizer is made with."""
+    """Add the parameters of another module to those with which the optimizer is made."""
     for call in program.calls(hint.line):
         groups = call.args[0] if call.args else None
         if (

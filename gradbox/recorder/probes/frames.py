@@ -48,7 +48,13 @@ class FrameLocals:
         previous = dict(self._shared_locals.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
         implicit = IMPLICIT_MODULE_NAMES if live_locals is frame.f_globals else IMPLICIT_NAMES
-        variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in implicit}
+        variables = {
+            name: value
+            for name, value in dict(live_locals).items()
+            if type(name) is str
+            and name not in implicit
+            and name[:1] != "@"  # those are pytest's
+        }
         if optimized and self.after_read is not None:
             self.after_read(frame)
         if optimized and type(live_locals) is dict:

@@ -57,8 +57,8 @@ function sortFindings(findings: Finding[]) {
 }
 
 /** Whether all that it says is that an assertion of the program's failed: what is wrong stands before. */
-function isFailedAssertion({ kind, variant, facts }: Finding) {
-  return kind === "unexplained_error" && variant === "python" && facts.type === "AssertionError";
+function isFailedAssertion({ kind, facts }: Finding) {
+  return kind === "unexplained_error" && facts.type === "AssertionError";
 }
 
 /** A finding without links that say the same of one step. */

@@ -23,6 +23,7 @@ export const STAGE_LABELS = {
   leaves: "leaves",
   oneLeaf: "leaf",
   noGraph: "No graph yet.",
+  graphGone: "The graph is gone: nothing keeps it any more.",
   programDown: "program ↓",
   gradientsUp: "gradients ↑",
   graphOf: "graph of {name}",

@@ -47,6 +47,8 @@ export interface StepFacts {
   made: (node: string) => string[];
   /** from where on big storages show their cells */
   peeks: Map<string, number>;
+  /** whether nodes were there before, or are */
+  hadGraph: boolean;
 }
 
 export function collectStepFacts(
@@ -64,6 +66,7 @@ export function collectStepFacts(
     labels,
     manyChanged: new Set([...snap.written.keys(), ...snap.fresh].filter((uid) => uid[0] === "s")).size > MAX_FRAMED,
     peeks: windowStarts,
+    hadGraph: [...opened.index.nodes.keys()].some((uid) => (opened.index.lifetimes.get(uid)?.birth ?? index) <= index),
     names: namesAndPaths,
     previous: opened.state(index - 1),
     steps,

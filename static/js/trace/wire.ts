@@ -43,8 +43,8 @@ export type Item = boolean | number | string | NotFinite | BigInt | Complex | Re
 /**
  * A whole run.
  *
- * gradient_check: of one that compared gradients, and recorded no steps
- * rounds: of one that trains
+ * gradient_check: of a run that compared gradients and recorded no steps
+ * rounds: of a run that trains
  */
 export interface Trace {
   schema: number;
@@ -60,8 +60,8 @@ export interface Trace {
 /**
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
  *
- * files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
- *     is a single text
+ * files: the files that make up the source, one after the other, each beginning on a new line; none if it is a single
+ *     text
  */
 export interface Program {
   source: string;
@@ -75,10 +75,11 @@ export interface Program {
   notices?: Notice[];
 }
 /**
- * One of the files whose text makes a program's source: these lines of it, from 1, both included.
+ * One of the files whose text makes up a program's source: lines `first_line` to `last_line`, counted from 1, both
+ * included.
  *
- * name: as it is shown, like `pkg/model.py`
- * path: where it lies, where that is told
+ * name: the displayed name, like `pkg/model.py`
+ * path: where the file is, if that is told
  */
 export interface ProgramFile {
   name: string;
@@ -87,9 +88,7 @@ export interface ProgramFile {
   last_line: number;
 }
 /**
- * A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
- *
- * syntax: what it mentions; absent where that is unknown, as of a very long one.
+ * A statement of the program. Lines count from 1, columns from 0; `parent` and `loop` are indices of statements.
  */
 export interface Statement {
   line: number;
@@ -140,7 +139,8 @@ export interface StatementSyntax {
   };
 }
 /**
- * What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`.
+ * Something that the normaliser changed or points out. `kind` names a sentence, `args` are its arguments, `line` is
+ * in `source`.
  */
 export interface Notice {
   line?: number | null;
@@ -151,11 +151,11 @@ export interface Notice {
   repairs?: Repair[];
 }
 /**
- * A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
+ * A change that lets the program run; it is only made on request. `key` and `args` say what and why.
  *
  * edits: in `source`
- * pasted: the same in the pasted text, where that differs
- * shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+ * pasted: the same edits in the pasted text, if that differs
+ * shape: the text for `{shape}` in the edits until the reader enters another, sizes with commas between them; `{n}` is
  *     the first of them
  */
 export interface Repair {
@@ -168,7 +168,7 @@ export interface Repair {
   shape?: string | null;
 }
 /**
- * One replacement: lines from 1, columns from 0, in characters.
+ * One replacement. Lines count from 1, columns from 0, in characters.
  */
 export interface Edit {
   line: number;
@@ -180,13 +180,13 @@ export interface Edit {
 /**
  * What ran the program.
  *
- * device_name: of the processor or the GPU, as its maker gives it
- * input: what was there for `input()` and `sys.stdin` to read, where it was not empty
- * worker: the name of the worker that ran it, where there are workers on other machines
- * recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
- *     user's files, imports and arguments. Such a program is not run again from its trace.
- * regions: the parts of the run that were recorded, where that is not all of it
- * arguments: what came after the file on the command line
+ * device_name: the maker's name of the processor or the GPU
+ * input: what `input()` and `sys.stdin` could read, if it was not empty
+ * worker: the name of the worker that ran it, if there are workers on other machines
+ * recorded: "own process" if no confined child ran it, but a process of its user, with the user's files, imports and
+ *     arguments. Such a program is not run again from its trace.
+ * regions: the recorded parts of the run, if not all of it was recorded
+ * arguments: what followed the file on the command line
  */
 export interface Runtime {
   torch: string;
@@ -208,12 +208,12 @@ export interface Runtime {
   arguments?: string[] | null;
 }
 /**
- * A part of a run that was recorded, while the rest ran unseen.
+ * A part of a run that was recorded, while the rest was not.
  *
- * name: as its program or its user called it
- * first_line, last_line: of the source, where it is a range of lines
- * iteration: of the outermost loop, from 0, where it is one
- * step: the first of its steps
+ * name: the name that the program or its user gave it
+ * first_line, last_line: of the source, if it is a range of lines
+ * iteration: of the outermost loop, from 0, if it is an iteration
+ * step: its first step
  */
 export interface Region {
   name?: string | null;
@@ -223,10 +223,10 @@ export interface Region {
   step?: number | null;
 }
 /**
- * The state after what this step names: apply `set`, then `gone`.
+ * The state after a step: apply `set`, then `gone`.
  *
- * shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
- *     holds an output to lay beside it, and where showing runs none of the program's code
+ * shown: what an interactive session shows of a bare expression's value ("" for None); only if the pasted text has an
+ *     output to compare with, and if showing it runs none of the program's code
  */
 export interface Step {
   i: number;
@@ -267,18 +267,19 @@ export interface Ref {
   ref: string;
 }
 /**
- * A Python value that is named by its type and not drawn; `text` only where reading it runs no user code.
+ * A Python value that is only named by its type and not drawn; `text` is present only if reading it runs no user
+ * code.
  */
 export interface Opaque {
   py: string;
   text?: string | null;
 }
 /**
- * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
+ * A torch operation by the dispatcher's name; `requires_grad` of each output, null if it was not observed.
  *
  * failed: it raised, and has no outputs
- * call: the number of the innermost module's call that it is part of
- * place: of some that ran while grad mode was off, the line that asked for it, where that has no steps
+ * call: the number of the innermost module call that it is part of
+ * place: for some operations that ran while grad mode was off, the line without steps that asked for it
  */
 export interface Op {
   kind: "op";
@@ -292,9 +293,10 @@ export interface Op {
   place?: CodePlace | null;
 }
 /**
- * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+ * A line of code without steps, such as one of a module that was not recorded: file name without folders, line,
+ * text.
  *
- * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell
+ * module: the name for `--also`; "" for code that can't be imported, such as a notebook's earlier cell
  */
 export interface CodePlace {
   file: string;
@@ -325,9 +327,8 @@ export interface StorageFreed {
   storage: string;
 }
 /**
- * Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
- *
- * null for a storage too big to keep a copy of.
+ * Bytes of a storage changed. `changed` counts the elements whose bytes differ from before; null for a storage too
+ * large to keep a copy of.
  */
 export interface Written {
   kind: "event";
@@ -340,7 +341,7 @@ export interface Written {
   by?: string | null;
 }
 /**
- * Elements of a storage, in elements of the dtype named.
+ * Elements of a storage; all numbers are in elements of the given dtype.
  */
 export interface Region1 {
   offset: number;
@@ -396,9 +397,9 @@ export interface SavedDetached {
   event: "saved_detached";
 }
 /**
- * A result of a tensor that requires grad which no gradient will come back through, and why.
+ * A result of a tensor that requires grad, through which no gradient will come back, and why.
  *
- * place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
+ * place: the line without steps that asked for it, if one did; for `detach` and `data`, the first line that used the
  *     result
  */
 export interface PathCut {
@@ -431,8 +432,9 @@ export interface GradAccumulated {
 /**
  * An optimizer's `step()` returned.
  *
- * optimizer: absent where no recorded name led to it
- * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event
+ * optimizer: absent if no recorded name led to it
+ * unrecorded: the event stands for this many steps in iterations that were not recorded, before the step that has the
+ *     event
  */
 export interface OptimizerStepped {
   kind: "event";
@@ -446,10 +448,10 @@ export interface OptimizerStepped {
  * A call of an `nn.Module` begins.
  *
  * call: its number, from 0 over all recorded calls of the run
- * module: absent where no recorded name leads to it
- * type: its class
- * within: the call in which this one runs
- * inputs: the tensors among its arguments, those in dicts too
+ * module: absent if no recorded name leads to it
+ * type: the module's class
+ * within: the call inside which this one runs
+ * inputs: the tensors among its arguments, including those in dicts
  */
 export interface ModuleCalled {
   kind: "event";
@@ -465,7 +467,7 @@ export interface ModuleCalled {
 /**
  * A call of a module ended.
  *
- * outputs: the tensors of its result, those in dicts too
+ * outputs: the tensors of its result, including those in dicts
  * failed: it raised
  */
 export interface ModuleReturned {
@@ -478,11 +480,11 @@ export interface ModuleReturned {
   failed?: boolean | null;
 }
 /**
- * What dropout or batch norm was told as it ran.
+ * The mode with which dropout or batch norm ran.
  *
- * training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
- *     `dropout_p` is above 0
- * modules: those in whose call it ran, the innermost first; none where the program called the function itself
+ * training: dropout drops, with probability `p`, and batch norm uses the statistics of the batch; attention drops
+ *     whenever its `dropout_p` is above 0
+ * modules: the modules in whose calls it ran, the innermost first; empty if the program called the function itself
  */
 export interface LayerMode {
   kind: "event";
@@ -495,9 +497,9 @@ export interface LayerMode {
   modules: CallingModule[];
 }
 /**
- * A module that is being called, its class and its `training`.
+ * A module that is being called, with its class and its `training`.
  *
- * module: absent where no recorded name led to it
+ * module: absent if no recorded name led to it
  */
 export interface CallingModule {
   type: string;
@@ -523,7 +525,7 @@ export interface HookRan {
   count: number;
 }
 /**
- * Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them.
+ * Hooks of a tensor stayed with its earlier node when a write in place gave it another one; `count` of them.
  */
 export interface HookLeft {
   kind: "event";
@@ -535,7 +537,7 @@ export interface HookLeft {
   count: number;
 }
 /**
- * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by
+ * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute instead of by
  * `save_for_backward`.
  */
 export interface ContextKept {
@@ -548,12 +550,11 @@ export interface ContextKept {
   name: string;
 }
 /**
- * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is
- * lost.
+ * A lost write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made.
  *
- * tensor: of which it is one, and did not change
- * copy: the result. No operator read it after the write, and it died with the statement. op: the last operation that
- *     wrote it.
+ * tensor: the tensor that was copied, which did not change
+ * copy: the copy. No operator read it after the write, and it died with the statement.
+ * op: the last operation that wrote it
  */
 export interface IndexCopyWritten {
   kind: "event";
@@ -564,10 +565,11 @@ export interface IndexCopyWritten {
   copy: string;
 }
 /**
- * A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
+ * A write by index tensors (`x[i] = v`, `x[i] += v`) names an element more than once, so only one of its writes
+ * counts.
  *
- * count: of the places that the indices name
- * distinct: of the different ones among them
+ * count: how many places the indices name
+ * distinct: how many different ones these are
  */
 export interface IndicesRepeated {
   kind: "event";
@@ -579,13 +581,13 @@ export interface IndicesRepeated {
   distinct: number;
 }
 /**
- * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
+ * The backward of one of the program's own Functions was compared after the run with the slope of its forward, and
  * differs.
  *
- * order: 2 where backward is right and its own derivative is not
- * incoming: what came into backward in the check
- * got, wanted: what it gave for an element of an argument, and the slope times what came in
- * ignores_incoming: it gives the same whatever comes in
+ * order: 2 if backward is right and its own derivative is not
+ * incoming: the gradient that came into backward in the check
+ * got, wanted: the gradient that it returned for an element of an argument, and the slope times the incoming gradient
+ * ignores_incoming: it returns the same whatever gradient comes in
  */
 export interface FunctionChecked {
   kind: "event";
@@ -602,7 +604,8 @@ export interface FunctionChecked {
   ignores_incoming?: boolean | null;
 }
 /**
- * An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written.
+ * An operation, or a printed tensor, read memory of `torch.empty` or a similar function that nothing had
+ * written.
  */
 export interface UninitializedRead {
   kind: "event";
@@ -612,11 +615,11 @@ export interface UninitializedRead {
   tensor: string;
 }
 /**
- * An exception came to a handler, or to a `finally`, of the program.
+ * An exception reached a handler, or a `finally`, of the program.
  *
  * exception: its class
- * in_torch: the innermost Python code that it came from is torch's
- * place: the line of code without steps that it came from
+ * in_torch: the innermost Python code that raised it is torch's
+ * place: the line of code without steps that raised it, if one did
  */
 export interface Raised {
   kind: "event";
@@ -637,10 +640,10 @@ export interface Warned {
   text: string;
 }
 /**
- * The program asked for something that is done otherwise here.
+ * The program asked for something that is done differently here.
  *
- * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of
- *     them loads its data itself
+ * what: `compile`: the plain function runs instead of a compiled one; `workers`: a DataLoader with `count` workers
+ *     loads its data itself
  */
 export interface Replaced {
   kind: "event";
@@ -651,10 +654,10 @@ export interface Replaced {
   count?: number | null;
 }
 /**
- * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after
- * the step before may be missing.
+ * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements before
+ * this step may be missing.
  *
- * by: the module of the function that is there now
+ * by: the module of the new trace function
  */
 export interface TracingTaken {
   kind: "event";
@@ -671,8 +674,8 @@ export interface LimitReached {
   limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 }
 /**
- * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no
- * cells.
+ * One stretch of the run takes so much of the trace's room that from here on the contents of larger storages have
+ * no cells.
  */
 export interface ContentsSummarized {
   kind: "event";
@@ -682,7 +685,7 @@ export interface ContentsSummarized {
   elements: number;
 }
 /**
- * The recorder failed at something; the program was not disturbed and the picture lacks what is named.
+ * The recorder failed at something. The program was not disturbed; the picture lacks what is named.
  */
 export interface TracerFault {
   kind: "event";
@@ -692,7 +695,7 @@ export interface TracerFault {
   text: string;
 }
 /**
- * One node run by the engine: `grad_inputs[i]` travels the node's i-th edge.
+ * One node run by the engine. `grad_inputs[i]` travels along the node's i-th edge.
  */
 export interface Visit {
   backward: string;
@@ -714,10 +717,9 @@ export interface Grad {
   storage?: string | null;
 }
 /**
- * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
- *
- * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of
- * equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ * Statistics of a storage that is too large to list; only finite values count. `bins` is a histogram between min
+ * and max, and `norm` the Euclidean norm, absent if it was not computed. `heat` holds the means of equal stretches in
+ * memory order: of n elements and m stretches, stretch k begins at k * n // m.
  */
 export interface Summary {
   min?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -728,12 +730,12 @@ export interface Summary {
   heat?: Number[] | null;
 }
 /**
- * What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
+ * What a run shows that would otherwise be left out: an iteration of a loop, or elements of a large storage.
  *
- * loop: its statement
+ * loop: the statement of the loop
  * iteration: the counts from 0 of the loops around it and, last, its own
- * storage: the elements [from, to) of one, from that step on; its uid is the one that the same program's trace gave it
- * counts: loops by statement and which iteration of the whole run, from 1, is shown
+ * storage: the elements [from, to) of this storage, from that step on; its uid is the one in the same program's trace
+ * counts: for each loop's statement, which iteration of the whole run, from 1, is shown
  * repeatable: whether the program printed and ended as in the run before
  */
 export interface Focus {
@@ -755,10 +757,10 @@ export interface Outcome {
   signal?: number | null;
 }
 /**
- * Python's own type, text and line; for `refused`, every refusal at once.
+ * Python's own type, text and line; for `refused`, all refusals.
  *
  * place: the line of code without steps that raised it, below the program's
- * skipped_iteration: the innermost loop's, where it was raised in one that was not recorded
+ * skipped_iteration: the innermost loop's iteration, if it was raised in one that was not recorded
  */
 export interface Error {
   type: string;
@@ -782,14 +784,14 @@ export interface Cause {
   line?: number | null;
 }
 /**
- * An iteration that was not recorded: the statement of its loop, and its number over the whole run, from 0.
+ * An iteration that was not recorded: the statement of its loop, and its number in the whole run, from 0.
  */
 export interface SkippedIteration {
   loop: number;
   iteration: number;
 }
 /**
- * Why a program is not run: lines from 1, columns from 0; `key` and `args` say it in any language.
+ * Why a program is not run. Lines count from 1, columns from 0; `key` and `args` express it in any language.
  */
 export interface Refusal {
   line: number;
@@ -815,10 +817,10 @@ export interface Cost {
 /**
  * Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
  *
- * backward: which call, from 0
- * line: its statement
+ * backward: the number of the call, from 0
+ * line: of its statement
  * loss: in the program's precision
- * double: in float64
+ * double: the loss in float64
  * runs: how often the program ran
  * complete: whether the time sufficed for all elements that were to be varied
  */
@@ -854,23 +856,23 @@ export interface GradientCheck {
   samples?: SampleCheck | null;
 }
 /**
- * An operation of the forward run that has an input exactly where its slope jumps.
+ * An operation of the forward run with an input exactly where its slope jumps.
  */
 export interface Corner {
   op: string;
   line: number | null;
 }
 /**
- * A leaf, or a tensor whose gradient the call asks for.
+ * The check of a leaf, or of a tensor whose gradient the call asks for.
  *
- * name: what the program calls it; null where nothing does
+ * name: the program's name for it; null if it has none
  * line: where its value was made
- * elements: that it has
- * rows: those that were varied
- * verdict: the gravest of theirs
- * worst: which of the rows has it
+ * elements: how many elements it has
+ * rows: the elements that were varied
+ * verdict: the worst verdict of the rows
+ * worst: the index of the row with that verdict
  * hooked: hooks of the leaf may have changed torch's values
- * problem_line: of the statement that the problem is about
+ * problem_line: the line of the statement that the problem is about
  */
 export interface LeafCheck {
   name: string | null;
@@ -892,13 +894,13 @@ export interface LeafCheck {
   rows?: ElementCheck[];
 }
 /**
- * One element of a leaf.
+ * The check of one element of a leaf.
  *
- * index: in each dimension
- * torch: what backward gave in the program's own precision
- * double: in float64; null where none came
+ * index: its index in each dimension
+ * torch: the gradient in the program's own precision
+ * double: the gradient in float64; null if none came
  * numeric: the central difference quotient
- * left, right: those to both sides, where they differ
+ * left, right: the quotients to both sides, if they differ
  * difference: between torch and numeric, relative to the larger
  */
 export interface ElementCheck {
@@ -915,11 +917,11 @@ export interface ElementCheck {
   verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
 }
 /**
- * What became of the other samples of a batch when only the first was changed.
+ * What happened to the other samples of a batch when only the first was changed.
  *
- * line: of the statement where the batch meets what is trained
- * axis: of the batch, along which its `samples` lie
- * mixing: null where they stay apart up to the loss
+ * line: of the statement where the batch meets trained parameters
+ * axis: the axis of the batch along which its `samples` lie
+ * mixing: null if the samples stay apart up to the loss
  * runs: how often the program ran
  */
 export interface SampleCheck {
@@ -931,9 +933,9 @@ export interface SampleCheck {
   runs?: number;
 }
 /**
- * The first operation that gave one sample something of another.
+ * The first operation that lets one sample influence another.
  *
- * changed: how many samples it changed; null where that can't be counted
+ * changed: how many samples it changed; null if that can't be counted
  */
 export interface MixingOperation {
   op: string;
@@ -945,10 +947,10 @@ export interface MixingOperation {
  *
  * count: how many rounds the run had
  * optimizers: how many stepped; if none did, a round is an iteration that calls backward
- * every: one round in so many is among `rounds`, besides rounds that are recorded or in which something became not
- *     finite, as far as there is room
+ * every: one round in so many is listed in `rounds`, besides rounds that are recorded or in which a value stopped
+ *     being finite, as far as there is room
  * new_rates: the first rounds whose learning rates differ from those of the round before
- * printed_every: of the rounds that print, one in so many is among `printed`
+ * printed_every: of the rounds that print, one in so many is listed in `printed`
  */
 export interface TrainingRounds {
   count: number;
@@ -985,10 +987,10 @@ export interface TrainingRounds {
   printed_every: number;
 }
 /**
- * Where backwards began: at which statement, and at which of the tensors that it was called with.
+ * A loss: the statement at which backwards began, and the tensor among those that it was called with.
  *
- * values: of the rounds 0, every, 2 * every …; null where it did not run in a round, or its value was not read. Of
- *     several backwards in a round, the last.
+ * values: of the rounds 0, every, 2 * every …; null if it did not run in a round or its value was not read. If a round
+ *     has several backwards, of the last.
  */
 export interface RoundLoss {
   stmt: number | null;
@@ -1000,9 +1002,9 @@ export interface RoundLoss {
   values: (boolean | number | NotFinite | BigInt | Complex | null)[];
 }
 /**
- * Whose norms are told: a parameter, or those of a module together.
+ * What norms are listed for: a parameter, or all parameters of a module together.
  *
- * module: null where they are no module's
+ * module: null if they belong to no module
  */
 export interface RoundRow {
   tensors: string[];
@@ -1032,8 +1034,8 @@ export interface RoundStretch {
  * backwards: how many calls of backward it had
  * losses: in the order of `TrainingRounds.losses`
  * lr: learning rates of the groups of the optimizers that have stepped, in the order of their first steps
- * grad, weight, moved: the norms of the gradients and of the weights after the optimizer's step, and how far it moved
- *     the weights; absent if they were not read
+ * grad, weight, moved: the norms of the gradients, of the weights after the optimizer's step, and of the change of the
+ *     weights; absent if they were not read
  */
 export interface TrainingRound {
   n: number;
@@ -1054,7 +1056,7 @@ export interface TrainingRound {
   moved?: (boolean | number | NotFinite | BigInt | Complex | null)[];
 }
 /**
- * A round with steps: the first of them, and that in which it ended.
+ * A round with steps: its first step and the step in which it ended.
  */
 export interface RecordedRound {
   n: number;
@@ -1062,14 +1064,14 @@ export interface RecordedRound {
   end: number;
 }
 /**
- * What a round printed, from its beginning.
+ * The beginning of what a round printed.
  */
 export interface RoundText {
   n: number;
   text: string;
 }
 /**
- * A numpy array; `at` and `steps` in bytes from the start of its storage.
+ * A numpy array; `at` and `steps` are in bytes, `at` from the start of its storage.
  */
 export interface Array {
   kind: "array";
@@ -1085,7 +1087,7 @@ export interface Array {
 /**
  * One call of the engine.
  *
- * place: the line that called it, where that has no steps
+ * place: the line without steps that called it, if one did
  */
 export interface Backward {
   kind: "backward";
@@ -1099,7 +1101,9 @@ export interface Backward {
   place?: CodePlace;
 }
 /**
- * A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up.
+ * A block of the caching allocator, in bytes.
+ *
+ * requested: the size that was asked for, if `size` was rounded up
  */
 export interface Block {
   address: number;
@@ -1109,14 +1113,14 @@ export interface Block {
   storage?: string | null;
 }
 /**
- * A version counter: views and `detach()` share it, `.data` has its own.
+ * A version counter. Views and `detach()` share it; `.data` has its own.
  */
 export interface Counter {
   kind: "counter";
   value?: number;
 }
 /**
- * Memory of a device in bytes. `blocks` fill the `segments` one after the other; `splice` changes `blocks`.
+ * Memory of a device in bytes. The `blocks` fill the `segments` one after the other; `splice` changes `blocks`.
  */
 export interface Device {
   kind: "device";
@@ -1132,9 +1136,9 @@ export interface Device {
   splice?: [number, number, Block[]][];
 }
 /**
- * Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
+ * Memory that the caching allocator got from the driver, in bytes, and its pool: `small` or `large`.
  *
- * stream: the number of the stream that it serves, by first appearance, where that is not the default one
+ * stream: the number of the stream that it serves, by first appearance, unless it is the default one
  * private: it belongs to a graph, or to a `torch.cuda.MemPool`
  */
 export interface Segment {
@@ -1144,7 +1148,8 @@ export interface Segment {
   private?: boolean;
 }
 /**
- * A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values]).
+ * A block of memory. `cells` is complete up to 1,024 elements; larger ones have `summary` and `windows` ([from,
+ * values]).
  */
 export interface Storage {
   kind: "storage";
@@ -1181,8 +1186,7 @@ export interface Within {
 }
 /**
  * A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it.
- *
- * `output_nr` is absent where it is 0, `retains_grad` where it is false.
+ * `output_nr` is absent if it is 0, `retains_grad` if it is false.
  */
 export interface Tensor {
   kind: "tensor";
@@ -1225,7 +1229,7 @@ export interface Wraps {
   value?: Value;
 }
 /**
- * How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`.
+ * How the integers of a quantized tensor represent numbers; per channel along `axis` if there are lists.
  */
 export interface Quantization {
   scheme: string;
@@ -1234,7 +1238,7 @@ export interface Quantization {
   axis?: number;
 }
 /**
- * A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them.
+ * A node of the autograd graph. `next` holds its edges `[uid, input_nr]`, `saved` its slots under torch's names.
  */
 export interface Node {
   kind: "node";
@@ -1253,13 +1257,12 @@ export interface Node {
   existed?: boolean;
 }
 /**
- * A saved tensor of a node; `state` is what torch answers when the slot is read.
- *
- * `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
- * which torch still lets one read, and backward refuses.
+ * A saved tensor of a node. `state` is what torch answers when the slot is read: `stale` means that torch will
+ * raise; `changed`, that there are other bytes at the expected version; `detached`, that the tensor was detached in
+ * place, which torch lets one read, but backward rejects.
  *
  * value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
- *     storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
+ *     storage and no counter until the program gets hold of that tensor; then it becomes an ordinary slot.
  */
 export interface Slot {
   value?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -1277,9 +1280,9 @@ export interface Slot {
 /**
  * A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
  *
- * training: of a module, its mode
- * more_tensors: of a longer list, if what follows its `items` are parameters, like those of an optimizer's group,
- *     these in order: runs of uids, `[203, 205]` is t203, t204, t205
+ * training: the mode of a module
+ * more_tensors: the parameters behind the `items` of a longer list, like those of an optimizer's group, in order, as
+ *     runs of uids: `[203, 205]` is t203, t204, t205
  */
 export interface Object {
   kind: "object";
@@ -1305,9 +1308,7 @@ export interface Object {
   existed?: boolean;
 }
 /**
- * A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller.
- *
- * free: those of its variables that belong to a function around it: a closure's.
+ * A frame. `vars` is itself a delta (`unset` removes names); the module's frame has no caller.
  */
 export interface Frame {
   kind: "frame";

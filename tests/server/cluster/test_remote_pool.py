@@ -233,7 +233,7 @@ def test_without_a_worker_a_program_is_refused(redis: RedisServer, monkeypatch: 
     pooled(redis.url, redis.folder, work)
 
 
-def test_what_a_worker_writes_is_not_believed() -> None:
+def test_invalid_lines_from_a_worker_are_rejected() -> None:
     entries = {
         "no kind": {b"a": b"b"},
         "a name with a slash": {b"kind": b"start", b"worker": b"../x", b"versions": b"{}"},

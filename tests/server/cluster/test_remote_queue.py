@@ -207,7 +207,7 @@ def test_networks_that_join_each_others_runs_still_make_room(broker: RedisServer
     assert len(queue.line()) == 8 and "newcomer" in queue.line()
 
 
-def test_what_is_no_ticket_of_ours_is_dropped(broker: RedisServer) -> None:
+def test_invalid_tickets_in_the_queue_are_dropped(broker: RedisServer) -> None:
     queue = BrokerQueue(broker.url)
     queue.submit("run 1", Asker(ANN))
     for k, text in enumerate((b"no json", b"[]", b"1", b'{"askers":7}', b'{"askers":[{"id":1}]}', b"\xff")):
@@ -219,7 +219,7 @@ def test_what_is_no_ticket_of_ours_is_dropped(broker: RedisServer) -> None:
     assert not queue.line()
 
 
-def test_what_is_charged_expires(broker: RedisServer) -> None:
+def test_charges_expire(broker: RedisServer) -> None:
     queue = BrokerQueue(broker.url)
     queue.submit("run 1", Asker(ANN))
     assert queue.take() == "run 1"
@@ -257,7 +257,7 @@ def test_a_visitor_joins_the_run_of_an_attacker_on_another_web_process(redis: Re
 
 
 @pytest.mark.usefixtures("worker_process")
-def test_who_joins_in_the_same_process_improves_the_place(redis: RedisServer) -> None:
+def test_joining_in_the_same_process_improves_a_runs_place(redis: RedisServer) -> None:
     async def work(pool: RemotePool) -> None:
         attacks = [asyncio.create_task(run(pool, f"sleep {6000 + k}", EVE)) for k in range(6)]
         await eventually(lambda: sum(one.started for one in pool._census.runs.values()) == 2)
@@ -311,7 +311,7 @@ FORGED_END = {
 }
 
 
-def test_what_no_worker_signed_is_not_believed(
+def test_lines_without_a_workers_signature_are_ignored(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_run, "rare_log", RareLog(logging.getLogger("gradbox.pool")))
@@ -413,7 +413,7 @@ GARBAGE = (
 )
 
 
-def test_messages_that_are_none_of_ours_do_not_end_a_worker(redis: RedisServer, worker_process: WorkerProcess) -> None:
+def test_foreign_messages_do_not_end_a_worker(redis: RedisServer, worker_process: WorkerProcess) -> None:
     client: Any = redis_client.Redis.from_url(redis.url)
 
     async def work(pool: RemotePool) -> None:
@@ -470,7 +470,7 @@ def test_a_message_that_is_not_valid_is_logged_once_a_minute(caplog: pytest.LogC
     assert caplog.messages[-1] == "it is not valid (99 more since the last line about it)"
 
 
-def test_a_worker_signs_all_that_it_says(broker: RedisServer) -> None:
+def test_a_worker_signs_every_entry_that_it_writes(broker: RedisServer) -> None:
     settings = Settings({}, queue_url=broker.url, secret=SECRET, queue_key="key", sandbox="off", gpu=False)
 
     async def main() -> None:

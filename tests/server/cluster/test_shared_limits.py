@@ -140,7 +140,7 @@ def test_redis_never_sees_an_address(broker: RedisServer) -> None:
     sharing(broker.url, work, secret="another secret")
 
 
-def test_without_redis_each_counts_alone_and_later_together_again(
+def test_without_redis_each_process_counts_alone_until_it_returns(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_broker, "RECONNECT_INTERVAL", 0.0)

@@ -60,7 +60,7 @@ def keeping(url: str, work: Callable[..., Awaitable[None]], capacity: int = 1 <<
     asyncio.run(main())
 
 
-def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
+def test_a_result_stored_by_one_process_is_found_by_another(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, broker: Any) -> None:
         assert await other.get("a") is None
         await one.put("a", TRACE)
@@ -140,7 +140,7 @@ def test_a_compression_bomb_is_not_unpacked() -> None:
 
 
 @pytest.mark.slow
-def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
+def test_a_large_result_is_read_in_a_separate_process(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         trace = json.loads(gzip.decompress(TRACE))
         trace["program"]["source"] = "x = 1\n" * 100_000

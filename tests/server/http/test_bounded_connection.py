@@ -73,7 +73,7 @@ def test_a_request_within_the_bounds_is_read(name: str, size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 4096, MAX_HEAD_BYTES])
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_request_beyond_them_is_refused(name: str, size: int) -> None:
+def test_a_request_beyond_the_bounds_is_refused(name: str, size: int) -> None:
     with pytest.raises(h11.RemoteProtocolError):
         list(read(REFUSED[name], size))
 

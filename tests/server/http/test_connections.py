@@ -29,7 +29,7 @@ def opened(connections: ConnectionLimiter, address: str, count: int, idle: bool 
     return fakes
 
 
-def test_the_oldest_idle_one_of_an_address_makes_room() -> None:
+def test_the_oldest_idle_connection_of_an_address_is_closed() -> None:
     connections = ConnectionLimiter(100, 3)
     busy, first, second = [*opened(connections, "1.2.3.4", 1, idle=False), *opened(connections, "1.2.3.4", 2)]
     (newcomer,) = opened(connections, "1.2.3.4", 1)

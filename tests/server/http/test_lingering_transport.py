@@ -76,16 +76,16 @@ async def read_all(port: int, request: bytes = CLOSE) -> None:
     [CLOSE, GET, CLOSE.replace(b"1.1", b"1.0")],
     ids=["closed at once", "kept alive", "of HTTP/1.0"],
 )
-def test_what_no_client_takes_is_dropped_from_the_kernel(request_: bytes) -> None:
+def test_unread_bytes_are_dropped_from_the_kernel(request_: bytes) -> None:
     """Within the time of the server, which is shorter than the kernel's."""
     requested(type("Hasty", (DeadlineProtocol,), {"write_timeout": 0.5}), 3, request_)
 
 
-def test_what_a_client_has_left_behind_is_dropped() -> None:
+def test_unread_bytes_of_a_disconnected_client_are_dropped() -> None:
     requested(DeadlineProtocol, 3, hold=False)
 
 
-def test_one_address_has_a_bound_and_who_takes_least_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_slowest_client_of_an_address_over_its_bound_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_delivery, "MAX_ADDRESS_BYTES", SIZE * 2)
 
     async def main() -> None:
@@ -139,7 +139,7 @@ def test_a_slow_client_gets_everything_and_then_the_end(request_: bytes) -> None
     asyncio.run(main())
 
 
-def test_those_that_are_too_many_do_not_stay() -> None:
+def test_a_refused_connection_is_not_counted() -> None:
     """A refusal that nobody takes is the kernel's: it is small, and the limiter does not count the connection."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 

@@ -92,7 +92,7 @@ async def serving(kind: type) -> Any:
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_what_we_use_of_uvicorn_is_there(kind: type) -> None:
+def test_every_part_of_uvicorn_that_we_use_exists(kind: type) -> None:
     async def missing() -> list[str]:
         whole, lacking = await serving(kind), []
         for chain in sorted(chains(kind)):

@@ -125,7 +125,7 @@ def test_settings_that_deserve_a_warning(values: dict[str, Any], names: list[str
         ({"GRADBOX_SAVE_LIMIT": "many"}, "GRADBOX_SAVE_LIMIT"),
     ],
 )
-def test_the_server_does_not_start(
+def test_an_invalid_setting_keeps_the_server_from_starting(
     environment: dict[str, str], named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(uvicorn.Server, "run", lambda _: pytest.fail("it starts"))
@@ -140,7 +140,7 @@ def test_the_server_does_not_start(
         assert named in printed.err and "hush" not in printed.err
 
 
-def test_the_command_has_that_status() -> None:
+def test_serve_exits_with_status_2_for_an_invalid_setting() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "server", "serve", "--port", "1"],
         cwd=ROOT, env={**os.environ, "GRADBOX_PASSWORD": "short"}, capture_output=True, text=True, timeout=60,

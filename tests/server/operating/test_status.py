@@ -106,7 +106,7 @@ def test_the_status_counts_runs_and_saved_programs(client: TestClient) -> None:
     assert [warning["setting"] for warning in now["warnings"]] == ["GRADBOX_HOSTS"]
 
 
-def test_the_page_has_a_word_for_all_in_both_languages(client: TestClient) -> None:
+def test_every_status_field_has_a_label_in_both_languages(client: TestClient) -> None:
     template = (ROOT / "templates/status.html").read_text()
     wanted = {f"status_{name}" for name in re.findall(r'row\("(\w+)"', template)} | set(
         re.findall(r"say\.(status_\w+)", template)
@@ -121,7 +121,7 @@ def test_the_page_has_a_word_for_all_in_both_languages(client: TestClient) -> No
     assert client.get("/-/status?renew=1").headers["refresh"] == "15"
 
 
-def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_status_contains_no_secret(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with visiting(database_url=GONE, password="hush-four", data=str(tmp_path)) as client:
         headers = {"authorization": "Bearer hush-four"}
         client.post("/api/scenarios", json={"source": "finish"}, headers=headers)

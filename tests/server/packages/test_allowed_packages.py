@@ -79,7 +79,7 @@ def test_every_unsuitable_package_is_refused_where_it_is_installed(monkeypatch: 
             allowed_modules(name)
 
 
-def test_the_server_ends_with_one_line_for_such_a_package() -> None:
+def test_the_server_exits_with_one_line_for_a_forbidden_package() -> None:
     command = [sys.executable, "-m", "server", "serve", "--port", "1"]
     result = subprocess.run(
         command, cwd=ROOT, env={"GRADBOX_PACKAGES": "os", "PATH": ""}, capture_output=True, text=True, timeout=120
@@ -173,7 +173,7 @@ def test_a_program_imports_an_allowed_package_with_what_that_requires(workers: W
 
 
 @pytest.mark.usefixtures("policy_as_before")
-def test_where_pandas_is_here_a_file_that_is_not_becomes_a_table_of_random_numbers() -> None:
+def test_with_pandas_a_missing_file_becomes_a_table_of_random_numbers() -> None:
     policy.allow_packages(["pandas"])
 
     def offered(source: str) -> list[tuple[str, str]]:

@@ -146,14 +146,14 @@ def test_no_package_that_is_not_listed_is_imported(crowd: Crowd) -> None:
     assert imported(crowd.folder).keys() == expected
 
 
-def test_the_process_that_forks_has_one_thread_among_them(crowd: Crowd) -> None:
+def test_the_zygote_has_one_thread_with_hostile_packages_installed(crowd: Crowd) -> None:
     pid = crowd.zygote.pid
     assert len(os.listdir(f"/proc/{pid}/task")) == 1
     with open(f"/proc/{pid}/maps") as maps:
         assert not any(str(crowd.folder) in line for line in maps)
 
 
-def test_a_program_prints_what_it_prints_without_them(crowd: Crowd, workers: Workers) -> None:
+def test_hostile_packages_do_not_change_what_a_program_prints(crowd: Crowd, workers: Workers) -> None:
     def told(trace: Trace) -> list[object]:
         return [entry for step in trace.steps for entry in step.log]
 

@@ -97,6 +97,6 @@ def test_a_program_uses_a_package_of_the_image(module: str, workers: Workers) ->
     assert printed(trace.model_dump()) == expected
 
 
-def test_what_the_host_did_not_name_is_not_there(workers: Workers) -> None:
+def test_packages_that_the_host_did_not_name_are_absent(workers: Workers) -> None:
     error = workers.run("import einops\n").outcome.error
     assert error is not None and "this server does not offer it" in error.message

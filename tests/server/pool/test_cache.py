@@ -116,7 +116,7 @@ def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcom
     assert ended(**outcome).is_cacheable() is stored
 
 
-def test_a_clock_or_chance_from_outside_is_never_kept() -> None:
+def test_a_result_that_depends_on_a_clock_or_on_chance_is_not_cached() -> None:
     assert not ended(deterministic=False).is_cacheable()
     assert ended(deterministic=False, status="refused").is_cacheable(), "it did not run"
 

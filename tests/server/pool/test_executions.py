@@ -211,7 +211,7 @@ def test_a_joined_run_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
     served(work, workers=1, queue=16)
 
 
-def test_who_loses_the_place_of_a_joined_run_is_refused_alone() -> None:
+def test_an_asker_that_loses_its_place_is_refused_without_ending_the_run() -> None:
     async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
         busy = await executions.subscribe(job("sleep 6000"), Client("x", "x"))
         programs = ["sleep 5000", "finish"]

@@ -268,7 +268,7 @@ def test_a_returning_client_queues_behind_those_who_waited() -> None:
     schedule(work)
 
 
-def test_giving_up_uses_no_share() -> None:
+def test_a_request_that_gives_up_is_not_charged() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("x")
         await run_pending()
@@ -515,7 +515,7 @@ def test_the_age_of_the_queue_is_that_of_its_oldest_program() -> None:
     schedule(work, workers=1)
 
 
-def test_who_used_ten_seconds_is_behind_who_used_none() -> None:
+def test_a_network_that_used_ten_seconds_waits_behind_one_that_used_none() -> None:
     async def work(bench: Bench) -> None:
         first = bench.submit("ten", seconds=10)
         await run_pending()
@@ -595,7 +595,7 @@ def test_a_network_is_charged_while_its_programs_still_run() -> None:
     schedule(work, workers=2)
 
 
-def test_who_ends_programs_early_is_not_known_for_quick_ones() -> None:
+def test_programs_ended_early_do_not_lower_the_expected_seconds() -> None:
     expected = module.ExpectedSeconds()
     for _ in range(5):
         expected.count_run("a", 0.01, was_cut_short=True)
@@ -638,7 +638,7 @@ def test_a_program_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
     schedule(work)
 
 
-def test_who_leaves_takes_its_place_along() -> None:
+def test_an_asker_that_leaves_gives_up_its_place() -> None:
     async def work(bench: Bench) -> None:
         for _ in range(4):
             bench.submit("attacker")

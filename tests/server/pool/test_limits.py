@@ -119,7 +119,7 @@ def test_running_out_of_memory_is_a_limit(ran: Run, more: str) -> None:
     assert trace.outcome.error is not None and "emory" in trace.outcome.error.type + trace.outcome.error.message
 
 
-def test_a_program_may_catch_what_memory_raises(ran: Run) -> None:
+def test_a_program_may_catch_a_memory_error(ran: Run) -> None:
     trace = ran(FIRST + "try:\n    b = torch.ones(10**9)\nexcept RuntimeError as error:\n    print('caught')\n")
     assert trace.outcome.status == "finished"
 

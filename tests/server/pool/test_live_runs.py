@@ -67,7 +67,7 @@ def test_runs_while_typing_have_limits_of_their_own() -> None:
     with_server({"live_limit": "2/minute", "rate_limit": "1/minute"}, act)
 
 
-def test_a_host_may_turn_them_off() -> None:
+def test_a_host_may_turn_live_runs_off() -> None:
     async def act(_: Any, client: httpx.AsyncClient) -> None:
         answer = await client.post("/api/runs?live=1", json={"source": "finish"})
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "live_off")
@@ -86,5 +86,5 @@ def test_a_host_may_turn_them_off() -> None:
         ({"live": "off"}, "off"),
     ],
 )
-def test_the_switch_is_on_where_the_host_is_ones_own(settings: dict[str, str], mode: str) -> None:
+def test_live_runs_are_on_by_default_on_ones_own_machine(settings: dict[str, str], mode: str) -> None:
     assert Settings({}, **settings).live_mode == mode

@@ -77,7 +77,7 @@ def test_a_flood_is_cut_off(pooled: Pooled) -> None:
     pooled(work, trace=1_000_000)
 
 
-def test_what_a_program_forked_dies_with_it(pooled: Pooled) -> None:
+def test_processes_that_a_program_forked_die_with_it(pooled: Pooled) -> None:
     async def work(pool: PoolInterface) -> None:
         assert (await run(pool, "parent 987654")).outcome.status == "finished"
         await eventually(lambda: not sleeping("987654"))
@@ -85,7 +85,7 @@ def test_what_a_program_forked_dies_with_it(pooled: Pooled) -> None:
     pooled(work)
 
 
-def test_what_holds_the_pipe_open_does_not_hold_up_the_answer(pooled: Pooled, tmp_path: Path) -> None:
+def test_a_process_that_keeps_the_pipe_open_does_not_delay_the_answer(pooled: Pooled, tmp_path: Path) -> None:
     gate = Gate(tmp_path)
 
     async def work(pool: PoolInterface) -> None:

@@ -315,9 +315,7 @@ def test_metrics_and_log_count_runs_without_their_source(
 
 
 @pytest.mark.parametrize("path", ["/gallery", "/gallery.json"])
-def test_what_is_the_same_for_everybody_is_made_once(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def test_constant_bodies_are_made_once(client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.setattr(client.app.state.services.gallery, "pages", ConstantBodies())  # type: ignore[attr-defined]
     made = []
     compress = ConstantBody.from_bytes

@@ -114,7 +114,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.slow
 @needs_page
 @pytest.mark.parametrize("kind", sampled(finding_kinds(), every(10)))
-def test_a_page_has_the_program_what_is_said_of_it_and_its_picture(built: Path, kind: str) -> None:
+def test_a_finding_page_has_its_command_and_pictures(built: Path, kind: str) -> None:
     page = (built / f"findings/{kind}.html").read_text()
     assert f"[{kind}]:" in page and f"gradbox about {kind}" in page
     assert page.count(f"{kind}.light.svg") == page.count(f"{kind}.dark.svg") == 1
@@ -157,7 +157,7 @@ def test_every_link_of_the_site_leads_somewhere(built: Path) -> None:
 
 
 @needs_page
-def test_it_works_from_a_folder(built: Path, page: Any) -> None:
+def test_the_site_works_from_a_folder(built: Path, page: Any) -> None:
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: message.type == "error" and problems.append(message.text))

@@ -394,7 +394,9 @@ def test_an_archive_with_a_false_entry_is_refused_whole(database: DatabaseConfig
     database.do(work)
 
 
-def test_the_hosts_commands(database: DatabaseConfig, command: Callable[..., Done]) -> None:
+def test_the_scenarios_command_lists_shows_and_removes_programs(
+    database: DatabaseConfig, command: Callable[..., Done]
+) -> None:
     async def fill(store: ProgramRepository) -> list[str]:
         hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
         return [(await store.save_program(each, WHOLE, MADE))[0] for each in (canonical_json(hostile), content(1))]

@@ -81,7 +81,7 @@ async def reported(health: StoreHealth) -> tuple[bool | None, str]:
     return state.reachable, state.why
 
 
-def test_a_postgresql_that_hangs_is_told_and_one_that_returns_serves_on(new_database: DatabaseFactory) -> None:
+def test_a_hanging_postgresql_is_reported_and_used_again_once_it_returns(new_database: DatabaseFactory) -> None:
     config = new_database("postgresql")
 
     async def work(store: ProgramRepository) -> None:
@@ -178,7 +178,7 @@ def locked(folder: Path) -> Iterator[None]:
             process.kill()
 
 
-def test_an_sqlite_file_that_another_process_locks_is_told(new_database: DatabaseFactory) -> None:
+def test_a_locked_sqlite_file_is_reported(new_database: DatabaseFactory) -> None:
     config = new_database("sqlite")
 
     async def work(store: ProgramRepository) -> None:
@@ -200,7 +200,7 @@ def test_an_sqlite_file_that_another_process_locks_is_told(new_database: Databas
     with_store(config, work)
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(new_database: DatabaseFactory) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_lost(new_database: DatabaseFactory) -> None:
     """SQLite itself says that the disk is full: its file may have no page more."""
     config = new_database("sqlite")
 
@@ -303,7 +303,7 @@ def test_a_server_does_not_start_with_an_emptied_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_is_emptied_or_replaced_under_a_server_is_told(
+def test_a_file_emptied_or_replaced_while_the_server_runs_is_reported(
     new_database: DatabaseFactory, replaced: bool
 ) -> None:
     config = new_database("sqlite")
@@ -329,7 +329,7 @@ def test_a_file_that_is_emptied_or_replaced_under_a_server_is_told(
     with_store(config, work)
 
 
-def test_a_server_that_ends_while_it_makes_its_file_leaves_none(
+def test_a_server_killed_while_creating_its_file_leaves_none(
     new_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config, real = new_database("sqlite"), module.migrate_schema

@@ -349,7 +349,7 @@ def test_nothing_that_a_program_says_is_in_the_log(world: World, line: str) -> N
 
 
 @pytest.mark.parametrize("status", ["stopped", "raised", "refused"])
-def test_an_outcome_without_its_reason_is_not_believed(world: World, status: str) -> None:
+def test_an_outcome_without_its_reason_is_rejected(world: World, status: str) -> None:
     """The page reads `stopped.limit` of what was stopped."""
     end = END % f'{{"status":"{status}"}}'
     assert world.attack(f"(torch.os.write(4, {end}), torch.os._exit(0))").outcome.status == "crashed"

@@ -183,7 +183,7 @@ def unconfined() -> Iterator[World]:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_next_program_and_the_one_beside_find_a_fresh_world(world: World, name: str) -> None:
+def test_no_program_sees_state_left_by_another(world: World, name: str) -> None:
     change, shown = CHANGES[name]
     fresh = f"{START}print({shown})\n"
     before = world.first(fresh)
@@ -208,7 +208,7 @@ print(torch.seed() == torch.initial_seed(), torch.Generator().seed() > 0)
 SEEDED = "import random, numpy, torch\nfor one in (random.seed, numpy.random.seed, torch.manual_seed): one(0)\n"
 
 
-def test_counts_begin_where_those_of_plain_python_do(world: World) -> None:
+def test_counters_begin_where_plain_pythons_do(world: World) -> None:
     """Whatever the workers ran before to be quick."""
     plain = subprocess.run([sys.executable, "-c", SEEDED + COUNTED], capture_output=True, text=True, check=True)
     for _ in range(AGAIN):

@@ -132,7 +132,7 @@ def test_what_python_runs_at_its_start_is_named(tmp_path: Path) -> None:
     assert said.endswith("; remove that file, or the package that it belongs to, from Gradbox's environment")
 
 
-def test_imports_are_pythons_own_again_afterwards(tmp_path: Path) -> None:
+def test_the_import_function_is_restored_afterwards(tmp_path: Path) -> None:
     code = """
     import builtins
     before = builtins.__import__

@@ -253,6 +253,19 @@ export class RunFacts {
     return this.stepsOfFinalException[0] ?? -1;
   }
 
+  /**
+   * Whether the program came to its end, or to an `assert` of its own that failed outside of any loop: only then what
+   * did not happen never did.
+   */
+  get ranToItsEnd(): boolean {
+    if (this.trace.outcome.status === "finished") return true;
+    if (this.error?.type !== "AssertionError") return false;
+    const statements = this.stepsOfFinalException.map(
+      (step) => this.trace.program.statements?.[this.steps[step].stmt ?? -1],
+    );
+    return statements[0]?.kind === "Assert" && statements.every((each) => each && (each.loop ?? null) === null);
+  }
+
   /** The operation of torch that raised the error, where it was one. */
   get failedOperation(): Operation | null {
     for (const step of this.stepsOfFinalException) {

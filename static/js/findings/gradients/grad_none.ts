@@ -241,7 +241,7 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
  * theirs: the first of each module. Where the loop was thinned, what came in between would show in their numbers.
  */
 function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
-  if (steps.length < 2 || facts.trace.outcome.status !== "finished") return [];
+  if (steps.length < 2 || !facts.ranToItsEnd) return [];
   const history = tensorHistoryOf(facts);
   const step = steps[steps.length - 1];
   const isNeverReached = (uid: string) => {

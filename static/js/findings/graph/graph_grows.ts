@@ -179,8 +179,8 @@ function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boo
 }
 
 /** Whether every step was recorded, to the end: what a step that was left out walked is not known. */
-function isRecordedWhole({ trace, steps }: RunFacts) {
-  return trace.outcome.status === "finished" && !steps.some(({ skipped }) => skipped);
+function isRecordedWhole({ ranToItsEnd, steps }: RunFacts) {
+  return ranToItsEnd && !steps.some(({ skipped }) => skipped);
 }
 
 /** Whether nodes lead to leaves, not to another node, and no backward visited one of them. */

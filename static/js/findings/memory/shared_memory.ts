@@ -19,6 +19,7 @@ import {
   comparisonOperators,
   firstNameOf,
   methodCalls,
+  pathText,
   receiver,
   rootName,
 } from "../../syntax/expressions.ts";
@@ -557,7 +558,15 @@ function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: stri
   const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
-  return target ? codeFact(target) : facts.statementFact(step);
+  return target ? codeFact(itemWritten(facts, step, target) ?? target) : facts.statementFact(step);
+}
+
+/** The path of a list's or a dict's item that is a tensor, which a statement writes: a list itself has no memory. */
+function itemWritten(facts: RunFacts, step: number, name: string): string | null {
+  const tree = facts.syntax(step);
+  const targets = tree ? assignments(tree).map(({ target }) => target) : [];
+  const item = targets.find((target) => rootName(target) === name && resolveNode(facts, target, step));
+  return item ? pathText(item) : null;
 }
 
 /** The step since which both read the same memory. */

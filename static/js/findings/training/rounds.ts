@@ -82,5 +82,5 @@ export function numberFact(value: number): string {
  * Whether a run came to its end and nothing of it is missing behind the last step: only then something never happened.
  */
 export function isComplete(facts: RunFacts) {
-  return facts.trace.outcome.status === "finished";
+  return facts.ranToItsEnd;
 }

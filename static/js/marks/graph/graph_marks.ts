@@ -25,7 +25,8 @@ export function graphMarks(
   const { labels } = stepFacts;
   const body: VNode[] = [];
   const emptyX = (pane.overview?.map.left ?? 0) + 14;
-  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: emptyX, y: 20 }, labels.noGraph));
+  const emptyText = stepFacts.hadGraph ? labels.graphGone : labels.noGraph;
+  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: emptyX, y: 20 }, emptyText));
   if (pane.overview) {
     const { map, focus } = pane.overview;
     const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
