@@ -7,6 +7,7 @@ import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts"
 import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type Cut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
+import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 /** Where the program calls a module or a function, or runs operations itself. */
@@ -226,7 +227,7 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: Place[] = [];
     const name = this.nameOf(unit, path, parent);
-    const isLoop = kind === "line" && LOOPS.test(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    const isLoop = kind === "line" && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
     return {
       key,
       kind,
@@ -246,14 +247,14 @@ class NetBuilder {
 
   nameOf(unit: Unit, path: string | null, parent: Place | null): string {
     if (unit.kind === "function") return `${unit.name}()`;
-    if (unit.kind === "line") return lineLabel(this.lines[unit.line - 1] ?? "");
+    if (unit.kind === "line")
+      return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
     if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
     const prefix = outer?.path ?? "";
-    return path && prefix && path !== prefix && path.startsWith(prefix)
-      ? path.slice(prefix.length).replace(/^\./, "")
-      : (path ?? "");
+    if (!path || !prefix || path === prefix || !path.startsWith(prefix)) return path ?? "";
+    return path.slice(prefix.length + Number(path[prefix.length] === "."));
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */
@@ -357,13 +358,13 @@ export function nodesOf(unit: Unit): string[] {
   return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOf)] : [...unit.nodes];
 }
 
-const LOOPS = /^(For|AsyncFor|While)$/;
-const ASSIGNED = /^([\w.[\], *()]+?)\s*(?::[^=]*)?(?:[-+*/@|&%]|\/\/|\*\*)?=(?!=)/;
+const LOOPS = new Set(["For", "AsyncFor", "While"]);
+const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
 const MAX_LABEL = 14;
 
-/** What a line is called: the names that it assigns, `return`, else its beginning. */
-function lineLabel(line: string): string {
-  const text = line.trim();
-  const label = /^return\b/.test(text) ? "return" : (ASSIGNED.exec(text)?.[1] ?? text);
+/** What a statement is called: what it assigns to, `return`, else the beginning of its line. */
+function lineLabel(tree: SyntaxNode | null, line: string): string {
+  const assigned = tree && ASSIGNMENTS.has(tree.kind) ? tree.children[0].text : null;
+  const label = tree?.kind === "Return" ? "return" : (assigned ?? line.trim());
   return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label;
 }

@@ -78,7 +78,7 @@ function keyText(key: SyntaxNode) {
  * The dotted path that an expression leads to where that begins at an import or at what Python has itself:
  * `torch.nn.functional.relu` for `F.relu`, `builtins.print` for `print`.
  */
-function importedPath(node: SyntaxNode | null): string | null {
+export function importedPath(node: SyntaxNode | null): string | null {
   const attributes: Literal[] = [];
   for (let inner = node; inner; inner = inner.children[0]) {
     if (inner.kind === "Name") return inner.path && [inner.path, ...attributes.reverse()].join(".");
@@ -101,10 +101,11 @@ export function calleePath(call: SyntaxNode): string | null {
   return importedPath(part(call, "func"));
 }
 
-/** The last word of what a call calls: `backward` of `loss.backward()`, `relu` of `F.relu(x)`; else empty. */
+/** The last word of what a call calls: `backward` of `loss.backward()`, `relu` of `F.relu(x)`, as imported. */
 export function calleeName(call: SyntaxNode): string {
   const func = part(call, "func");
-  return func?.kind === "Attribute" || func?.kind === "Name" ? String(func.value) : "";
+  const isNamed = func?.kind === "Attribute" || func?.kind === "Name";
+  return isNamed ? (func.path?.split(".").at(-1) ?? String(func.value)) : "";
 }
 
 /** How what a call calls is named where it is defined: `relu` of `r(x)` after `from torch import relu as r`. */

@@ -3,6 +3,8 @@
 import { findScalarSeries, NUMBER_PATTERN, parseNumberText, wordBefore } from "../trace/scalar_series.ts";
 import { recordedRounds } from "../trace/steps/training_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
+import { argument, isOfTorch, methodCalls, receiver } from "../syntax/expressions.ts";
+import { statementTree } from "../syntax/tree.ts";
 import type { Trace } from "../trace/wire.ts";
 
 interface RoundPoint {
@@ -34,9 +36,9 @@ export function numberOf(value: unknown): number | null {
 
 /** What a backward began at, as its statement says it; null where it doesn't say it. */
 function lossName(trace: Trace, stmt: number | null, root: number): string | null {
-  const place = trace.program.statements?.[stmt ?? -1];
-  const line = place ? (trace.program.source.split("\n")[place.line - 1] ?? "") : "";
-  const name = /^\s*(?:if .*?:\s*)?(.+?)\.backward\(/.exec(line)?.[1];
+  const [call] = methodCalls(statementTree(trace.program, stmt), "backward");
+  const object = call ? receiver(call) : null;
+  const name = (isOfTorch(object) ? argument(call, "tensors", 0) : object)?.text;
   if (name) return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
   return root ? `loss ${root}` : null;
 }

@@ -2,16 +2,18 @@
 
 import { findEntity } from "../../trace/entities.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
+import { argument, calleePath, callsIn, literal } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
-const CHECKPOINT_CALL = /\bcheckpoint(?:_sequential)?\(/;
-const NON_REENTRANT_ARGUMENT = /\buse_reentrant\s*=\s*False\b/;
+const CHECKPOINTS = new Set(["checkpoint", "checkpoint_sequential"].map((name) => `torch.utils.checkpoint.${name}`));
 
 /** Where a statement under `no_grad` lies within functions that a checkpoint called, the step that ends the
  * checkpoint's statement; the same step where the statement itself is one; null where none is. */
 export function checkpointEndStep(facts: RunFacts, step: number) {
   const isReentrantCall = (at: number) =>
-    CHECKPOINT_CALL.test(facts.statementCode(at)) && !NON_REENTRANT_ARGUMENT.test(facts.statementCode(at));
+    callsIn(facts.syntax(at)).some(
+      (call) => CHECKPOINTS.has(calleePath(call) ?? "") && literal(argument(call, "use_reentrant")) !== false,
+    );
   if (isReentrantCall(step)) return step;
   if (whatTurnedGradModeOffAt(facts, step)) return null;
   const entities = facts.stateAt(step);

@@ -4,11 +4,13 @@
 
 import { customFunctionName, forwardCall } from "../facts/function_call.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
+import { part, parts, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
-const FUNCTION_INSTANCE_ERROR = /^'(\w+)' object (?:has no attribute|is not)/;
+const FUNCTION_INSTANCE_ERROR = /^'([^']+)' object (?:has no attribute|is not)/;
 
 export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
   return [...nonStaticMethods(facts), ...functionsNotApplied(facts), ...savedThenWritten(facts)];
@@ -17,11 +19,10 @@ export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
 /** An instance of a function was used as if it were its result: `F(x)` makes one, `F.apply(x)` computes. */
 function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const name = FUNCTION_INSTANCE_ERROR.exec(facts.error?.message ?? "")?.[1] ?? "";
-  const classLine = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
-  if (!name || classLine < 0) return [];
-  const callPattern = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
-  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callPattern.test(facts.statementCode(i)));
-  if (step < 0 || /^class\b/.test(facts.statementCode(step))) return [];
+  if (!statementTrees(facts.trace.program).some((tree) => isFunctionClass(tree) && tree?.value === name)) return [];
+  const isInstance = (call: SyntaxNode) => pathText(part(call, "func")) === name && call.children.length > 1;
+  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
+  if (step < 0) return [];
   const findingFacts = { function: { code: name }, x: { code: name }, code: facts.statementFact(step) };
   const used = chainLink(facts.place(facts.errorStep), "checked", {
     ...findingFacts,
@@ -41,18 +42,28 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   ];
 }
 
+/** Whether a statement makes a class of `torch.autograd.Function`. */
+function isFunctionClass(tree: SyntaxNode | null) {
+  return parts(tree, "bases").some((base) => importedPath(base)?.endsWith(".Function"));
+}
+
 /** A function of the old style: its methods are not static, and an instance of it is called. */
 function nonStaticMethods(facts: RunFacts): Diagnosis[] {
   const { error } = facts;
   if (!error || !LEGACY_FUNCTION_ERROR.test(error.message)) return [];
   const step = facts.errorStep;
-  const forwardLine = facts.source.findIndex(
-    (text, k) => /^\s+def forward\(/.test(text) && !/@staticmethod/.test(facts.source[k - 1] ?? ""),
+  const { program } = facts.trace;
+  const classAround = (stmt: number) => statementTree(program, program.statements?.[stmt].parent);
+  const forward = statementTrees(program).findIndex(
+    (tree, k) =>
+      tree?.kind === "FunctionDef" &&
+      tree.value === "forward" &&
+      isFunctionClass(classAround(k)) &&
+      !parts(tree, "decorator_list").some((node) => importedPath(node) === "builtins.staticmethod"),
   );
-  const classLine = facts.source.findLastIndex((text, k) => k < forwardLine && /^\s*class\s/.test(text));
-  const name = /class\s+(\w+)/.exec(facts.source[classLine] ?? "")?.[1];
-  if (forwardLine < 0 || !name) return [];
-  const cause = { line: forwardLine + 1, step };
+  if (forward < 0) return [];
+  const name = String(classAround(forward)?.value);
+  const cause = { line: program.statements?.[forward].line ?? 0, step };
   const findingFacts = {
     function: { code: name },
     forward: { code: "forward" },
@@ -93,9 +104,8 @@ function writeAfterSave(
 ): { uid: string; saved: number; written: number } | null {
   for (let saved = start; saved <= end; saved++) {
     if (facts.steps[saved].frame !== frame) continue;
-    const names = /save_for_backward\(([^()]*)\)/.exec(facts.statementCode(saved))?.[1]?.split(",") ?? [];
-    for (const name of names) {
-      const uid = resolvePath(facts, name.trim(), saved);
+    for (const node of methodCalls(facts.syntax(saved), "save_for_backward").flatMap(positionalArguments)) {
+      const uid = resolveNode(facts, node, saved);
       const storageUid = facts.handle(uid, saved)?.storage;
       const { depth } = facts.steps[saved];
       const write = facts

@@ -7,6 +7,8 @@ import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { parts, statementTree } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { forwardCall, customFunctionName } from "../facts/function_call.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -37,12 +39,11 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
   if (!write || !custom) return [];
   const { step, op } = write;
   const isModuleHook = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
-  const registrationStep = isModuleHook ? lastFullBackwardHookStep(facts, step) : null;
-  const cause = registrationStep ?? step;
-  const module =
-    registrationStep === null
-      ? ""
-      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.statementCode(registrationStep))?.[1] ?? "");
+  const registrationStep = isModuleHook
+    ? facts.steps.findLastIndex(({ kind }, i) => i <= step && kind === "statement" && hookRegistration(facts, i))
+    : -1;
+  const cause = registrationStep < 0 ? step : registrationStep;
+  const module = registrationStep < 0 ? null : pathText(hookRegistration(facts, registrationStep));
   const findingFacts = {
     x: module ? { code: module } : facts.nameFact(custom.handle, step),
     write: operationName(op.name),
@@ -50,7 +51,7 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
     code: facts.statementFact(step),
   };
   const chain = [chainLink(facts.place(step), "checked", findingFacts, [custom.handle])];
-  if (registrationStep !== null)
+  if (registrationStep >= 0)
     chain.unshift(
       chainLink(
         facts.place(registrationStep),
@@ -72,12 +73,10 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** The last step that registered a full backward hook. */
-function lastFullBackwardHookStep(facts: RunFacts, step: number) {
-  for (let i = step; i >= 0; i--)
-    if (/\.register_full_backward(_pre)?_hook\(/.test(facts.statementCode(i)) && facts.steps[i].kind === "statement")
-      return i;
-  return null;
+/** On what a step registers a full backward hook. */
+function hookRegistration(facts: RunFacts, step: number) {
+  const methods = ["register_full_backward_hook", "register_full_backward_pre_hook"];
+  return methodCalls(facts.syntax(step), ...methods).map(receiver)[0] ?? null;
 }
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. */
@@ -128,7 +127,7 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
 function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   const { message = "" } = facts.error ?? {};
   if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
-  const marked = functionsMarkedOnce(facts.source).filter(({ name }) => nodeUidOfFunction(facts, name));
+  const marked = functionsMarkedOnce(facts).filter(({ name }) => nodeUidOfFunction(facts, name));
   const [{ name, line } = { name: "", line: 0 }] = marked;
   const node = nodeUidOfFunction(facts, name);
   const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
@@ -164,11 +163,13 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
 }
 
 /** The Functions of the program whose backward has the mark, each with its line. */
-function functionsMarkedOnce(source: string[]): { name: string; line: number }[] {
-  let name = "";
-  return source.flatMap((text, k) => {
-    name = /^\s*class\s+(\w+)/.exec(text)?.[1] ?? name;
-    return name && /^\s*@(?:\w+\.)*once_differentiable\b/.test(text) ? [{ name, line: k + 1 }] : [];
+function functionsMarkedOnce({ trace: { program } }: RunFacts): { name: string; line: number }[] {
+  return (program.statements ?? []).flatMap(({ parent }, stmt) => {
+    const around = statementTree(program, parent);
+    const marks = parts(statementTree(program, stmt), "decorator_list").filter((node) =>
+      importedPath(node)?.endsWith(".once_differentiable"),
+    );
+    return around?.kind === "ClassDef" ? marks.map(({ line }) => ({ name: String(around.value), line })) : [];
   });
 }
 

@@ -1,6 +1,9 @@
 /** Which line turned the recording of gradients off: a `with` block, a decorator, or a switch that was left off. */
 
+import { calleePath, callsIn, importedPath } from "../../syntax/expressions.ts";
+import { part, parts, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { Delta } from "../../trace/wire.ts";
 
 interface GradModeSwitchedOff {
   line: number;
@@ -10,7 +13,7 @@ interface GradModeSwitchedOff {
   isSwitch: boolean;
 }
 
-const GRAD_OFF_DECORATOR = /^\s*@\S*(?:no_grad|inference_mode|set_grad_enabled)/;
+const TURN_GRAD_OFF = ["no_grad", "inference_mode", "set_grad_enabled"];
 
 /** What had turned grad mode off at a step. */
 export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradModeSwitchedOff | null {
@@ -22,12 +25,27 @@ export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradMode
   const { kind, set } = facts.steps[offStep];
   if (kind === "call") {
     const frame = Object.entries(set).find(([uid, fields]) => uid[0] === "f" && fields.kind)?.[1];
-    const decoratorIndex = facts.source.findIndex((text) => text.trimStart().startsWith(`def ${frame?.name}(`)) - 1;
-    if (!GRAD_OFF_DECORATOR.test(facts.source[decoratorIndex] ?? "")) return null;
-    return { line: decoratorIndex + 1, step: offStep, code: facts.source[decoratorIndex].trim(), isSwitch: false };
+    const decorator = frame && gradOffDecorator(facts, frame);
+    return decorator ? { line: decorator.line, step: offStep, code: `@${decorator.text}`, isSwitch: false } : null;
   }
-  const code = facts.statementCode(offStep);
-  return { ...facts.place(offStep), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
+  const isSwitch = callsIn(facts.syntax(offStep)).some((call) => lastWord(calleePath(call)) === "set_grad_enabled");
+  return {
+    ...facts.place(offStep),
+    code: facts.statementCode(offStep),
+    isSwitch: isSwitch && kind === "statement",
+  };
+}
+
+/** What turns grad mode off in the function whose frame has a name and a line. */
+function gradOffDecorator(facts: RunFacts, { name, line }: Delta): SyntaxNode | undefined {
+  return statementTrees(facts.trace.program)
+    .filter((tree) => tree?.kind.endsWith("FunctionDef") && tree.value === name && tree.line === line)
+    .flatMap((tree) => parts(tree, "decorator_list"))
+    .find((node) => TURN_GRAD_OFF.includes(lastWord(importedPath(part(node, "func") ?? node))));
+}
+
+function lastWord(path: string | null) {
+  return path?.split(".").at(-1) ?? "";
 }
 
 function isGradModeOff(grad: unknown) {

@@ -9,6 +9,8 @@ import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { attributeRead, isOfTorch } from "../../syntax/expressions.ts";
+import { walk } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -98,10 +100,15 @@ function ownFunctionVisited(facts: RunFacts, backwardUid: string) {
   return nodes.find((node) => facts.scan.initialFields(node)?.custom === true);
 }
 
+function readsData(facts: RunFacts, step: number) {
+  const tree = facts.syntax(step);
+  return tree && [...walk(tree)].some((node) => attributeRead(node)?.attribute === "data" && !isOfTorch(node));
+}
+
 /** Where and why a history ends, by what the statement says where the trace has less. */
 function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
   const { reason, step } = cut;
-  if (reason === "detach" && /\.data\b/.test(facts.statementCode(step))) return { ...cut, reason: "data" };
+  if (reason === "detach" && readsData(facts, step)) return { ...cut, reason: "data" };
   const checkpoint = reason === "no_grad" ? checkpointEndStep(facts, step) : null;
   return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
 }

@@ -1,15 +1,20 @@
 /** A loss that is a Python number when `backward()` is asked of it: it left the graph, or never came into it. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments } from "../../syntax/statements.ts";
+import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
+const pathsFilledBy = new WeakMap<SyntaxNode, string[]>();
 const NUMBER_CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
 export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
   const type = NO_BACKWARD_ERROR.exec(facts.error?.message ?? "")?.[1];
   const step = facts.errorStep;
-  const name = /(\w+)\.backward\(/.exec(facts.statementCode(step))?.[1];
+  const [backward] = methodCalls(facts.syntax(step), "backward");
+  const name = backward && pathText(receiver(backward));
   const frameUid = facts.steps[step]?.frame;
   const binding = facts.scan.meaningsByName.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
   if (!type || !name || !binding) return [];
@@ -49,15 +54,24 @@ export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
 
 /** The last time that a tensor was made a number or an array, of which the statement at a step makes its value. */
 export function lastNumberConversion(facts: RunFacts, step: number) {
-  const names = new Set(facts.statementCode(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
+  const tree = facts.syntax(step);
+  const paths = new Set(tree ? [...walk(tree)].map(pathText) : []);
   return facts.eventsOfKind("path_cut").findLast((event) => {
-    if (!NUMBER_CONVERSIONS.has(event.reason)) return false;
-    if (event.step === step) return true;
-    const boundNames = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
-    const filledContainer = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
-      facts.statementCode(event.step),
-    );
-    if (filledContainer) boundNames.push(filledContainer[1]);
-    return event.step < step && boundNames.some((name) => names.has(name));
+    if (!NUMBER_CONVERSIONS.has(event.reason) || event.step > step) return false;
+    const { set, frame } = facts.steps[event.step];
+    const names = [...Object.keys(set?.[frame ?? ""]?.vars ?? {}), ...pathsFilled(facts.syntax(event.step))];
+    return event.step === step || names.some((path) => paths.has(path));
   });
+}
+
+/** The attributes that a statement gives a value to, and the containers that it puts something in. */
+function pathsFilled(tree: SyntaxNode | null): string[] {
+  if (!tree) return [];
+  const known = pathsFilledBy.get(tree);
+  if (known) return known;
+  const targets = assignments(tree).map(({ target }) => (target.kind === "Subscript" ? target.children[0] : target));
+  const containers = methodCalls(tree, "append", "extend", "insert").map(receiver);
+  const paths = [...targets, ...containers].map(pathText).filter((path) => path !== null);
+  pathsFilledBy.set(tree, paths);
+  return paths;
 }

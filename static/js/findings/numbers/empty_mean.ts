@@ -5,6 +5,7 @@
 
 import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { argument, callsIn, literal } from "../../syntax/expressions.ts";
 import type { Fact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -28,7 +29,7 @@ export function emptyMeanOf(facts: RunFacts, op: Operation): EmptyMean | null {
   if (TARGET_LOSSES.test(name) && target) {
     const targets = cellsOf(facts, target, op.step);
     const index = ignoreIndexOf(facts, op);
-    if (targets?.length && targets.every((cell) => cell === index))
+    if (index !== null && targets?.length && targets.every((cell) => cell === index))
       return { variant: "ignored", uid: target, facts: { index, n: targets.length } };
   }
   const size = first ? facts.tensor(first, op.step)?.shape?.reduce((product, n) => product * n, 1) : undefined;
@@ -42,13 +43,19 @@ function cellsOf(facts: RunFacts, uid: string, step: number) {
   return handle ? cellsReadBy(facts.stateAt(step), handle)?.map(cellAsNumber) : undefined;
 }
 
-/** The target that a loss does not count: its node says, else the text of the statement, else it is torch's own. */
-function ignoreIndexOf(facts: RunFacts, op: Operation): number {
+/**
+ * The target that a loss does not count: its node says, else the statement, else it is torch's own; null where the
+ * statement is unknown, or has no number there.
+ */
+function ignoreIndexOf(facts: RunFacts, op: Operation): number | null {
   const nodeUid = facts.tensor(op.outputs[0], op.step)?.grad_fn;
   const ofNode = facts.node(nodeUid, op.step)?.attrs?.ignore_index;
   if (typeof ofNode === "number") return ofNode;
   if (typeof ofNode === "object" && ofNode && "$i" in ofNode)
     return Number(BigInt.asIntN(64, BigInt(String(ofNode.$i))));
-  const written = /ignore_index\s*=\s*(-?\d+)/.exec(facts.statementCode(op.step))?.[1];
-  return written === undefined ? DEFAULT_IGNORE_INDEX : Number(written);
+  const tree = facts.syntax(op.step);
+  if (!tree) return null;
+  const [written] = callsIn(tree).flatMap((call) => argument(call, "ignore_index") ?? []);
+  const index = written ? literal(written) : DEFAULT_IGNORE_INDEX;
+  return typeof index === "number" ? index : null;
 }

@@ -4,6 +4,8 @@ import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagno
 import { diagnoseFractionsCut } from "./fractions_cut.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { literal } from "../../syntax/expressions.ts";
+import { nodesOfKind, part } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -84,11 +86,13 @@ function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: numb
 
 /** A number that the statement writes out as the second operand. */
 function constantOperand(facts: RunFacts, op: Operation, name: string): number[] | null {
-  const sign = { add: "\\+", sub: "-", mul: "\\*" }[name];
-  const literals = [
-    ...facts.statementCode(op.step).matchAll(new RegExp(`[\\w\\])]\\s*${sign}=?\\s*(\\d+)(?![\\w.])`, "g")),
-  ];
-  return literals.length === 1 ? [Number(literals[0][1])] : null;
+  const sign = { add: "+", sub: "-", mul: "*" }[name];
+  const operations = nodesOfKind(facts.syntax(op.step), "BinOp", "AugAssign").filter(({ value }) => value === sign);
+  const numbers = operations.flatMap((node) => {
+    const number = literal(node) === undefined ? literal(part(node, node.kind === "BinOp" ? "right" : "value")) : null;
+    return Number.isInteger(number) ? [Number(number)] : [];
+  });
+  return numbers.length === 1 ? numbers : null;
 }
 
 function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string, element: WrappedElement): Diagnosis {

@@ -4,6 +4,8 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments, expressionOf } from "../../syntax/statements.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -12,7 +14,6 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
 ];
 
-const BACKWARD = /^([A-Za-z_]\w*)\.backward\(/;
 const MIN_DROPPED = 2;
 
 /** the loss that trained, and those of the same statement before it that did not */
@@ -43,14 +44,17 @@ function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
  */
 function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
   const [root] = call.roots;
-  const name = BACKWARD.exec(facts.statementCode(call.step))?.[1];
+  const tree = facts.syntax(call.step);
+  const [backward] = methodCalls(tree && expressionOf(tree), "backward");
+  const name = backward ? pathText(receiver(backward)) : null;
   const last = root ? facts.producingOperation(root) : undefined;
   if (!name || !last || call.roots.length !== 1) return null;
   const [at, outer] = [facts.steps[last.step], facts.steps[call.step]];
   const [inner, round] = [at.iter ?? [], outer.iter ?? []];
   if (at.frame !== outer.frame || inner.length !== round.length + 1 || round.some((k, i) => inner[i] !== k))
     return null;
-  if (!new RegExp(`^${name}\\s*=[^=]`).test(facts.statementCode(last.step))) return null;
+  const made = facts.syntax(last.step);
+  if (!made || !assignments(made).some(({ target, operator }) => !operator && pathText(target) === name)) return null;
   const dropped: Operation[] = [];
   for (let step = last.step - 1; step >= 0; step--) {
     const { stmt, frame, iter = [], skipped } = facts.steps[step];

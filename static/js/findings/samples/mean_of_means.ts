@@ -4,17 +4,26 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
+import {
+  calleeName,
+  calleePath,
+  callsIn,
+  literal,
+  pathText,
+  positionalArguments,
+  receiver,
+} from "../../syntax/expressions.ts";
+import { assignments, expressionOf, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
+import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans }];
 
-const ADDED_NUMBER = /^([A-Za-z_][\w.]*)\s*\+=\s*(?:float\()?[A-Za-z_][\w.]*(?:\.item\(\)|\))$/;
-const APPENDED_NUMBER = /^([A-Za-z_][\w.]*)\.append\(\s*(?:float\()?[A-Za-z_][\w.]*(?:\.item\(\)|\))\s*\)$/;
 const MEAN_LOSS =
   /^(?:nll_loss\w*|cross_entropy_loss|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*|mean)$/;
-const OTHER_REDUCTION = /reduction\s*=\s*['"](?:sum|none)|size_average/;
+const MAKE_ARRAYS = new Set(["tensor", "as_tensor", "array", "asarray"]);
 /** Less is not worth a word. */
 const MIN_DIFFERENCE = 0.005;
 
@@ -26,15 +35,19 @@ interface BatchMean {
   value: number;
 }
 
-interface MeanOfMeans {
+/** The numbers that a loop adds up, or keeps in a list, under a name. */
+interface Gathered {
   name: string;
   isList: boolean;
   means: BatchMean[];
+}
+
+interface MeanOfMeans extends Gathered {
   step: number;
 }
 
 function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
-  if (OTHER_REDUCTION.test(facts.trace.program.source)) return [];
+  if (statementTrees(facts.trace.program).some(mayReduceOtherwise)) return [];
   const found = meansOfMeans(facts);
   /** by line */
   const out = new Map<number, Diagnosis>();
@@ -46,45 +59,59 @@ function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
+/** Whether a statement asks for a loss that is no mean, or is unknown. */
+function mayReduceOtherwise(tree: SyntaxNode | null) {
+  const isOther = ({ value, children: [given] }: SyntaxNode) =>
+    value === "size_average" || (value === "reduction" && literal(given) !== "mean");
+  return tree === null || nodesOfKind(tree, "keyword").some(isOther);
+}
+
 /** The numbers that a loop adds up or keeps, up to where the program divides them by their count. */
 function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
   const out: MeanOfMeans[] = [];
-  const open = new Map<string, { isList: boolean; means: BatchMean[] }>();
-  if (!facts.source.some((text) => /\+=|\.append\(/.test(text))) return [];
+  const open = new Map<string, Gathered>();
+  /** by statement */
+  const gatherings = statementTrees(facts.trace.program).map((tree) => tree && gatheredBy(tree));
+  if (!gatherings.some(Boolean)) return [];
   facts.steps.forEach(({ kind, skipped, stmt, frame }, step) => {
     if (skipped) open.clear();
-    if (kind !== "statement" && kind !== "return") return;
-    const code = facts.statementCode(step).replace(/\s+#.*$/, "");
-    const [added, appended] = [ADDED_NUMBER.exec(code), APPENDED_NUMBER.exec(code)];
-    const name = added?.[1] ?? appended?.[1];
-    if (name) {
-      const key = `${frame} ${name}`;
+    const tree = facts.syntax(step);
+    if (!tree || (kind !== "statement" && kind !== "return")) return;
+    const gathering = gatherings[stmt ?? -1];
+    if (gathering) {
+      const key = `${frame} ${gathering.name}`;
       const mean = batchMeanAt(facts, step);
       const known = open.get(key);
       if (!mean) open.delete(key);
       else if (known) known.means.push(mean);
-      else open.set(key, { isList: Boolean(appended), means: [mean] });
+      else open.set(key, { ...gathering, means: [mean] });
       return;
     }
-    for (const [key, { isList, means }] of open) {
-      const [of, path] = key.split(" ");
-      if (of !== frame) continue;
-      if (new RegExp(`^${escaped(path)}\\s*=(?!=)`).test(code)) open.delete(key);
-      else if (
-        means.length > 1 &&
-        facts.steps[means[0].step].stmt !== stmt &&
-        isDivided(facts, code, path, isList, means, step)
-      ) {
-        out.push({ name: path, isList, means: [...means], step });
-        open.delete(key);
-      }
+    for (const [key, gathered] of open) {
+      const { name, means } = gathered;
+      if (facts.steps[means[0].step].frame !== frame) continue;
+      if (means.length > 1 && isDivided(facts, tree, gathered, step)) out.push({ ...gathered, step });
+      else if (!assignments(tree).some(({ target, operator }) => !operator && pathText(target) === name)) continue;
+      open.delete(key);
     }
   });
   return out;
 }
 
-function escaped(text: string) {
-  return text.replace(/[.[\]]/g, "\\$&");
+/** What a statement adds the number of a tensor to, or appends it to; null for other statements. */
+function gatheredBy(tree: SyntaxNode): Omit<Gathered, "means"> | null {
+  const call = expressionOf(tree);
+  const isList = call !== null && calleeName(call) === "append";
+  const [sum] = assignments(tree);
+  const added = isList ? positionalArguments(call)[0] : sum?.operator === "+" ? sum.value : null;
+  const name = isNumberOfTensor(added) ? pathText(isList ? receiver(call) : sum.target) : null;
+  return name === null ? null : { name, isList };
+}
+
+/** Whether an expression is `x.item()` or `float(x)`. */
+function isNumberOfTensor(node: SyntaxNode | null) {
+  if (node?.kind !== "Call") return false;
+  return pathText(calleeName(node) === "item" ? receiver(node) : argumentOf(node, "float")) !== null;
 }
 
 /** The mean whose number a statement takes, with as many samples as its operand has rows; null for anything else. */
@@ -105,40 +132,44 @@ function sizeOfMean(facts: RunFacts, op: Operation) {
 }
 
 /** Whether a statement divides by how many means there are. */
-function isDivided(facts: RunFacts, code: string, path: string, isList: boolean, means: BatchMean[], step: number) {
-  const name = escaped(path);
-  if (isList)
-    return (
-      new RegExp(`\\bsum\\(\\s*${name}\\s*\\)\\s*/\\s*len\\(\\s*${name}\\s*\\)`).test(code) ||
-      new RegExp(`\\bmean\\(\\s*(?:torch\\.tensor\\(\\s*|np\\.array\\(\\s*)?${name}\\b`).test(code)
-    );
-  const divisor = new RegExp(
-    `(?<![\\w.])${name}\\s*/=?\\s*(len\\(\\s*[\\w.]+\\s*\\)|\\(?\\s*[A-Za-z_]\\w*\\s*\\+\\s*1\\s*\\)?|\\w+)`,
-  ).exec(code)?.[1];
-  if (!divisor) return false;
-  const iterated = /^len\(\s*([\w.]+)\s*\)$/.exec(divisor)?.[1];
-  if (iterated)
-    return loopHeadsAround(facts, means[0].step).some((head) =>
-      new RegExp(`\\bin\\b.*(?<![\\w.])${escaped(iterated)}\\b(?!\\.dataset)`).test(head),
-    );
-  const [, variable, plus] = /^\(?\s*(\w+)\s*(\+\s*1)?/.exec(divisor) ?? [];
-  const number = /^\d+$/.test(variable) ? Number(variable) : numberOfName(facts, variable, step);
-  return number !== null && number + (plus ? 1 : 0) === means.length;
+function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: Gathered, step: number) {
+  const { program } = facts.trace;
+  const isGathered = (node: SyntaxNode | null) => pathText(node) === name;
+  if (isList && callsIn(tree).some((call) => calleeName(call) === "mean" && isGathered(averaged(call)))) return true;
+  return nodesOfKind(tree, "BinOp", "AugAssign").some((node) => {
+    const [dividend, divisor] = node.children;
+    if (node.value !== "/") return false;
+    if (isList) return isGathered(argumentOf(dividend, "sum")) && isGathered(argumentOf(divisor, "len"));
+    if (!isGathered(dividend)) return false;
+    const iterated = pathText(argumentOf(divisor, "len"));
+    if (iterated === null) return numberOf(facts, divisor, step) === means.length;
+    return [...statementsAround(program, facts.steps[means[0].step].stmt ?? -1)].some((stmt) => {
+      const loop = loopHead(statementTree(program, stmt));
+      return loop && pathsIn(loop.iterable).some((path) => pathText(path) === iterated);
+    });
+  });
 }
 
-function loopHeadsAround(facts: RunFacts, step: number) {
-  const { frame } = facts.steps[step];
-  const heads = new Set<string>();
-  for (let i = step; i >= 0 && heads.size < 4; i--)
-    if (facts.steps[i].kind === "head" && facts.steps[i].frame === frame) heads.add(facts.statementCode(i));
-  return [...heads];
+/** What a call of `mean` is of, also where a tensor or an array is made of it. */
+function averaged(call: SyntaxNode) {
+  const given = positionalArguments(call)[0] ?? receiver(call);
+  return given?.kind === "Call" && MAKE_ARRAYS.has(calleeName(given)) ? positionalArguments(given)[0] : given;
 }
 
-/** A whole number that a name of the frame means; null for anything else. */
-function numberOfName(facts: RunFacts, name: string, step: number) {
+/** What a function of Python's own is given, where an expression calls it. */
+function argumentOf(node: SyntaxNode, name: string) {
+  return node.kind === "Call" && calleePath(node) === `builtins.${name}` ? positionalArguments(node)[0] : null;
+}
+
+/** A number that is written, that a name of the frame means, or the sum of two; null for anything else. */
+function numberOf(facts: RunFacts, node: SyntaxNode, step: number): number | null {
   const frame = facts.stateAt(step).get(facts.steps[step].frame ?? "");
-  const value = frame?.kind === "frame" ? frame.vars.get(name) : undefined;
-  return typeof value === "number" ? value : null;
+  const isVariable = node.kind === "Name" && frame?.kind === "frame";
+  const value = isVariable ? frame.vars.get(String(node.value)) : literal(node);
+  if (typeof value === "number") return value;
+  if (node.kind !== "BinOp" || node.value !== "+") return null;
+  const [left, right] = node.children.map((operand) => numberOf(facts, operand, step));
+  return left === null || right === null ? null : left + right;
 }
 
 /** None where all batches are of one size, or it makes no difference. */

@@ -6,6 +6,8 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { argument, calleeName, callsIn, hasUnpackedArguments, isOfTorch, literal } from "../../syntax/expressions.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -21,7 +23,12 @@ const ELEMENTWISE = /^(?:log|neg|clamp|clamp_min|add|mul|div|pow|sqrt|exp|to|flo
 const KEEPS_ORDER = /^(?:view|reshape|_unsafe_view|unsqueeze|contiguous|clone|to|float|dropout|native_dropout)$/;
 const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
 const ELEMENTWISE_LOSS = /^(?:mse_loss|binary_cross_entropy\w*|kl_div|l1_loss|mul|sub)$/;
-const CHOICE_OF_CLASS = /\b(?:argmax|max|topk)\(\s*(?:[A-Za-z_][\w.]*\s*,\s*)?(?:dim\s*=\s*|axis\s*=\s*)?(?:1|-1)\b/;
+/** Operations that choose columns, each with the place of the dimension among the arguments of the method. */
+const CHOICES = new Map([
+  ["argmax", 0],
+  ["max", 0],
+  ["topk", 1],
+]);
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
 
@@ -101,13 +108,22 @@ function isReadByClass(facts: RunFacts, op: Operation, position: number, shape: 
       (facts.handle(op.inputs[1], op.step)?.shape ?? [])[0] === shape[0] &&
       attributeOfNode(facts, op) === 1
     );
-  if (/^(?:argmax|max|topk)$/.test(name)) return CHOICE_OF_CLASS.test(facts.statementCode(op.step));
+  if (CHOICES.has(name)) return callsIn(facts.syntax(op.step)).some(isChoiceOfClass);
   if (!ELEMENTWISE_LOSS.test(name) || op.inputs.length < 2) return false;
   const other = op.inputs[position === 0 ? 1 : 0];
   const numbers = numbersOfTensor(facts, other, op.step);
   if (!numbers || String(facts.handle(other, op.step)?.shape) !== String(shape)) return false;
   const isOneHot = numbers.every((number) => number === 0 || number === 1);
   return isOneHot && sumsAlong(numbers, shape, 1).every((sum) => sum === 1);
+}
+
+/** Whether a call takes the largest of each row. */
+function isChoiceOfClass(call: SyntaxNode) {
+  const position = CHOICES.get(calleeName(call));
+  if (position === undefined) return false;
+  const dim = argument(call, "dim", position + Number(isOfTorch(part(call, "func")))) ?? argument(call, "axis");
+  if (!dim) return calleeName(call) === "topk" && !hasUnpackedArguments(call);
+  return [1, -1].includes(Number(literal(dim)));
 }
 
 function attributeOfNode(facts: RunFacts, op: Operation) {

@@ -2,6 +2,8 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { calleeName, callsIn, isOfTorch, receiver } from "../../syntax/expressions.ts";
+import { part } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -13,17 +15,24 @@ export const FINDINGS: DiagnosisRow[] = [
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
-const CALL = /\.(view|reshape)\(|torch\.reshape\(/;
 
 function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
-  if (!facts.source.some((text) => CALL.test(text))) return [];
   /** by line */
   const byLine = new Map<number, Operation[]>();
   for (const op of facts.scan.operationsNamed(VIEW)) {
     const { line, visit } = facts.steps[op.step];
-    if (!visit && CALL.test(facts.statementCode(op.step))) addToList(byLine, line, op);
+    if (!visit && viewNameAt(facts, op.step)) addToList(byLine, line, op);
   }
   return [...byLine.values()].flatMap(([op]) => diagnosisOf(facts, op) ?? []);
+}
+
+/** What a step's statement calls to view a tensor in another shape, the innermost such call; null where it has none. */
+function viewNameAt(facts: RunFacts, step: number) {
+  const call = callsIn(facts.syntax(step)).findLast(
+    (each) =>
+      ["view", "reshape"].includes(calleeName(each)) && (receiver(each) !== null || isOfTorch(part(each, "func"))),
+  );
+  return call ? calleeName(call) : null;
 }
 
 function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
@@ -33,7 +42,7 @@ function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
   if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
   const order = axesInOrder(from, to);
   const x = facts.nameFact(op.inputs[0], op.step);
-  const call = codeFact(CALL.exec(facts.statementCode(op.step))?.[1] ?? "reshape");
+  const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
   const findingFacts = {
     x,
     call,
@@ -73,7 +82,7 @@ function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
     if (from.length !== 3 || from[0] < 2 || from[1] < 2 || to[0] !== from[1] || to.length < 2) continue;
     if (String(to) === String(from)) continue;
     const x = facts.nameFact(op.inputs[0], op.step);
-    const call = codeFact(CALL.exec(facts.statementCode(op.step))?.[1] ?? "reshape");
+    const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
     const findingFacts = {
       x,
       call,

@@ -32,12 +32,6 @@ const NOT_YET = new Set<string>([
   "findings/facts/run_facts.ts",
   "findings/facts/write_facts.ts",
   "findings/gradients/term_moves_nothing.ts",
-  "findings/graph/checkpoint_call.ts",
-  "findings/graph/custom_contract.ts",
-  "findings/graph/custom_function.ts",
-  "findings/graph/grad_mode.ts",
-  "findings/graph/no_graph.ts",
-  "findings/graph/number_loss.ts",
   "findings/modules/eval_dropout_active.ts",
   "findings/modules/eval_missing.ts",
   "findings/modules/layer_repeated.ts",
@@ -45,15 +39,7 @@ const NOT_YET = new Set<string>([
   "findings/modules/misspelled_flag.ts",
   "findings/modules/same_module.ts",
   "findings/modules/unregistered.ts",
-  "findings/numbers/empty_mean.ts",
-  "findings/numbers/integer_wrapped.ts",
-  "findings/samples/loss_of_last_batch.ts",
-  "findings/samples/mean_of_means.ts",
-  "findings/samples/samples_mixed.ts",
-  "findings/samples/view_swaps_axes.ts",
-  "nets/net_places.ts",
   "predict/card.ts",
-  "training/round_series.ts",
 ]);
 
 /** Whether a module reads a program's text, and has regular expressions. */

@@ -151,6 +151,7 @@ test("a call with its arguments, by name or by place", () => {
     "from torch.nn import functional as F\nF.softmax(x, -1)",
     "import torch as th\nth.nn.functional.softmax(input=x, dim=(-1))",
     "from torch.nn.functional import softmax\nsoftmax(\n  x,\n  dim=1 - 2,\n)",
+    "from torch.nn.functional import softmax as 概率\n概率(x, dim=-1)",
   ).map((tree) => callsIn(tree)[0]);
   for (const call of calls) {
     assert.equal(calleePath(call), "torch.nn.functional.softmax");
