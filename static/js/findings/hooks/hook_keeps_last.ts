@@ -6,6 +6,8 @@
 import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
+import { rootName } from "../../syntax/expressions.ts";
+import { assignments } from "../../syntax/statements.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -14,9 +16,10 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
 ];
 
-/** a write of a hook into a dict */
+/** a write of a hook into a dict; root: the name through which it writes */
 interface StoredOutput {
   step: number;
+  root: string;
   dict: string;
   key: string;
   value: string;
@@ -49,7 +52,11 @@ function storedOutputs(facts: RunFacts): StoredOutput[] {
   const out: StoredOutput[] = [];
   for (const { uid: dict, step, fields } of facts.index.objectChanges) {
     const { frame, kind } = facts.steps[step];
-    if (!fields.items || kind !== "statement" || !/\[[^\]]+\]\s*=[^=]/.test(facts.statementCode(step))) continue;
+    if (!fields.items || kind !== "statement") continue;
+    const tree = facts.syntax(step);
+    const stored = tree && assignments(tree).find(({ target }) => target.kind === "Subscript");
+    const root = rootName(stored?.target ?? null);
+    if (!root) continue;
     const call = facts.scan.initialFields(frame);
     const args = Object.values(call?.vars ?? {}).map(referencedUid);
     const [module, , output] = args;
@@ -59,7 +66,7 @@ function storedOutputs(facts: RunFacts): StoredOutput[] {
       const [key, value] = item;
       const uid = referencedUid(value);
       if (typeof key === "string" && uid?.[0] === "t")
-        out.push({ step, dict, key, value: uid, module, forward: call.caller });
+        out.push({ step, root, dict, key, value: uid, module, forward: call.caller });
     }
     if (out.length > MAX_WRITES) break;
   }
@@ -68,10 +75,11 @@ function storedOutputs(facts: RunFacts): StoredOutput[] {
 
 /** Whether the program looks into the dict between two calls of the hook. */
 function isReadBetween(facts: RunFacts, first: StoredOutput, last: StoredOutput) {
-  const root = /([A-Za-z_]\w*)(?:\.\w+)*\[/.exec(facts.statementCode(last.step))?.[1] ?? "";
   const hookFrames = new Set([facts.steps[first.step].frame, facts.steps[last.step].frame]);
-  for (let i = first.step + 1; i < last.step; i++)
-    if (!hookFrames.has(facts.steps[i].frame) && mentionsAt(facts, i).names.has(root)) return true;
+  for (let i = first.step + 1; i < last.step; i++) {
+    const { isKnown, names } = mentionsAt(facts, i);
+    if (!hookFrames.has(facts.steps[i].frame) && (!isKnown || names.has(last.root))) return true;
+  }
   return false;
 }
 

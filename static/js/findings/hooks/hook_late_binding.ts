@@ -4,39 +4,42 @@
  */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
+import { hookRegistrations } from "./registration.ts";
+import { nameUses, parameters } from "../../syntax/name_uses.ts";
+import { functionAround, loopHead, statementsAround } from "../../syntax/statements.ts";
+import { nodesOfKind, part, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import type { Program } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
-/** a function without a name, or one defined in the loop */
-interface HookText {
-  parameters: string;
-  body: string;
-  /** the statement that defines it */
-  stmt: number;
-}
-
-const REGISTRATION = /\.register_\w*hook\(\s*(.*)$/s;
-const LAMBDA = /^lambda\b([^:]*):(.*)$/s;
-const NAME = /^([A-Za-z_]\w*)\s*[,)]/;
-
 export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
-  /** by statement */
   const registrations = new Map<number, number[]>();
-  facts.steps.forEach(({ kind, stmt }, i) => {
-    if (kind === "statement" && stmt != null && REGISTRATION.test(facts.statementCode(i)))
-      registrations.set(stmt, [...(registrations.get(stmt) ?? []), i]);
-  });
+  for (const { step, stmt } of foundInSteps(facts, (tree) => hookRegistrations(tree).slice(0, 1)))
+    addToList(registrations, stmt, step);
   return [...registrations].flatMap(([stmt, steps]) => diagnosisOf(facts, stmt, steps) ?? []);
 }
 
 function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis | null {
-  const loop = enclosingLoop(facts, stmt);
-  const hook = loop === null ? null : hookRegisteredBy(facts, stmt, loop, steps[0]);
-  if (loop === null || !hook || steps.length < 2) return null;
-  const variable = loopVariables(facts, loop).find((name) => isLookedUpLate(hook, name));
+  const { program } = facts.trace;
+  const loop = enclosingLoop(program, stmt);
+  const [registration] = hookRegistrations(statementTree(program, stmt));
+  const hook = loop === null ? null : hookDefinition(program, registration.hook, stmt, loop);
+  if (loop === null || hook === null || steps.length < 2) return null;
+  const { target = null } = loopHead(statementTree(program, loop)) ?? {};
+  const variable = nodesOfKind(target, "Name")
+    .map(({ value }) => String(value))
+    .find((name) => isLookedUpLate(hook, name));
   const use = firstUseAfter(facts, steps[steps.length - 1]);
-  if (!variable || use === null || firstUseAfter(facts, steps[0]) !== use || isWithin(facts, use, loop)) return null;
+  if (
+    !variable ||
+    use === null ||
+    firstUseAfter(facts, steps[0]) !== use ||
+    isWithin(program, facts.steps[use].stmt, loop)
+  )
+    return null;
   const x = codeFact(variable);
-  const definition = facts.trace.program.statements?.[hook.stmt]?.line ?? facts.steps[steps[0]].line;
+  const definition = program.statements?.[hook.stmt]?.line ?? facts.steps[steps[0]].line;
   const findingFacts = {
     x,
     name: variable,
@@ -67,55 +70,44 @@ function firstUseAfter(facts: RunFacts, step: number): number | null {
 }
 
 /** The `for` around a statement, within its function; null where there is none. */
-function enclosingLoop({ trace }: RunFacts, stmt: number): number | null {
-  const statements = trace.program.statements ?? [];
-  for (let around = statements[stmt]?.parent ?? null; around !== null; around = statements[around].parent ?? null) {
-    if (statements[around].kind === "For") return around;
-    if (/FunctionDef$/.test(statements[around].kind)) return null;
+function enclosingLoop(program: Program, stmt: number): number | null {
+  for (const around of statementsAround(program, stmt)) {
+    const kind = program.statements?.[around]?.kind ?? "";
+    if (kind === "For") return around;
+    if (kind.endsWith("FunctionDef")) return null;
   }
   return null;
 }
 
-/** The names that a loop gives values to. */
-function loopVariables(facts: RunFacts, loop: number): string[] {
-  const row = facts.trace.program.statements?.[loop];
-  const target = /^\s*for\s+(.*?)\s+in\s/.exec(facts.source[(row?.line ?? 0) - 1] ?? "")?.[1] ?? "";
-  return target.match(/[A-Za-z_]\w*/g) ?? [];
+/** a lambda, or a function that is defined in the loop; body: its expression or statements, null for unknown ones */
+interface HookDefinition {
+  stmt: number;
+  definition: SyntaxNode;
+  body: (SyntaxNode | null)[];
 }
 
-/** The hook that a statement registers, where it is a lambda or a function that the loop defines. */
-function hookRegisteredBy(facts: RunFacts, stmt: number, loop: number, step: number): HookText | null {
-  const argument = REGISTRATION.exec(facts.statementCode(step))?.[1] ?? "";
-  const lambda = LAMBDA.exec(argument);
-  if (lambda) return { parameters: lambda[1], body: lambda[2], stmt };
-  const name = NAME.exec(argument)?.[1];
-  const statements = facts.trace.program.statements ?? [];
-  const definition = statements.findIndex(
-    ({ kind, parent, line }) =>
-      kind === "FunctionDef" && parent === loop && name && new RegExp(`def ${name}\\(`).test(facts.source[line - 1]),
+/** Where a hook is written that a statement registers; null for one that the loop doesn't make. */
+function hookDefinition(program: Program, hook: SyntaxNode, stmt: number, loop: number): HookDefinition | null {
+  if (hook.kind === "Lambda") return { stmt, definition: hook, body: [part(hook, "body")] };
+  const trees = statementTrees(program);
+  const own = trees.findIndex(
+    (tree, k) =>
+      tree?.kind === "FunctionDef" && hook.kind === "Name" && tree.value === hook.value && isWithin(program, k, loop),
   );
-  if (definition < 0) return null;
-  const { line, end_line: end } = statements[definition];
-  const text = facts.source.slice(line - 1, end).join("\n");
-  const [, parameters, body] = /def \w+\(([^)]*)\)[^:]*:(.*)$/s.exec(text) ?? [];
-  return body === undefined ? null : { parameters, body, stmt: definition };
+  const definition = trees[own];
+  return definition
+    ? { stmt: own, definition, body: trees.filter((_, k) => functionAround(program, k) === own) }
+    : null;
 }
 
 /** Whether a hook reads a name that it neither gets nor gives a value to. */
-function isLookedUpLate({ parameters, body }: HookText, name: string) {
-  const word = new RegExp(`(?<![.\\w])${name}\\b(?!\\s*=[^=])`);
-  const isGiven = new RegExp(`(?:^|[\\s,*(])${name}\\b(?=\\s*(?:[,:=]|$))`).test(parameters);
-  return (
-    !isGiven &&
-    !new RegExp(`(?:^|\\n)\\s*${name}\\s*=[^=]`).test(body) &&
-    word.test(body.replace(/(["'])(?:\\.|(?!\1).)*\1/g, '""'))
-  );
+function isLookedUpLate({ definition, body }: HookDefinition, name: string) {
+  if (body.includes(null) || parameters(definition).some(({ value }) => value === name)) return false;
+  const uses = body.flatMap((tree) => (tree ? [nameUses(tree)] : []));
+  return uses.some(({ read }) => read.has(name)) && !uses.some(({ bound }) => bound.has(name));
 }
 
-/** Whether a step is of a statement within a loop. */
-function isWithin({ trace, steps }: RunFacts, step: number, loop: number) {
-  const statements = trace.program.statements ?? [];
-  for (let stmt = steps[step].stmt ?? null; stmt !== null; stmt = statements[stmt]?.parent ?? null)
-    if (stmt === loop) return true;
-  return false;
+/** Whether a statement is a loop's, or the loop itself. */
+function isWithin(program: Program, stmt: number | null | undefined, loop: number) {
+  return stmt === loop || (stmt != null && [...statementsAround(program, stmt)].includes(loop));
 }

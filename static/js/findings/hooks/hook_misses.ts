@@ -7,6 +7,8 @@ import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { mayCallMethod } from "../../syntax/statements.ts";
+import { nameOfTensorHook } from "./registration.ts";
 import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -69,8 +71,7 @@ function hookRegistration(facts: RunFacts, uid: string, before: number) {
     .fieldChanges(uid, "hooks")
     .findLast(({ step, value }) => step < before && value);
   const step = change?.step ?? facts.birthStep(uid);
-  const match = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.statementCode(step));
-  return { step, hook: match?.[1] && match[1] !== "lambda" ? match[1] : "hook" };
+  return { step, hook: nameOfTensorHook(facts, uid, step) ?? "hook" };
 }
 
 /** Forward hooks whose input is what the module wrote its output over. */
@@ -140,7 +141,7 @@ function overwrittenInputDiagnosis(
 
 /** Hooks of tensors to which no backward came. */
 function hooksNeverReached(facts: RunFacts): Diagnosis[] {
-  if (!facts.trace.program.source.includes("register_hook")) return [];
+  if (!mayCallMethod(facts.trace.program, "register_hook")) return [];
   const history = tensorHistoryOf(facts);
   const hooksRun = new Set(facts.eventsOfKind("hook_ran").map(({ tensor }) => tensor));
   const leftBehind = new Set(facts.eventsOfKind("hook_left").map(({ tensor }) => tensor));
@@ -149,7 +150,8 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
   for (const { uid, kind, death } of facts.index.lifetimes.values()) {
     if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
     const hung = history.fieldChanges(uid, "hooks").find(({ value }) => value);
-    if (!hung || !facts.statementCode(hung.step).includes("register_hook")) continue;
+    const name = hung && nameOfTensorHook(facts, uid, hung.step);
+    if (!hung || !name) continue;
     const call = facts.backwardCalls.find(
       (each) =>
         each.step > hung.step &&
@@ -158,7 +160,7 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
     );
     if (!call || wasNodeVisited(facts, uid, hung.step) || out.has(facts.steps[hung.step].line)) continue;
     const x = facts.nameFact(uid, hung.step);
-    const hook = codeFact(hookRegistration(facts, uid, hung.step + 1).hook);
+    const hook = codeFact(name);
     out.set(facts.steps[hung.step].line, {
       variant: "never_run",
       severity: "note",

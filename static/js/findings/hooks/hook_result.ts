@@ -4,6 +4,7 @@
  */
 
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { hookName, hookRegistrations } from "./registration.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -13,7 +14,8 @@ export const ERROR_FINDINGS: DiagnosisRow[] = [
 ];
 
 const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
-const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
+/** The methods whose hooks may give back another gradient. */
+const METHODS = ["register_hook", "register_prehook", "register_full_backward_hook", "register_full_backward_pre_hook"];
 
 function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
   const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
@@ -76,10 +78,10 @@ function isWithinBackward(facts: RunFacts, step: number) {
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
   const history = tensorHistoryOf(facts);
-  const registersHook = (step: number) => {
-    const name = HOOK_REGISTRATION_CALL.exec(facts.statementCode(step))?.[1];
-    return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
-  };
+  const registersHook = (step: number) =>
+    hookRegistrations(facts.syntax(step), ...METHODS).some(({ hook: node }) =>
+      node.kind === "Lambda" ? hook === "lambda" : hookName(node).split(".").at(-1) === hook,
+    );
   const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
     const hookChange = history

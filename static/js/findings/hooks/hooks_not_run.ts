@@ -1,13 +1,16 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
+import { hookName, hookRegistrations, nameOfTensorHook } from "./registration.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { methodCalls, receiver } from "../../syntax/expressions.ts";
+import { mayCallMethod } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
-const MODULE_HOOK_REGISTRATION =
-  /([A-Za-z_][\w.[\]]*)\.(register_forward_hook|register_forward_pre_hook|register_full_backward_hook)\(\s*(\w+)/;
-const DIRECT_FORWARD_CALL = /([A-Za-z_][\w.[\]]*)\.forward\(/;
+const MODULE_METHODS = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
 
 export function diagnoseHooksNotRun(facts: RunFacts): Diagnosis[] {
   return [...hooksRegisteredTooLate(facts), ...hooksSkippedByDirectForward(facts)];
@@ -16,15 +19,15 @@ export function diagnoseHooksNotRun(facts: RunFacts): Diagnosis[] {
 /** Hooks of tensors that were hung up when the last backward had been. */
 function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
   const last = facts.backwardCalls.at(-1);
-  if (!last || !facts.trace.program.source.includes(".register_hook(")) return [];
+  if (!last || !mayCallMethod(facts.trace.program, "register_hook")) return [];
   const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     const hung = kind === "tensor" ? history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
-    const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.statementCode(hung.step)) : null;
+    const name = hung && nameOfTensorHook(facts, uid, hung.step);
     const accumulated = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensor === uid);
-    if (!hung || !text || hung.step <= last.end || !accumulated) return [];
+    if (!hung || !name || hung.step <= last.end || !accumulated) return [];
     const x = facts.nameFact(uid, hung.step);
-    const hook = codeFact(text[1] && text[1] !== "lambda" ? text[1] : "hook");
+    const hook = codeFact(name);
     const accumulatedPlace = facts.place(accumulated.step);
     return [
       {
@@ -44,26 +47,24 @@ function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
 
 /** Hooks of a module whose `forward` is called instead of the module, which asks no hook. */
 function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
-  if (!facts.trace.program.source.includes(".forward(")) return [];
   const enteredFunctions = new Set(facts.index.frameChanges.map(({ fields }) => fields.name));
-  /** by line */
+  /** by statement */
   const out = new Map<number, Diagnosis>();
-  const registered = facts.steps.flatMap((traceStep, i) => {
-    const match = traceStep.kind === "statement" ? MODULE_HOOK_REGISTRATION.exec(facts.statementCode(i)) : null;
-    const moduleUid = match && !enteredFunctions.has(match[3]) ? resolvePath(facts, match[1], i) : null;
-    return match && moduleUid ? [{ step: i, module: moduleUid, hook: match[3] }] : [];
+  const registrationsIn = (tree: SyntaxNode) => hookRegistrations(tree, ...MODULE_METHODS);
+  const registered = foundInSteps(facts, registrationsIn).flatMap(({ step, found: { object, hook: node } }) => {
+    const hook = hookName(node);
+    const isEntered = node.kind !== "Lambda" && enteredFunctions.has(hook.split(".").at(-1));
+    const module = isEntered ? null : resolveNode(facts, object, step);
+    return module ? [{ step, module, hook }] : [];
   });
   if (!registered.length) return [];
-  facts.steps.forEach((traceStep, i) => {
-    const match = ["statement", "return"].includes(traceStep.kind)
-      ? DIRECT_FORWARD_CALL.exec(facts.statementCode(i))
-      : null;
-    const moduleUid = match ? resolvePath(facts, match[1], i) : null;
-    const hung = registered.find((registration) => registration.module === moduleUid && registration.step < i);
-    if (!hung || out.has(traceStep.line)) return;
+  for (const { step: i, stmt, found } of foundInSteps(facts, (tree) => methodCalls(tree, "forward"))) {
+    const module = out.has(stmt) ? null : resolveNode(facts, receiver(found), i);
+    const hung = registered.find((registration) => registration.module === module && registration.step < i);
+    if (!hung) continue;
     const x = facts.nameFact(hung.module, i);
     const hook = codeFact(hung.hook);
-    out.set(traceStep.line, {
+    out.set(stmt, {
       variant: "forward_called",
       cause: facts.place(i),
       chain: [
@@ -74,6 +75,6 @@ function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
       facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.statementFact(i) },
       fixes: [fixHint("call_module", facts.place(i))],
     });
-  });
+  }
   return [...out.values()];
 }

@@ -2,6 +2,9 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { argument, calleeName, callsIn, literal } from "../../syntax/expressions.ts";
+import { assignments, isInPlaceName } from "../../syntax/statements.ts";
+import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -42,8 +45,24 @@ function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
 
 /** Whether the write was asked for by `inplace=True`, here or where a module was made. */
 function isRequestedByInplaceFlag(facts: RunFacts, step: number) {
-  const isVisibleWrite = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.statementCode(step));
-  return !isVisibleWrite && facts.source.some((line) => /inplace\s*=\s*True/.test(line));
+  const tree = facts.syntax(step);
+  return tree !== null && !writesInPlace(tree) && inplaceFlags(facts).length > 0;
+}
+
+/** Where a program asks a function or a module to work in place. */
+export function inplaceFlags(facts: RunFacts): SyntaxNode[] {
+  return statementTrees(facts.trace.program)
+    .flatMap((tree) => nodesOfKind(tree, "Call"))
+    .flatMap((call) => argument(call, "inplace") ?? [])
+    .filter((flag) => literal(flag) === true);
+}
+
+/** Whether a statement says itself that it writes into something. */
+function writesInPlace(tree: SyntaxNode) {
+  return (
+    assignments(tree).some(({ target, operator }) => operator || target.kind === "Subscript") ||
+    callsIn(tree).some((call) => isInPlaceName(calleeName(call)) || argument(call, "out"))
+  );
 }
 
 /** The step at which a tensor began to require grad. */

@@ -7,6 +7,10 @@ import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../f
 import { customFunctionName } from "../facts/function_call.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
+import { hookRegistrations } from "../hooks/registration.ts";
+import { rootName } from "../../syntax/expressions.ts";
+import { nameUses } from "../../syntax/name_uses.ts";
+import { assignments, mayCallMethod } from "../../syntax/statements.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -44,7 +48,7 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
   const history = tensorHistoryOf(facts);
   return facts.eventsOfKind("context_kept").flatMap((event) => {
     const { node, tensor, name, step } = event;
-    const assignmentStep = contextAssignmentStep(facts, name, step);
+    const assignmentStep = attributeAssignmentStep(facts, name, 0, step);
     const isOutput = history.fieldChanges(tensor, "grad_fn").some(({ value }) => value === node);
     const visit = facts.index.visitStepsByNode.get(node)?.at(-1);
     const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
@@ -126,15 +130,6 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
   });
 }
 
-/** The step before `before` that gave `ctx` an attribute, as the program writes it. */
-function contextAssignmentStep(facts: RunFacts, name: string, before: number) {
-  for (let i = before; i >= 0; i--) {
-    const { kind } = facts.steps[i];
-    if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.statementCode(i))) return i;
-  }
-  return before;
-}
-
 /** Tensors that live on without a name, kept by objects that keep each other. */
 function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
@@ -150,7 +145,7 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
     );
     const assignmentStep = closingChange?.step ?? step;
     const y = closingChange ? codeFact(closingChange.name) : codeFact(name);
-    const cause = facts.place(attributeAssignmentStep(facts, assignmentStep, y.code));
+    const cause = facts.place(attributeAssignmentStep(facts, y.code, assignmentStep - 20, assignmentStep));
     return [
       {
         variant: "cycle",
@@ -175,11 +170,13 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
   });
 }
 
-/** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over. */
-function attributeAssignmentStep(facts: RunFacts, step: number, name: string) {
-  for (let i = step; i >= Math.max(0, step - 20); i--)
-    if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.statementCode(i))) return i;
-  return step;
+/** The step of the last statement, from one to another, that assigns an attribute; the latter where there is none. */
+function attributeAssignmentStep(facts: RunFacts, name: string, from: number, to: number) {
+  for (let i = to; i >= Math.max(0, from); i--) {
+    const tree = facts.steps[i].kind === "statement" ? facts.syntax(i) : null;
+    if (tree && assignments(tree).some(({ target }) => target.kind === "Attribute" && target.value === name)) return i;
+  }
+  return to;
 }
 
 /** The objects on a way from an object back to itself; null where there is none. */
@@ -204,18 +201,19 @@ function referenceCycleFrom(facts: RunFacts, start: string, step: number): strin
   return null;
 }
 
-/** Tensors that live on without a name and have a hook whose text mentions them: the hook keeps its tensor. */
+/** Tensors that live on without a name and have a hook that mentions them: the hook keeps its tensor. */
 function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
-  if (!facts.source.some((line) => line.includes("register_hook"))) return [];
+  if (!mayCallMethod(facts.trace.program, "register_hook")) return [];
   const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
     const hookChange = kind === "tensor" && death >= end ? history.fieldChanges(uid, "hooks").at(-1) : undefined;
     if (!hookChange || facts.namesAt(end).tags.has(uid)) return [];
-    const hook = hookChange.value
-      ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.statementCode(hookChange.step))
-      : null;
-    if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hookChange.step].depth) return [];
-    const x = codeFact(hook[1]);
+    const registrations = hookChange.value ? hookRegistrations(facts.syntax(hookChange.step), "register_hook") : [];
+    const own = registrations.find(
+      ({ object, hook }) => hook.kind === "Lambda" && nameUses(hook).read.has(rootName(object) ?? ""),
+    );
+    if (!own || !facts.steps[hookChange.step].depth) return [];
+    const x = codeFact(own.object.text);
     const hookPlace = facts.place(hookChange.step);
     return [
       {

@@ -15,6 +15,7 @@ import {
   type FixHint,
 } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { inplaceFlags } from "./leaf_inplace.ts";
 import { isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
@@ -31,6 +32,8 @@ export const ERROR_FINDINGS: DiagnosisRow[] = [
   },
 ];
 
+/** How torch calls what a node saved of its own result. */
+const RESULT_SLOTS = /^(?:result\d*|output|grid)$/;
 /** So many elements of a kept tensor are compared with those that were written. */
 const MAX_COMPARED_ELEMENTS = 4096;
 
@@ -151,7 +154,7 @@ function isBuffer(facts: RunFacts, uid: string | null, step: number) {
 
 /** The lines that ask modules to work in place, where there are any. */
 function inplaceFlagPhrase(facts: RunFacts) {
-  const lines = facts.source.flatMap((text, k) => (/inplace\s*=\s*True/.test(text) ? [k + 1] : []));
+  const lines = [...new Set(inplaceFlags(facts).map(({ line }) => line))];
   return lines.length ? phrase("finding.saved_overwritten.flag_lines", { lines }) : "";
 }
 
@@ -206,5 +209,5 @@ function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
 
 /** Whether a node saved its own result. */
 function isSlotOfOwnResult({ slot }: SavedSlot) {
-  return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
+  return RESULT_SLOTS.test(slot);
 }

@@ -1,11 +1,13 @@
 /** A clip that gets a generator of parameters which had been gone through before: it clips nothing. */
 
-import { callArguments } from "../statements/call_arguments.ts";
+import { argument } from "../../syntax/expressions.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { clipSteps } from "./clip_without_gradient.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { usedUpGenerator } from "./exhausted_parameters.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -13,32 +15,26 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipOfUsedUp },
 ];
 
-const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
-const CLIP_FUNCTION = "clip_grad_(?:norm|value)_";
-const GENERATOR =
-  /=\s*(?:[\w.[\]]+\.parameters\(\w*\)|filter\(.*\)|(?:itertools\.)?chain\(.*\)|\([^()]*(?:\([^()]*\)[^()]*)*\bfor\b.*\))$/;
-
 function diagnoseClipOfUsedUp(facts: RunFacts): Diagnosis[] {
-  if (!facts.source.some((text) => CLIP_CALL.test(text))) return [];
-  /** by line */
+  /** by statement */
   const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, line, skipped }, step) => {
-    if (kind !== "statement" || skipped || out.has(line) || !CLIP_CALL.test(facts.statementCode(step))) return;
-    const diagnosis = diagnosisOf(facts, step);
-    if (diagnosis) out.set(line, diagnosis);
-  });
+  for (const { step, stmt, found } of clipSteps(facts)) {
+    const diagnosis = out.has(stmt) ? null : diagnosisOf(facts, step, argument(found, "parameters", 0));
+    if (diagnosis) out.set(stmt, diagnosis);
+  }
   return [...out.values()];
 }
 
 /** None where the clip took a gradient, or there was none that a step then used. */
-function diagnosisOf(facts: RunFacts, clip: number): Diagnosis | null {
-  const [name] = callArguments(facts.statementCode(clip), CLIP_FUNCTION) ?? [];
+function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null): Diagnosis | null {
   const grads = gradientTensors(facts);
-  if (!name || !/^[A-Za-z_]\w*$/.test(name)) return null;
-  if (facts.opsAt(clip).some(({ inputs }) => inputs.some((uid) => grads.has(uid)))) return null;
-  const [made, used] = generatorBefore(facts, name, clip);
+  if (clipped?.kind !== "Name" || facts.opsAt(clip).some(({ inputs }) => inputs.some((uid) => grads.has(uid))))
+    return null;
+  const name = String(clipped.value);
+  const generator = usedUpGenerator(facts, name, clip);
   const next = nextUpdate(facts, clip);
-  if (made < 0 || used < 0 || !next) return null;
+  if (!generator || !next) return null;
+  const { made, used } = generator;
   const x = codeFact(name);
   const names = {
     x,
@@ -62,23 +58,6 @@ function diagnosisOf(facts: RunFacts, clip: number): Diagnosis | null {
     facts: names,
     fixes: [fixHint("list_parameters", facts.place(made))],
   };
-}
-
-/**
- * The steps that made a generator under a name and first went through it, before another step; −1 where there is none.
- */
-function generatorBefore(facts: RunFacts, name: string, before: number): [number, number] {
-  const { frame } = facts.steps[before];
-  const assignment = new RegExp(`^${name}\\s*=(?!=)`);
-  const isOwn = (step: number) => facts.steps[step].frame === frame && facts.steps[step].kind !== "visit";
-  const made = [...facts.steps.keys()].findLast(
-    (step) => step < before && isOwn(step) && assignment.test(facts.statementCode(step)),
-  );
-  if (made === undefined || !GENERATOR.test(facts.statementCode(made).replace(/\s+#.*$/, ""))) return [-1, -1];
-  const used = [...facts.steps.keys()].find(
-    (step) => step > made && step < before && isOwn(step) && mentionsAt(facts, step).names.has(name),
-  );
-  return [made, used ?? -1];
 }
 
 /** The next step of an optimizer with gradients in what it holds. */

@@ -1,9 +1,13 @@
 /** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
 
+import { addToList } from "../../trace/multimap.ts";
+import { callsIn, functionName } from "../../syntax/expressions.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
 import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -11,19 +15,22 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
 ];
 
-const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
+const CLIP_FUNCTIONS = new Set(["clip_grad_norm_", "clip_grad_value_"]);
 
 function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts)) return [];
   const stepsByStatement = new Map<number, number[]>();
-  facts.steps.forEach(({ kind, stmt, skipped }, step) => {
-    if (kind === "statement" && typeof stmt === "number" && !skipped && CLIP_CALL.test(facts.statementCode(step)))
-      stepsByStatement.set(stmt, [...(stepsByStatement.get(stmt) ?? []), step]);
-  });
+  for (const { step, stmt } of clipSteps(facts)) addToList(stepsByStatement, stmt, step);
   if (!stepsByStatement.size) return [];
   const ledgers = gradientLedgers(facts);
   if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return [];
   return [...stepsByStatement.values()].flatMap((steps) => diagnosisOf(facts, steps, ledgers) ?? []);
+}
+
+/** The steps that clip gradients, with the call that does. */
+export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
+  const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(functionName(call)));
+  return foundInSteps(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 
 /**

@@ -1,43 +1,72 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { argument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
+import { nameUses } from "../../syntax/name_uses.ts";
+import { namedValue } from "../../syntax/statements.ts";
 import { mentionsAt } from "../statements/program_text.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
+const GENERATOR_MAKERS = new Set(["builtins.filter", "builtins.map", "builtins.iter", "itertools.chain"]);
+
 export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
-  if (!/empty parameter list/.test(facts.error?.message ?? "")) return [];
+  if (!facts.error?.message.includes("empty parameter list")) return [];
   const step = facts.errorStep;
-  const name = /\(\s*(?:params\s*=\s*)?(\w+)\s*[,)]/.exec(facts.statementCode(step))?.[1];
-  if (!name) return [];
-  const { frame } = facts.steps[step];
-  const generatorPattern = new RegExp(`^${name}\\s*=.*\\.(?:named_)?parameters\\(`);
-  const stepsOfFrame = [...facts.steps.keys()].filter((i) => i < step && facts.steps[i].frame === frame);
-  const iteratorStep = stepsOfFrame.findLast((i) => generatorPattern.test(facts.statementCode(i)));
-  const firstUseStep = stepsOfFrame.find(
-    (i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name),
-  );
-  if (iteratorStep === undefined || firstUseStep === undefined) return [];
+  const [generator] = callsIn(facts.syntax(step)).flatMap((call) => {
+    const params = argument(call, "params", 0);
+    return (params?.kind === "Name" && usedUpGenerator(facts, String(params.value), step)) || [];
+  });
+  if (!generator) return [];
+  const { name, made, used } = generator;
   const x = codeFact(name);
   const findingFacts = {
     x,
-    code: facts.statementFact(firstUseStep),
-    made: facts.steps[iteratorStep].line,
+    code: facts.statementFact(used),
+    made: facts.steps[made].line,
     effect: facts.steps[step].line,
   };
   return [
     {
       variant: "exhausted",
       severity: "error",
-      cause: facts.place(firstUseStep),
+      cause: facts.place(used),
       chain: [
-        chainLink(facts.place(iteratorStep), "made", { x }),
-        chainLink(facts.place(firstUseStep), "read", findingFacts),
+        chainLink(facts.place(made), "made", { x }),
+        chainLink(facts.place(used), "read", findingFacts),
         chainLink(facts.place(step), "none", { ...findingFacts, code: facts.statementFact(step) }),
       ],
       names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fixHint("list_parameters", facts.place(iteratorStep))],
+      fixes: [fixHint("list_parameters", facts.place(made))],
       explainsError: true,
     },
   ];
+}
+
+/**
+ * The steps that made the generator of parameters that a name means, and that first went through it, both before
+ * another step. null where it is none, or nothing did.
+ */
+export function usedUpGenerator(facts: RunFacts, name: string, before: number) {
+  const { frame } = facts.steps[before];
+  const own = [...facts.steps.keys()].filter(
+    (step) => step < before && facts.steps[step].frame === frame && facts.steps[step].kind !== "visit",
+  );
+  const made = own.findLast((step) => {
+    const tree = facts.syntax(step);
+    return !tree || nameUses(tree).bound.has(name);
+  });
+  const tree = made === undefined ? null : facts.syntax(made);
+  const named = tree && namedValue(tree);
+  if (made === undefined || named?.name !== name || !isGenerator(named.value)) return null;
+  const used = own.find((step) => step > made && mentionsAt(facts, step).names.has(name));
+  return used === undefined ? null : { name, made, used };
+}
+
+/** Whether an expression gives what can be gone through only once. */
+function isGenerator(node: SyntaxNode): boolean {
+  if (node.kind !== "Call") return node.kind === "GeneratorExp";
+  const isOfModule = ["parameters", "named_parameters"].includes(calleeName(node));
+  return isOfModule || GENERATOR_MAKERS.has(calleePath(node) ?? "");
 }

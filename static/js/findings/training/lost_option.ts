@@ -5,26 +5,32 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { resolvePath } from "../facts/resolve.ts";
-import type { Statement } from "../../trace/wire.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import {
+  argument,
+  attributeRead,
+  calleeName,
+  calleePath,
+  literal,
+  pathText,
+  receiver,
+} from "../../syntax/expressions.ts";
+import { isTarget, nameUses } from "../../syntax/name_uses.ts";
+import { assignments, loopHead, loopVariables, mayCallMethod, statementsAround } from "../../syntax/statements.ts";
+import { part, statementTree, statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
+import type { Program } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption }];
 
-const PATH = String.raw`[A-Za-z_][\w.]*(?:\[\w+\])?`;
-const OPTION = String.raw`\[\s*["'](lr|momentum|weight_decay|betas)["']\s*\]\s*[*/+-]?=(?!=)`;
-const OF_DEFAULTS = new RegExp(String.raw`^(${PATH})\.defaults${OPTION}`);
-const OF_A_COPY = new RegExp(String.raw`^(${PATH})\.state_dict\(\)\[["']param_groups["']\]\[[^\]]+\]${OPTION}`);
-const OF_A_NAME = new RegExp(String.raw`^([A-Za-z_]\w*)${OPTION}`);
-const LOOP = /^for\s+(?:\w+\s*,\s*)?(\w+)\s+in\s+(?:enumerate\()?(.+?)\)?:/;
-const LOOP_OVER_COPY = new RegExp(String.raw`^(${PATH})\.state_dict\(\)\[["']param_groups["']\]$`);
-const LOOP_OVER_GROUPS = new RegExp(String.raw`^(${PATH})\.param_groups$`);
+const OPTIONS = new Set(["lr", "momentum", "weight_decay", "betas"]);
 
-/** loop: the line of the loop that is about it; 0 where there is none */
+/** owner: the optimizer; loop: the line of the loop that is about it, 0 where there is none */
 interface LostOption {
   variant: "copied_groups" | "defaults" | "last_group";
-  path: string;
+  owner: SyntaxNode;
   option: string;
   loop: number;
 }
@@ -32,59 +38,82 @@ interface LostOption {
 function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
-  /** by line; null where it is no such statement */
-  const out = new Map<number, Diagnosis | null>();
-  facts.steps.forEach(({ kind, line }, step) => {
-    if (kind !== "statement" || out.get(line)) return;
-    const lost = out.has(line) ? null : lostOption(facts, step);
-    if (!lost) {
-      out.set(line, null);
-      return;
-    }
-    const optimizer = optimizers.get(resolvePath(facts, lost.path, step) ?? "");
+  /** by statement */
+  const out = new Map<number, Diagnosis>();
+  const { program } = facts.trace;
+  for (const { step, stmt, found } of foundInSteps(facts, (tree, index) => lostOptions(program, tree, index))) {
+    const optimizer = out.has(stmt) ? undefined : optimizers.get(resolveNode(facts, found.owner, step) ?? "");
     const later = optimizer?.steps.find((other) => other > step);
-    if (!optimizer || later === undefined) return;
-    if (lost.variant === "last_group" && !areOthersLeft(facts, optimizer.uid, optimizer.steps)) return;
-    out.set(line, diagnosisOf(facts, step, later, lost));
-  });
-  return [...out.values()].filter((diagnosis) => diagnosis !== null);
+    if (!optimizer || later === undefined) continue;
+    if (found.variant !== "last_group" || areOthersLeft(facts, optimizer.uid, optimizer.steps))
+      out.set(stmt, diagnosisOf(facts, step, later, found));
+  }
+  return [...out.values()];
 }
 
-/** What a statement sets to no effect, as its text and the loops around it say. */
-function lostOption(facts: RunFacts, step: number): LostOption | null {
-  const code = facts.statementCode(step);
-  const direct = OF_A_COPY.exec(code);
-  if (direct) return { variant: "copied_groups", path: direct[1], option: direct[2], loop: 0 };
-  const defaults = OF_DEFAULTS.exec(code);
-  if (defaults) {
-    const isReadLater = facts.source.some((text) => /add_param_group|\.defaults\b(?!\[[^\]]+\]\s*[*/+-]?=)/.test(text));
-    return isReadLater ? null : { variant: "defaults", path: defaults[1], option: defaults[2], loop: 0 };
-  }
-  const [, name, option] = OF_A_NAME.exec(code) ?? [];
-  return name ? optionOfLoop(facts, facts.steps[step].stmt ?? -1, name, option) : null;
+/** What a statement sets to no effect, as it and the loops around it say. */
+function lostOptions(program: Program, tree: SyntaxNode, stmt: number): LostOption[] {
+  return assignments(tree).flatMap(({ target }) => {
+    const option = target.kind === "Subscript" ? literal(part(target, "slice")) : undefined;
+    if (typeof option !== "string" || !OPTIONS.has(option)) return [];
+    const [group] = target.children;
+    const copied = group.kind === "Subscript" ? ownerOfCopiedGroups(group.children[0]) : null;
+    if (copied) return { variant: "copied_groups", owner: copied, option, loop: 0 };
+    const read = attributeRead(group);
+    if (read?.attribute === "defaults" && !mayReadDefaults(program))
+      return { variant: "defaults", owner: read.object, option, loop: 0 };
+    return (group.kind === "Name" && optionOfLoop(program, stmt, String(group.value), option)) || [];
+  });
+}
+
+/** Of `optimizer.state_dict()["param_groups"]` the optimizer. */
+function ownerOfCopiedGroups(node: SyntaxNode): SyntaxNode | null {
+  const isOfGroups = node.kind === "Subscript" && literal(part(node, "slice")) === "param_groups";
+  return isOfGroups && calleeName(node.children[0]) === "state_dict" ? receiver(node.children[0]) : null;
+}
+
+/** Whether a program may read an optimizer's defaults after it has set them. */
+function mayReadDefaults(program: Program) {
+  const isSet = ({ parent }: SyntaxNode) => parent?.kind === "Subscript" && isTarget(parent);
+  const reads = (tree: SyntaxNode) =>
+    [...walk(tree)].some((node) => attributeRead(node)?.attribute === "defaults" && !isSet(node));
+  return (
+    mayCallMethod(program, "add_param_group") || statementTrees(program).some((tree) => tree === null || reads(tree))
+  );
 }
 
 /** Of `name["lr"] = …`: the loop that gives the name its meaning, where it goes through a copy, or has ended before. */
-function optionOfLoop(facts: RunFacts, stmt: number, name: string, option: string): LostOption | null {
-  const statements = facts.trace.program.statements ?? [];
-  for (let around = statements[stmt]?.parent ?? null; around !== null; around = statements[around].parent ?? null) {
-    const loop = loopOf(facts, statements[around]);
-    if (loop?.name !== name) continue;
-    const path = LOOP_OVER_COPY.exec(loop.over)?.[1];
-    return path ? { variant: "copied_groups", path, option, loop: statements[around].line } : null;
+function optionOfLoop(program: Program, stmt: number, name: string, option: string): LostOption | null {
+  const statements = program.statements ?? [];
+  for (const outer of statementsAround(program, stmt)) {
+    const around = statementTree(program, outer);
+    if (!around) return null;
+    if (!loopHead(around) || !loopVariables(around).has(name)) continue;
+    const iterable = goneThrough(around, name);
+    const owner = iterable && ownerOfCopiedGroups(iterable);
+    return owner ? { variant: "copied_groups", owner, option, loop: statements[outer].line } : null;
   }
-  const { parent = null, line = 0 } = statements[stmt] ?? {};
-  const before = statements.findLast(
-    (other) => (other.parent ?? null) === parent && other.line < line && loopOf(facts, other)?.name === name,
-  );
-  const path = before && LOOP_OVER_GROUPS.exec(loopOf(facts, before)?.over ?? "")?.[1];
-  return path ? { variant: "last_group", path, option, loop: before.line } : null;
+  const before = statements.findLastIndex(({ parent }, other) => {
+    if (other >= stmt || parent !== statements[stmt].parent) return false;
+    const tree = statementTree(program, other);
+    return !tree || nameUses(tree).bound.has(name);
+  });
+  const loop = statementTree(program, before);
+  const iterable = loop && goneThrough(loop, name);
+  const read = iterable && attributeRead(iterable);
+  return read?.attribute === "param_groups"
+    ? { variant: "last_group", owner: read.object, option, loop: statements[before].line }
+    : null;
 }
 
-function loopOf(facts: RunFacts, statement: Statement): { name: string; over: string } | null {
-  if (statement.kind !== "For") return null;
-  const [, name, over] = LOOP.exec(facts.textOfStatement(statement)) ?? [];
-  return name ? { name, over: over.trim() } : null;
+/** What a loop goes through that gives a name each item; `enumerate` may count them. */
+function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
+  const head = loopHead(loop);
+  if (!head) return null;
+  const isCounted = calleePath(head.iterable) === "builtins.enumerate";
+  const item = isCounted ? head.target.children[1] : head.target;
+  if (item?.kind !== "Name" || item.value !== name) return null;
+  return isCounted ? argument(head.iterable, "iterable", 0) : head.iterable;
 }
 
 /** Whether of several groups the last alone came to another rate. */
@@ -94,7 +123,8 @@ function areOthersLeft(facts: RunFacts, optimizer: string, steps: number[]) {
   return first.slice(0, -1).every(({ lr }, k) => typeof lr === "number" && lr === last[k].lr);
 }
 
-function diagnosisOf(facts: RunFacts, step: number, later: number, { variant, path, option, loop }: LostOption) {
+function diagnosisOf(facts: RunFacts, step: number, later: number, { variant, owner, option, loop }: LostOption) {
+  const path = pathText(owner) ?? owner.text;
   const optimizer = codeFact(path);
   const findingFacts = {
     optimizer,

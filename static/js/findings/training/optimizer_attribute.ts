@@ -2,7 +2,12 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { attributeRead, pathText } from "../../syntax/expressions.ts";
+import { isTarget } from "../../syntax/name_uses.ts";
+import { assignments } from "../../syntax/statements.ts";
+import { statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -10,32 +15,42 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "module_flag", severity: "warning", diagnose: diagnoseOptimizerAttribute },
 ];
 
-const ASSIGNMENT = /^([A-Za-z_][\w.]*)\.(lr|learning_rate|momentum|weight_decay|betas)\s*(?:[*/+-])?=\s*([^=].*)$/;
+const OPTIONS = new Set(["lr", "learning_rate", "momentum", "weight_decay", "betas"]);
 /** Those of torch; another's may read its own attributes. */
-const TORCH_OPTIMIZERS =
-  /^(?:SGD|ASGD|Rprop|RMSprop|LBFGS|Adadelta|Adagrad|Adafactor|Adam|AdamW|Adamax|NAdam|RAdam|SparseAdam|Muon)$/;
+const TORCH_OPTIMIZERS = new Set(
+  `SGD ASGD Rprop RMSprop LBFGS Adadelta Adagrad Adafactor Adam AdamW Adamax NAdam RAdam SparseAdam Muon`.split(" "),
+);
 
 function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
+  /** by target */
+  const out = new Map<SyntaxNode, Diagnosis>();
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
-  facts.steps.forEach(({ kind, line }, step) => {
-    if (kind !== "statement" || out.has(line)) return;
-    const match = ASSIGNMENT.exec(facts.statementCode(step).replace(/\s+#.*$/, ""));
-    const optimizer = match && optimizers.get(resolvePath(facts, match[1], step) ?? "");
-    if (!match || !optimizer || !TORCH_OPTIMIZERS.test(facts.scan.initialFields(optimizer.uid)?.type ?? "")) return;
-    if (isAttributeReadByProgram(facts, match[1], match[2])) return;
-    const later = optimizer.steps.find((other) => other > step);
-    if (later !== undefined) out.set(line, diagnosisOf(facts, step, later, match[1], match[2], match[3]));
-  });
+  for (const { step, found } of foundInSteps(facts, optionsSet)) {
+    const { target, value } = found;
+    const path = pathText(target.children[0]);
+    const optimizer = optimizers.get(resolveNode(facts, target.children[0], step) ?? "");
+    const later = optimizer?.steps.find((other) => other > step);
+    if (!path || !optimizer || !value || later === undefined || out.has(target)) continue;
+    const type = facts.scan.initialFields(optimizer.uid)?.type ?? "";
+    const name = String(target.value);
+    if (TORCH_OPTIMIZERS.has(type) && !isAttributeReadByProgram(facts, path, name))
+      out.set(target, diagnosisOf(facts, step, later, path, name, value.text));
+  }
   return [...out.values()];
 }
 
-/** Whether the program reads the attribute, as to hand it on to the groups. */
+function optionsSet(tree: SyntaxNode) {
+  return assignments(tree).filter(({ target }) => target.kind === "Attribute" && OPTIONS.has(String(target.value)));
+}
+
+/** Whether the program reads the attribute, as to hand it on to the groups; also where a statement is unknown. */
 function isAttributeReadByProgram(facts: RunFacts, path: string, name: string) {
-  const mention = new RegExp(`${path.replaceAll(".", "\\.")}\\.${name}\\b(?!\\s*[*/+-]?=[^=])`);
-  return facts.source.some((text) => mention.test(text));
+  const isRead = (node: SyntaxNode) => {
+    const read = attributeRead(node);
+    return read?.attribute === name && pathText(read.object) === path && !isTarget(node);
+  };
+  return statementTrees(facts.trace.program).some((tree) => !tree || [...walk(tree)].some(isRead));
 }
 
 function diagnosisOf(facts: RunFacts, step: number, later: number, path: string, name: string, value: string) {
@@ -46,7 +61,7 @@ function diagnosisOf(facts: RunFacts, step: number, later: number, path: string,
     group: codeFact(`group['${name === "learning_rate" ? "lr" : name}']`),
     path,
     name: name === "learning_rate" ? "lr" : name,
-    value: codeFact(value.trim()),
+    value: codeFact(value),
     code: facts.statementFact(step),
     effect: facts.place(later).line,
   };
@@ -59,6 +74,6 @@ function diagnosisOf(facts: RunFacts, step: number, later: number, path: string,
     ],
     names: namesInFacts(optimizer, findingFacts.attribute),
     facts: findingFacts,
-    fixes: [fixHint("group_option", facts.place(step), { path, name: findingFacts.name, value: value.trim() })],
+    fixes: [fixHint("group_option", facts.place(step), { path, name: findingFacts.name, value: value })],
   };
 }

@@ -8,7 +8,11 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { learningRateAt } from "./scheduler_first.ts";
 import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { resolvePath } from "../facts/resolve.ts";
+import { foundInSteps } from "../statements/found_in_steps.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import { argument, calleeName, functionName, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments, expressionOf } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -16,16 +20,14 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
 ];
 
-const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
 /** A rate below so much of the largest one trains no more, */
 const VANISHED = 1e-3;
 /** where so many steps at least, and half of all, are made with it. */
 const MIN_VANISHED_STEPS = 8;
 const MIN_LOST_CHANGES = 2;
 const MAX_STATEMENTS = 2000;
-const SCHEDULER_MADE =
-  /^([A-Za-z_][\w.]*)\s*=\s*[\w.]*(?:LR|ReduceLROnPlateau|WarmRestarts)\(\s*(?:optimizer\s*=\s*)?([A-Za-z_][\w.]*)\s*[,)]/;
-const SCHEDULER_CALLED = /^([A-Za-z_][\w.]*)\.step\(/;
+/** How the names of torch's schedulers end. */
+const SCHEDULERS = ["LR", "ReduceLROnPlateau", "WarmRestarts"];
 
 /** A statement like `scheduler.step()` that gave an optimizer another learning rate. */
 interface RateChange {
@@ -36,7 +38,7 @@ interface RateChange {
 }
 
 function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
-  if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
+  if (!isComplete(facts)) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
 }
@@ -46,8 +48,8 @@ function rateChanges(facts: RunFacts): RateChange[] {
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
   let seen = 0;
-  for (const [step, { kind }] of facts.steps.entries()) {
-    if (kind !== "statement" || updates.has(step) || !STEP_CALL.test(facts.statementCode(step))) continue;
+  for (const { step } of foundInSteps(facts, steppedNodes)) {
+    if (updates.has(step)) continue;
     if (seen++ > MAX_STATEMENTS) break;
     for (const { uid, made } of optimizers) {
       if (made >= step || (facts.index.lifetimes.get(uid)?.death ?? Infinity) <= step) continue;
@@ -56,6 +58,22 @@ function rateChanges(facts: RunFacts): RateChange[] {
     }
   }
   return out;
+}
+
+/** Of a statement like `scheduler.step()`: the scheduler. */
+function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
+  const call = expressionOf(tree);
+  const stepped = call && calleeName(call) === "step" ? receiver(call) : null;
+  return stepped ? [stepped] : [];
+}
+
+/** Of `scheduler = StepLR(optimizer, …)`: what it is assigned to, and the optimizer. */
+function schedulesMade(tree: SyntaxNode) {
+  return assignments(tree).flatMap(({ target, value }) => {
+    const name = value ? functionName(value) : "";
+    const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && argument(value, "optimizer", 0);
+    return optimizer ? { target, optimizer } : [];
+  });
 }
 
 function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
@@ -142,13 +160,13 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
-  for (const [step, { kind }] of facts.steps.entries()) {
-    if (kind !== "statement") continue;
-    const code = facts.statementCode(step);
-    const [, name, optimizerPath] = SCHEDULER_MADE.exec(code) ?? [];
-    const made = name ? resolvePath(facts, optimizerPath, step) : null;
-    if (name) scheduled.set(name, made ?? "");
-    const optimizer = scheduled.get(SCHEDULER_CALLED.exec(code)?.[1] ?? "");
+  for (const { step, found } of foundInSteps(facts, (tree) => [...schedulesMade(tree), ...steppedNodes(tree)])) {
+    if ("optimizer" in found) {
+      const path = pathText(found.target);
+      if (path) scheduled.set(path, resolveNode(facts, found.optimizer, step) ?? "");
+      continue;
+    }
+    const optimizer = scheduled.get(pathText(found) ?? "");
     const death = facts.index.lifetimes.get(optimizer ?? "")?.death ?? Infinity;
     if (optimizer && death <= step) addToList(out, optimizer, step);
   }

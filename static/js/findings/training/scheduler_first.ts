@@ -3,6 +3,7 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { methodCalls } from "../../syntax/expressions.ts";
 import { numberFact } from "./rounds.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -12,8 +13,6 @@ import type { DiagnosisRow } from "../diagnosis_row.ts";
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },
 ];
-
-const STEP_CALL = /([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/;
 
 function diagnoseSchedulerFirst(facts: RunFacts): Diagnosis[] {
   return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
@@ -38,7 +37,7 @@ function firstChangeByScheduler(facts: RunFacts, uid: string, made: number, befo
   for (let step = made + 1; step < before; step++) {
     if (facts.opsAt(step).some(({ name }) => name.includes("_amp_"))) return null; // a scaler may have left a step out
     const now = learningRateAt(facts, uid, step);
-    if (rate !== null && now !== null && now !== rate && STEP_CALL.test(facts.statementCode(step)))
+    if (rate !== null && now !== null && now !== rate && methodCalls(facts.syntax(step), "step").length)
       return { step, before: rate };
     rate = now;
   }

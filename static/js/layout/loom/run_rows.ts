@@ -12,7 +12,11 @@ import type { LoomRow, LoomPin, RunRows } from "./run_row.ts";
 
 /** Lines of a statement that are shown. */
 const MAX_CODE_LINES = 4;
-const COMPOUND_STATEMENT_PATTERN = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
+const BLOCKS = new Set(
+  "For AsyncFor With AsyncWith FunctionDef AsyncFunctionDef While If Try TryStar ClassDef Match".split(" "),
+);
+/** Kinds of steps that go on with the statement of a visit before them. */
+const CONTINUING_KINDS = new Set(["visit", "statement", "raise", "return"]);
 
 export function buildRunRows(opened: OpenTrace): RunRows {
   const { trace, index } = opened;
@@ -111,7 +115,7 @@ function lastStepOfRow(steps: Step[], first: number) {
     steps[k].kind === "visit" &&
     steps[k + 1] &&
     areSameStatement(steps[k], steps[k + 1]) &&
-    /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)
+    CONTINUING_KINDS.has(steps[k + 1].kind)
   )
     k++;
   return k;
@@ -145,12 +149,16 @@ function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, la
 /** The first lines of a step's statement, without the indentation of the first; of a block its head alone. */
 function firstStatementLines(trace: Trace, sourceLines: string[], traceStep: Step) {
   const statement = trace.program.statements?.[traceStep.stmt ?? -1];
-  const wholeStatement = statement && !COMPOUND_STATEMENT_PATTERN.test(statement.kind) ? statement : null;
+  const wholeStatement = statement && !BLOCKS.has(statement.kind) ? statement : null;
   const lastLine = wholeStatement
     ? Math.min(wholeStatement.end_line, wholeStatement.line + MAX_CODE_LINES - 1)
     : traceStep.line;
   const lines = sourceLines.slice((wholeStatement ?? traceStep).line - 1, lastLine);
-  const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
-  const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());
+  const indent = lines.length ? indentOf(lines[0]) : 0;
+  const code = lines.map((line) => line.slice(Math.min(indent, indentOf(line))).trimEnd());
   return { code, indent };
+}
+
+function indentOf(line: string) {
+  return line.length - line.trimStart().length;
 }

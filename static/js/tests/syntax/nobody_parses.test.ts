@@ -27,22 +27,6 @@ const FOR_OTHER_TEXTS = new Set([
 
 /** Modules that still read Python by regular expressions. The list only gets shorter. */
 const NOT_YET = new Set<string>([
-  "findings/hooks/hook_keeps_last.ts",
-  "findings/hooks/hook_late_binding.ts",
-  "findings/hooks/hook_misses.ts",
-  "findings/hooks/hook_result.ts",
-  "findings/hooks/hooks_not_run.ts",
-  "findings/memory/leaf_inplace.ts",
-  "findings/memory/memory_cycles.ts",
-  "findings/memory/saved_overwritten.ts",
-  "findings/training/clip_of_used_up.ts",
-  "findings/training/clip_without_gradient.ts",
-  "findings/training/exhausted_parameters.ts",
-  "findings/training/lost_option.ts",
-  "findings/training/optimizer_attribute.ts",
-  "findings/training/schedule_in_vain.ts",
-  "findings/training/scheduler_first.ts",
-  "layout/loom/run_rows.ts",
 ]);
 
 /** Whether a module reads a program's text, and has regular expressions. */

@@ -10,6 +10,7 @@ import {
   calleePath,
   callsIn,
   firstNameOf,
+  functionName,
   hasUnpackedArguments,
   isOfTorch,
   literal,
@@ -160,6 +161,10 @@ test("a call with its arguments, by name or by place", () => {
     assert.equal(pathText(argument(call, "input", 0)), "x");
     assert.ok(isOfTorch(part(call, "func")));
   }
+  const [renamed] = lastStatements("from torch.nn.functional import softmax as s\ns(x)").map(
+    (tree) => callsIn(tree)[0],
+  );
+  assert.deepEqual([calleeName(renamed), functionName(renamed)], ["s", "softmax"]);
   const [unpacked] = lastStatements("f(*a, b, **c)").map((tree) => callsIn(tree)[0]);
   assert.ok(hasUnpackedArguments(unpacked));
   assert.equal(argument(unpacked, "second", 1), null);
