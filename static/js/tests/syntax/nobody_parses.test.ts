@@ -26,8 +26,7 @@ const FOR_OTHER_TEXTS = new Set([
 ]);
 
 /** Modules that still read Python by regular expressions. The list only gets shorter. */
-const NOT_YET = new Set<string>([
-]);
+const NOT_YET = new Set<string>([]);
 
 /** Whether a module reads a program's text, and has regular expressions. */
 function readsTextByPatterns(text: string): boolean {
