@@ -108,11 +108,6 @@ export function calleeName(call: SyntaxNode): string {
   return isNamed ? (func.path?.split(".").at(-1) ?? String(func.value)) : "";
 }
 
-/** How what a call calls is named where it is defined: `relu` of `r(x)` after `from torch import relu as r`. */
-export function functionName(call: SyntaxNode): string {
-  return calleePath(call)?.split(".").at(-1) ?? calleeName(call);
-}
-
 /** What a method is called on: `loss` of `loss.backward()`; null where no attribute is called. */
 export function receiver(call: SyntaxNode): SyntaxNode | null {
   const func = part(call, "func");

@@ -1,7 +1,7 @@
 /** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
 
 import { addToList } from "../../trace/multimap.ts";
-import { callsIn, functionName } from "../../syntax/expressions.ts";
+import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { foundInSteps } from "../statements/found_in_steps.ts";
 import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
@@ -29,7 +29,7 @@ function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
 
 /** The steps that clip gradients, with the call that does. */
 export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
-  const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(functionName(call)));
+  const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(calleeName(call)));
   return foundInSteps(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 

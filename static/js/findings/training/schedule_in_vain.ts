@@ -10,7 +10,7 @@ import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { foundInSteps } from "../statements/found_in_steps.ts";
 import { resolveNode } from "../facts/resolve.ts";
-import { argument, calleeName, functionName, pathText, receiver } from "../../syntax/expressions.ts";
+import { argument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, expressionOf } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -70,7 +70,7 @@ function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
 /** Of `scheduler = StepLR(optimizer, …)`: what it is assigned to, and the optimizer. */
 function schedulesMade(tree: SyntaxNode) {
   return assignments(tree).flatMap(({ target, value }) => {
-    const name = value ? functionName(value) : "";
+    const name = value ? calleeName(value) : "";
     const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && argument(value, "optimizer", 0);
     return optimizer ? { target, optimizer } : [];
   });
