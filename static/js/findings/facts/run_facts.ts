@@ -14,7 +14,7 @@ import { textOfStatement } from "../../syntax/statement_text.ts";
 import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
-import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../../trace/wire.ts";
+import type { CodePlace, Event, SkippedIteration, Step, Tensor, Trace } from "../../trace/wire.ts";
 
 interface RunError {
   type: string;
@@ -160,11 +160,6 @@ export class RunFacts {
     if (typeof stmt !== "number") return this.source[(line ?? 0) - 1]?.trim() ?? "";
     this._codes[stmt] ??= textOfStatement(this.trace.program, stmt);
     return this._codes[stmt];
-  }
-
-  textOfStatement(statement: Statement) {
-    const { program } = this.trace;
-    return textOfStatement(program, program.statements?.indexOf(statement) ?? -1);
   }
 
   /** What the statement of a step mentions, of a block its head; null where that is unknown. */

@@ -3,7 +3,7 @@
  * wrote.
  */
 
-import { argument, calleeName, calleePath, callsIn, literal } from "../../syntax/expressions.ts";
+import { argument, calleeName, callsIn, literal } from "../../syntax/expressions.ts";
 import { assignments, isInPlaceName } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -24,7 +24,7 @@ export function writerKindAt(facts: RunFacts, step: number, op: string, storageU
 
 /** Whether a step checks gradients numerically: what it writes it puts back. */
 export function isGradcheckStep(facts: RunFacts, step: number) {
-  const names = callsIn(facts.syntax(step)).map((call) => calleePath(call)?.split(".").at(-1) ?? calleeName(call));
+  const names = callsIn(facts.syntax(step)).map(calleeName);
   return names.includes("gradcheck") || names.includes("gradgradcheck");
 }
 

@@ -3,7 +3,7 @@
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
-import { argument, calleeName, calleePath, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
+import { argument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -32,21 +32,16 @@ function variantOf(facts: RunFacts, { layer, training, p, inner, outer, step }: 
     return inner === outer || facts.index.modules.get(inner.module)?.within ? null : "unregistered";
   const calls = callsIn(facts.syntax(step));
   if (inner.training) return inner !== outer && calls.some(isDropoutMade) ? "made" : null;
-  const attention = calls.find((call) => nameOfFunction(call) === "scaled_dot_product_attention");
+  const attention = calls.find((call) => calleeName(call) === "scaled_dot_product_attention");
   if (attention) return mentionsTraining(attention) ? null : "attention";
-  const call = calls.find((other) => nameOfFunction(other).includes("dropout"));
+  const call = calls.find((other) => calleeName(other).includes("dropout"));
   if (!call || hasUnpackedArguments(call) || argument(call, "training", 2) || argument(call, "train")) return null;
   return "function";
 }
 
 /** Whether a call makes a layer of dropout. */
 function isDropoutMade(call: SyntaxNode) {
-  return nameOfFunction(call).includes("Dropout");
-}
-
-/** What a function is called where it is from. */
-function nameOfFunction(call: SyntaxNode) {
-  return calleePath(call)?.split(".").at(-1) ?? calleeName(call);
+  return calleeName(call).includes("Dropout");
 }
 
 /** Whether a call may depend on a mode. */
