@@ -36,7 +36,7 @@ def test_the_first_steps_that_fit_are_a_trace(limit: int, body: bytes) -> None:
     of_one_step = {**trace, "steps": steps[:1]}
     of_one_step.pop("rounds", None)
     least = packed_bytes(json.dumps(of_one_step, separators=(",", ":"), ensure_ascii=False).encode())
-    assert packed_bytes(shortened) <= max(limit, least) and least < 4000
+    assert packed_bytes(shortened) <= max(limit, least) and least < 12_000
     assert trace["outcome"]["stopped"] == {"limit": "trace", "value": limit, "line": steps[count - 1]["line"]}
 
 

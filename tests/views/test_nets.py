@@ -28,7 +28,7 @@ def shown(traces: list[dict[str, Any]], width: int, height: int) -> list[dict[st
 @cache
 def traced(name: str) -> dict[str, Any]:
     """The trace of one of the nets."""
-    return kept_trace((ROOT / f"tests/nets/{name}.py").read_text())
+    return kept_trace((ROOT / f"tests/examples/nets/{name}.py").read_text())
 
 
 @cache
