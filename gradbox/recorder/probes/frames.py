@@ -51,9 +51,7 @@ class FrameLocals:
         variables = {
             name: value
             for name, value in dict(live_locals).items()
-            if type(name) is str
-            and name not in implicit
-            and name[:1] != "@"  # those are pytest's
+            if type(name) is str and name not in implicit and name[:1] != "@"  # those are pytest's
         }
         if optimized and self.after_read is not None:
             self.after_read(frame)
