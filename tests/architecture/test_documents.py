@@ -209,7 +209,7 @@ def test_the_table_of_folders_is_complete_and_names_no_other() -> None:
         if folder.parts[:1] in (("gradbox",), ("server",)) or folder.parts[:2] == ("static", "js")
     }
     folders = {path.parts[0] for path in project_files() if len(path.parts) > 1}
-    top = {name for name in folders if not name.startswith(".") and not name.endswith(".egg-info")}  # pip makes the last
+    top = {name for name in folders if not name.startswith(".") and not name.endswith(".egg-info")}
     above = {"static", "static/js", "server", "deploy", "docs"}
     assert sorted((rooms | top) - named - above - {"static/js/tests"}) == []
 
