@@ -12,6 +12,7 @@ from typing import Any
 
 from gradbox.language.name_scopes import NameScope
 from gradbox.language.tree import fields_with_nodes
+from gradbox.wire.program import MAX_NODE_TEXT
 from gradbox.wire.records import StatementRecord, StatementSyntaxRecord
 
 MAX_NODES_OF_STATEMENT = 2000
@@ -290,10 +291,17 @@ def statement_records(
         col, end_col = lines.column(row["line"], row["col"]), lines.column(row["end_line"], row["end_col"])
         record: StatementRecord = {**row, "col": col, "end_col": end_col}
         if syntax.count <= min(MAX_NODES_OF_STATEMENT, MAX_NODES_OF_PROGRAM - count):
-            count += syntax.count
-            record["syntax"] = syntax.record(lines, row["line"])
+            tree = syntax.record(lines, row["line"])
+            if _longest_text(tree) <= MAX_NODE_TEXT:
+                count += syntax.count
+                record["syntax"] = tree
         records.append(record)
     return records
+
+
+def _longest_text(tree: StatementSyntaxRecord) -> int:
+    texts = (*tree["values"].values(), *tree["paths"].values())
+    return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
 def _items(node: ast.AST, number: int, scope: NameScope, left_out: Sequence[str]) -> list[_Item]:

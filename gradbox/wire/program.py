@@ -11,6 +11,9 @@ from gradbox.wire.base import FailFastList, Fields, Model
 MAX_FILES, MAX_FILE_NAME = 1000, 400
 """The most files of a program, and the most characters of a file's name."""
 
+MAX_NODE_TEXT = 1000
+"""The most characters of a name, a path or a string in a statement's syntax tree. A statement with more has no tree."""
+
 
 class Edit(Model):
     """One replacement. Lines count from 1, columns from 0, in characters."""
@@ -48,9 +51,9 @@ class Notice(Model):
     repairs: FailFastList[Repair] = []
 
 
-NodePath = Annotated[str, Field(max_length=1000)]
+NodePath = Annotated[str, Field(max_length=MAX_NODE_TEXT)]
 NodeWord = Annotated[StrictStr, Field(max_length=40)]
-LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=1000)] | None
+LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=MAX_NODE_TEXT)] | None
 
 
 class StatementSyntax(Model):

@@ -17,7 +17,7 @@ from gradbox.language.statement_syntax import (
 )
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
-from gradbox.wire.program import Program, StatementSyntax
+from gradbox.wire.program import MAX_NODE_TEXT, Program, Statement, StatementSyntax
 from tests.support.explaining import NODE, ROOT
 
 PROGRAMS = sorted(
@@ -224,6 +224,24 @@ def test_deep_and_odd_texts_are_listed() -> None:
     source = "match s:\n    case [A(b, c=d), *rest] | {'k': v, **others} if rest: pass\n"
     bound = [value for kind, _, value, _ in nodes_of(source, 0) if kind in ("MatchAs", "MatchStar", "MatchMapping")]
     assert {name for name in bound if name} == {"b", "d", "rest", "v", "others"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"x = {'a' * (MAX_NODE_TEXT + 1)}",
+        f"x = os.{'a' * 50_000}",
+        f"import {'.'.join(['package'] * 200)} as p",
+        f"def f({'名' * 2000}): pass",
+        f"global {', '.join(f'name_{n}' for n in range(400))}",
+    ],
+    ids=["name", "attribute", "import", "parameter", "global"],
+)
+def test_a_statement_with_a_very_long_name_has_no_tree_and_its_trace_is_valid(source: str) -> None:
+    first, *_, last = statements_of(f"{source}\ny = 1")
+    assert "syntax" not in first
+    assert "syntax" in last
+    assert Statement.model_validate(first)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 /** What the loom by module shows of a trace, for tests. */
 
+import { readFileSync } from "node:fs";
+
 import { heightOfStep } from "../../static/js/loom/run_layout.ts";
 import { keptAt } from "../../static/js/loom/run_kept.ts";
 import { runBodyMarks, runHeadMarks } from "../../static/js/loom/run_marks.ts";
