@@ -1,6 +1,6 @@
 /** How many whole states and sets of names the tables and the net of a trace ask for: for tests. */
 
-import { parameterMomentsOf } from "../../static/js/parameters/parameter_moments.ts";
+import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
 import { moduleTreeOf } from "../../static/js/parameters/module_side.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";

@@ -5,7 +5,7 @@ import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
 import { modulePathAt } from "../../static/js/trace/module_calls.ts";
 import { summaryOf } from "../../static/js/parameters/parameter_rows.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
-import { parameterMomentsOf } from "../../static/js/parameters/parameter_moments.ts";
+import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
 
 function momentsOf(trace) {
   const opened = openTrace(trace);

@@ -1,8 +1,8 @@
 /** The parameters of places of a net: those of their modules, and those that their nodes read. */
 
-import { numelOf } from "../nets/module_table.ts";
+import { numel } from "../trace/reads.ts";
 import { addToList } from "../trace/multimap.ts";
-import { parameterMomentsOf } from "../parameters/parameter_moments.ts";
+import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Place } from "../nets/net_places.ts";
@@ -62,7 +62,7 @@ export function parameterUidsOf(facts: NetFacts, places: Place[]): string[] {
 
 /** How many numbers there are in parameters. */
 export function numbersIn(facts: NetFacts, parameters: string[]): number {
-  return parameters.reduce((sum, uid) => sum + numelOf(facts.shapeOf(uid) ?? [0]), 0);
+  return parameters.reduce((sum, uid) => sum + numel(facts.shapeOf(uid) ?? [0]), 0);
 }
 
 /** Those of the parameters that a step wrote in place. */

@@ -6,6 +6,7 @@
 import { findEntity, type EntityLookup } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { referencedUid } from "../trace/names.ts";
+import { numel } from "../trace/reads.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -171,15 +172,11 @@ function parametersOf(entities: EntityLookup, module: string | null, inner: bool
       const ref = referencedUid(value);
       const tensor = findEntity(entities, ref, "tensor");
       if (ref && tensor?.type === "Parameter")
-        parameters.set(ref, { size: numelOf(tensor.shape ?? []), trainable: Boolean(tensor.requires_grad) });
+        parameters.set(ref, { size: numel(tensor.shape ?? []), trainable: Boolean(tensor.requires_grad) });
       else if (inner && ref?.[0] === "o") seen.add(ref);
     }
   }
   return parameters;
-}
-
-export function numelOf(shape: number[]) {
-  return shape.reduce((a, b) => a * b, 1);
 }
 
 /** Bytes that the nodes of calls save, parameters left out; memory that several keep counts once. */

@@ -263,7 +263,7 @@ class UnitReader {
     if (isForward) this.withForward.add(owner);
     const { parent, site } = this.placeOf(call, step);
     const unit = isForward ? owner : this.unit("function", parent, { ...site, name, begins: step.i, ends: step.i });
-    this.frames.set(uid, { unit, caller, site: step, call });
+    this.frames.set(uid, { unit, caller, site: step.frame === uid ? null : step, call }); // a hook that began within the step
   }
 
   /** The nodes behind results that nobody has made yet. */

@@ -2,7 +2,7 @@
 
 import { openTrace } from "../trace/state.ts";
 import { moduleTable, type ModuleRow, type ModuleTotals } from "./module_table.ts";
-import { traceCoversWholeRun, parameterTable, type ParameterRow } from "./parameter_table.ts";
+import { traceCoversWholeRun, parameterTable, type ParameterRow } from "../findings/account/parameters.ts";
 import type { Trace } from "../trace/wire.ts";
 
 interface TablesReply {

@@ -3,7 +3,7 @@
 import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { findEntity } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
-import { numelOf } from "../nets/module_table.ts";
+import { numel } from "../trace/reads.ts";
 import type { ModuleCall } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";
@@ -58,6 +58,6 @@ export function gradientOfCall(opened: OpenTrace, call: ModuleCall, backward: st
 /** The Euclidean norm of a gradient; NaN where the trace lists neither its elements nor the norm of all of them. */
 function normOfGrad({ shape, cells, summary }: Grad): number {
   if (cells) return Math.sqrt(cells.reduce((sum: number, cell) => sum + cellAsNumber(cell) ** 2, 0));
-  const isOfAll = summary?.bins?.reduce((a, b) => a + b, 0) === numelOf(shape); // it counts finite ones alone
+  const isOfAll = summary?.bins?.reduce((a, b) => a + b, 0) === numel(shape); // it counts finite ones alone
   return isOfAll && typeof summary?.norm === "number" ? summary.norm : Number.NaN;
 }

@@ -3,7 +3,7 @@
 import { button, element } from "../browser/elements.ts";
 import { gradientStopsAt, type GradientStops, type GradientStopRow } from "./gradient_stops.ts";
 import { normText, shapeText } from "./parameter_texts.ts";
-import type { ParameterMoment } from "./parameter_moments.ts";
+import type { ParameterMoment } from "../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 

@@ -3,8 +3,8 @@
  * order.
  */
 
-import type { JointNorm } from "./round_norms.ts";
-import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
+import type { JointNorm } from "../findings/account/round_norms.ts";
+import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
 
 export type ParameterColumn = "name" | "shape" | "numbers" | "held" | "learns" | "gradient" | "weight" | "moved";
 

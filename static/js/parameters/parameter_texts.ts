@@ -1,7 +1,7 @@
 /** What the view of parameters says: of each parameter, and of all of them in a sentence. */
 
 import { shortNumberText } from "../trace/format.ts";
-import { normAsNumber, type ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
 import type { ParameterSummary } from "./parameter_rows.ts";
 import type { Say } from "../words/sentences.ts";
 

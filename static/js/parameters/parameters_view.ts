@@ -11,7 +11,7 @@ import { bytesText } from "../trace/format.ts";
 import { createGradientStops } from "./gradient_stops_list.ts";
 import { createModuleSide, MAX_ROWS_AT_FIRST, moduleTreeOf } from "./module_side.ts";
 import { itemsIn, nameTree, openAtFirst, type NameNode } from "./name_tree.ts";
-import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
 import { SORT_VALUES, summaryOf, type ParameterColumn, type ParameterSummary } from "./parameter_rows.ts";
 import {
   commonPart,

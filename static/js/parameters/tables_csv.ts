@@ -1,6 +1,6 @@
 /** The tables at a step as text: CSV for a file, tabs for a spreadsheet's clipboard. What is not known is empty. */
 
-import { normAsNumber, type ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
 import type { ModuleRow } from "../nets/module_table.ts";
 
 type Cell = string | number | boolean | null | undefined;

@@ -4,7 +4,7 @@ import { addToList } from "../../trace/multimap.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
-import { gradientLedgerOf } from "../training/gradient_ledger.ts";
+import { gradientLedgerOf } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";

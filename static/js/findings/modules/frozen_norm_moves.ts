@@ -2,11 +2,12 @@
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, layerCalls, type LayerCall } from "./layer_modes.ts";
-import { elementsAt, modulePath, numberFact } from "../training/rounds.ts";
+import { modulePath, numberFact } from "../training/rounds.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -72,7 +73,7 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     .fieldChanges(params[0], "requires_grad")
     .find(({ value, step }) => value === false && step < first.step);
   const layer = facts.nameFact(uid, outerStep);
-  const [before, after] = [first.step - 1, last.step].map((step) => elementsAt(facts, mean, step)?.[0]);
+  const [before, after] = [first.step - 1, last.step].map((step) => numbersOfTensor(facts, mean, step)?.[0]);
   const isListed = before !== undefined && after !== undefined;
   const names = {
     layer,

@@ -2,9 +2,10 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { elementsAt, numberFact, iterationOf } from "../training/rounds.ts";
-import { gradientLedgers } from "../training/gradient_ledger.ts";
+import { numberFact, iterationOf } from "../training/rounds.ts";
+import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -71,7 +72,7 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);
   const firstWeight = ({ uid, born }: ShortLivedParameter) => {
-    const element = elementsAt(facts, uid, born)?.[0];
+    const element = numbersOfTensor(facts, uid, born)?.[0];
     return element === undefined ? "" : numberFact(element);
   };
   const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };

@@ -20,7 +20,7 @@ import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } fr
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { namedViewSource } from "../facts/view_source.ts";
-import { backwardsOfScaledLosses } from "../training/clip_while_scaled.ts";
+import { backwardsOfScaledLosses } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -1,7 +1,7 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
+import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { iterationOf } from "./rounds.ts";

@@ -1,7 +1,7 @@
 /** Gradients that are clipped after the optimizer's step has used them, and dropped before another one does. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
-import { gradientLedgers, type GradientLedger, type LedgerEntry } from "./gradient_ledger.ts";
+import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, numberFact } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

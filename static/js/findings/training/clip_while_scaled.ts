@@ -1,13 +1,11 @@
 /** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { referencedUid } from "../../trace/names.ts";
-import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
-import { elementsAt, gradientNormAt, numberFact } from "./rounds.ts";
-import type { BackwardCall } from "../facts/scan.ts";
+import { backwardsOfScaledLosses, type Scaler } from "../account/scaled_losses.ts";
+import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
+import { gradientNormAt, numberFact } from "./rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -25,13 +23,6 @@ interface ScaledGradient {
   scaler: Scaler;
 }
 
-interface Scaler {
-  uid: string;
-  /** the tensor that holds it */
-  scale: string;
-  value: number;
-}
-
 function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
   const scaledCalls = backwardsOfScaledLosses(facts);
   if (!scaledCalls.size) return [];
@@ -43,27 +34,6 @@ function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
     byLine.set(key, [...(byLine.get(key) ?? []), scaled]);
   }
   return [...byLine.values()].map((gradients) => diagnosisOf(facts, gradients));
-}
-
-/** By backward, the scaler whose scale its loss was multiplied by. */
-export function backwardsOfScaledLosses(facts: RunFacts): Map<string, Scaler> {
-  const out = new Map<string, Scaler>();
-  const scales = facts.index.objectChanges.flatMap(({ uid, step, fields }) => {
-    const scale = fields.attrs && "_scale" in fields.attrs ? referencedUid(fields.attrs._scale) : null;
-    return scale ? [{ uid, step, scale }] : [];
-  });
-  for (const call of scales.length ? facts.backwardCalls : []) {
-    for (const { uid, scale } of scales) {
-      const value = elementsAt(facts, scale, call.step)?.[0] ?? 1;
-      if (value > 1 && isMultipliedBy(facts, call, scale)) out.set(call.uid, { uid, scale, value });
-    }
-  }
-  return out;
-}
-
-function isMultipliedBy(facts: RunFacts, call: BackwardCall, scale: string) {
-  const path = dataflowOf(facts).shortestPath(scale, call.roots, call.step);
-  return path !== null && /::mul/.test(path[0]?.op?.name ?? "");
 }
 
 function firstTakenWhileScaled(

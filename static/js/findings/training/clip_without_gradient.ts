@@ -4,8 +4,7 @@ import { addToList } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { foundInSteps } from "../statements/found_in_steps.ts";
-import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
-import { isComplete } from "./rounds.ts";
+import { gradientLedgers, type GradientLedger } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -18,7 +17,7 @@ export const FINDINGS: DiagnosisRow[] = [
 const CLIP_FUNCTIONS = new Set(["clip_grad_norm_", "clip_grad_value_"]);
 
 function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
-  if (!isComplete(facts)) return [];
+  if (!facts.ranToItsEnd) return [];
   const stepsByStatement = new Map<number, number[]>();
   for (const { step, stmt } of clipSteps(facts)) addToList(stepsByStatement, stmt, step);
   if (!stepsByStatement.size) return [];

@@ -1,11 +1,12 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { elementsAt, isComplete, iterationOf } from "./rounds.ts";
-import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
+import { iterationOf } from "./rounds.ts";
+import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { BackwardCall } from "../facts/scan.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -49,7 +50,7 @@ function groupsOfFates(fates: BackwardFate[]): FateGroup[] {
 
 /** Where micro batches add up by so many, and what is left over at the end of each epoch is reset unused. */
 function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
-  if (!isComplete(facts) || facts.steps.some(({ skipped }) => skipped)) return null;
+  if (!facts.ranToItsEnd || facts.steps.some(({ skipped }) => skipped)) return null;
   const groups = groupsOfFates(fates);
   const [used, dropped] = ["used", "dropped"].map((fate) => groups.filter((group) => group.fates[0].fate === fate));
   const size = used[0]?.fates.length ?? 0;
@@ -108,7 +109,7 @@ function fatesOfBackwards(facts: RunFacts): BackwardFate[] {
 function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
   const dropped = fates.filter(({ fate }) => fate === "dropped");
   const used = fates.filter(({ fate }) => fate === "used");
-  if (dropped.length < 2 || dropped.length < used.length || !isComplete(facts)) return null;
+  if (dropped.length < 2 || dropped.length < used.length || !facts.ranToItsEnd) return null;
   if (!dropped.every((fate) => hasFiniteLoss(facts, fate))) return null;
   const ends = new Set(dropped.map(({ end }) => facts.steps[end?.step ?? 0].stmt));
   const optimizer = [...optimizersOf(facts).values()].find(({ uid, stepped }) =>
@@ -168,6 +169,6 @@ function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry
 }
 
 function hasFiniteLoss(facts: RunFacts, { call }: BackwardFate) {
-  const elements = call.roots.flatMap((root) => (root && elementsAt(facts, root, call.step)) || []);
+  const elements = call.roots.flatMap((root) => (root && numbersOfTensor(facts, root, call.step)) || []);
   return elements.every(Number.isFinite);
 }

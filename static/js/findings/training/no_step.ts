@@ -1,8 +1,7 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { gradientLedgers } from "./gradient_ledger.ts";
-import { isComplete } from "./rounds.ts";
+import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -14,7 +13,7 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 function diagnoseNoStep(facts: RunFacts): Diagnosis[] {
-  if (!isComplete(facts)) return [];
+  if (!facts.ranToItsEnd) return [];
   const optimizers = [...optimizersOf(facts).values()];
   const hasStepped = ({ stepped, steps, unrecorded }: (typeof optimizers)[number]) =>
     stepped.length + steps.length + unrecorded > 0;

@@ -7,7 +7,7 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
-import { gradientLedgers } from "./gradient_ledger.ts";
+import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";

@@ -1,9 +1,9 @@
 /** How a sentence counts the rounds of a loop, and what it calls the parameters and modules of a training. */
 
-import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
 import { codeFact, type Fact } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 /** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
@@ -52,12 +52,6 @@ export function ownerFact(facts: RunFacts, uid: string, step: number): Fact {
   return name ? codeFact(name) : facts.nameFact(uid, step);
 }
 
-/** A tensor's elements after a step as numbers; null where the trace does not list them. */
-export function elementsAt(facts: RunFacts, uid: string, step: number): number[] | null {
-  const tensor = facts.tensor(uid, step);
-  return (tensor && cellsReadBy(facts.stateAt(step), tensor)?.map(cellAsNumber)) ?? null;
-}
-
 /**
  * The norm of several tensors' gradients together after a step; null where the trace does not list all of their
  * elements.
@@ -66,7 +60,7 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
   let sum = 0;
   for (const uid of uids) {
     const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step);
-    const elements = typeof grad === "string" ? elementsAt(facts, grad, step) : null;
+    const elements = typeof grad === "string" ? numbersOfTensor(facts, grad, step) : null;
     if (!elements) return null;
     for (const element of elements) sum += element * element;
   }
@@ -76,11 +70,4 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
 /** A number in a sentence, to three digits. */
 export function numberFact(value: number): string {
   return String(Number(value.toPrecision(3))).replace(/-/g, "−");
-}
-
-/**
- * Whether a run came to its end and nothing of it is missing behind the last step: only then something never happened.
- */
-export function isComplete(facts: RunFacts) {
-  return facts.ranToItsEnd;
 }

@@ -6,7 +6,7 @@
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { learningRateAt } from "./scheduler_first.ts";
-import { isComplete, numberFact } from "./rounds.ts";
+import { numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { foundInSteps } from "../statements/found_in_steps.ts";
 import { resolveNode } from "../facts/resolve.ts";
@@ -38,7 +38,7 @@ interface RateChange {
 }
 
 function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
-  if (!isComplete(facts)) return [];
+  if (!facts.ranToItsEnd) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
 }

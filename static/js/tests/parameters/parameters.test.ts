@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { itemsIn, nameTree, openAtFirst } from "../../parameters/name_tree.ts";
 import { commonPart, gradientRange, normText, shapeText } from "../../parameters/parameter_texts.ts";
-import type { ParameterMoment } from "../../parameters/parameter_moments.ts";
+import type { ParameterMoment } from "../../findings/account/parameter_rounds.ts";
 import { csvText, tabbedText } from "../../parameters/tables_csv.ts";
 
 const named = (names: string[]) => names.map((name) => ({ name, item: name }));

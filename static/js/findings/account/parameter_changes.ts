@@ -3,13 +3,13 @@
  * that changed.
  */
 
-import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizersOf } from "../findings/facts/optimizers.ts";
-import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
-import { addToList } from "../trace/multimap.ts";
-import { referencedUid } from "../trace/names.ts";
-import type { RunFacts } from "../findings/facts/run_facts.ts";
-import type { Value } from "../trace/wire.ts";
+import { gradientLedgerOf } from "./gradient_ledger.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { referencedUid } from "../../trace/names.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Value } from "../../trace/wire.ts";
 
 /** The steps that set or free an entity, or free what it was. */
 function changesOf({ index }: RunFacts, uid: string): number[] {

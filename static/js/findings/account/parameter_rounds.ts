@@ -2,25 +2,25 @@
  * The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round.
  */
 
-import { cellAsNumber } from "../findings/facts/numbers.ts";
-import { elementsAt } from "../findings/training/rounds.ts";
-import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.ts";
-import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";
-import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
+import { cellAsNumber } from "../facts/numbers.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { backwardsOfScaledLosses } from "./scaled_losses.ts";
+import { gradientLedgerOf } from "./gradient_ledger.ts";
+import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
 import { RoundNorms, type JointNorm } from "./round_norms.ts";
-import { findEntity, type Cell } from "../trace/entities.ts";
-import { modulePathAt } from "../trace/module_calls.ts";
-import { addToList } from "../trace/multimap.ts";
+import { findEntity, type Cell } from "../../trace/entities.ts";
+import { modulePathAt } from "../../trace/module_calls.ts";
+import { addToList } from "../../trace/multimap.ts";
 import {
   ParameterTable,
   rankOfFate,
   type Holder,
   type ParameterFate,
   type ParameterRow,
-} from "../nets/parameter_table.ts";
-import type { OpenTrace } from "../trace/state.ts";
+} from "./parameters.ts";
+import type { OpenTrace } from "../../trace/state.ts";
 
 /**
  * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
@@ -319,7 +319,7 @@ class ParameterMoments {
   /** How far a statement moved a parameter: the norm of the difference. */
   movedAt(uid: string, step: number): number | undefined {
     const { facts } = this.table;
-    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each));
+    const [before, after] = [step - 1, step].map((each) => numbersOfTensor(facts, uid, each));
     if (before && after && before.length === after.length)
       return Math.sqrt(after.reduce((sum, element, k) => sum + (element - before[k]) ** 2, 0));
     return this.table.changedAt(uid, step) ? undefined : 0;

@@ -1,8 +1,8 @@
 /** What the recorder computed of a parameter in a round, also of one too large for its elements to be listed. */
 
-import { cellAsNumber } from "../findings/facts/numbers.ts";
-import type { Cell } from "../trace/entities.ts";
-import type { Trace, TrainingRound } from "../trace/wire.ts";
+import { cellAsNumber } from "../facts/numbers.ts";
+import type { Cell } from "../../trace/entities.ts";
+import type { Trace, TrainingRound } from "../../trace/wire.ts";
 
 type NormKind = "grad" | "weight" | "moved";
 

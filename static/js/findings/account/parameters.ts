@@ -3,18 +3,17 @@
  * to.
  */
 
-import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/entities.ts";
-import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
-import { referencedUid } from "../trace/names.ts";
-import { unqualifiedDtype } from "../trace/reads.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
-import { elementsAt } from "../findings/training/rounds.ts";
-import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";
-import { RunFacts } from "../findings/facts/run_facts.ts";
-import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
-import { numelOf } from "./module_table.ts";
-import type { OpenTrace } from "../trace/state.ts";
+import { findEntity, type Cell, type Entity, type EntityLookup } from "../../trace/entities.ts";
+import { moduleCallsOf, modulePathAt } from "../../trace/module_calls.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { numel, unqualifiedDtype } from "../../trace/reads.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { gradientLedgerOf } from "./gradient_ledger.ts";
+import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { RunFacts } from "../facts/run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { OpenTrace } from "../../trace/state.ts";
 
 /**
  * What became of a parameter, the worst first:
@@ -208,7 +207,7 @@ export class ParameterTable {
       name: names[0] ?? null,
       also: names.slice(1),
       shape,
-      numbers: numelOf(shape),
+      numbers: numel(shape),
       dtype: tensor?.dtype ?? "",
       requires_grad: requiresGrad,
       held_by: held.map((each) => this.holder(each)),
@@ -266,7 +265,7 @@ export class ParameterTable {
     const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
     if (!facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0)) return false;
     // other tensors may have parts of its memory
-    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each));
+    const [before, after] = [step - 1, step].map((each) => numbersOfTensor(facts, uid, each));
     return !before || !after || before.some((element, k) => !Object.is(element, after[k]));
   }
 
@@ -288,14 +287,14 @@ export class ParameterTable {
     const entities = this.facts.stateAt(step);
     const tensor = this.facts.tensor(uid, step);
     if (!tensor) return null;
-    if (!numelOf(tensor.shape ?? [])) return 0;
+    if (!numel(tensor.shape ?? [])) return 0;
     if (tensor.parts) return normOfSparse(entities, tensor.parts);
     const cells = cellsReadBy(entities, tensor);
     if (cells) return encodeNumber(Math.sqrt(cells.reduce((sum: number, cell) => sum + squareOf(cell), 0)));
     const storage = findEntity(entities, tensor.storage, "storage");
     const summary = storage?.summary?.[unqualifiedDtype(tensor.dtype ?? "")];
-    const numel = numelOf(tensor.shape ?? []);
-    const isListedWhole = summary?.bins?.reduce((a, b) => a + b, 0) === numel; // it counts finite ones alone
+    const count = numel(tensor.shape ?? []);
+    const isListedWhole = summary?.bins?.reduce((a, b) => a + b, 0) === count; // it counts finite ones alone
     return isListedWhole ? (summary?.norm ?? null) : null;
   }
 
@@ -388,10 +387,10 @@ function normOfSparse(entities: EntityLookup, parts: Record<string, string>): Ce
   const [indices, values] = [parts.indices, parts.values].map((uid) => findEntity(entities, uid, "tensor"));
   if (!indices?.shape || !values?.shape) return null;
   const [dimensions, count] = indices.shape;
-  if (!numelOf(values.shape)) return 0;
+  if (!numel(values.shape)) return 0;
   const [places, cells] = [cellsReadBy(entities, indices), cellsReadBy(entities, values)];
   if (!places || !cells) return null;
-  const width = numelOf(values.shape.slice(1));
+  const width = numel(values.shape.slice(1));
   const sums = new Map<string, number[]>();
   for (let k = 0; k < count; k++) {
     const key = Array.from({ length: dimensions }, (_, d) => places[d * count + k]).join();
