@@ -56,14 +56,3 @@ export function keptBars(facts: NetFacts, { columnOf }: Pick<RunLayout, "columnO
   }
   return [...bars.values()];
 }
-
-/** Bytes that are kept after a step, and all until then. */
-export function keptAt({ pieces }: KeptBar, i: number): { kept: number; holds: number } {
-  let [kept, holds] = [0, 0];
-  for (const { bytes, birth, released } of pieces) {
-    if (birth > i) continue;
-    kept += bytes;
-    if (released === null || released > i) holds += bytes;
-  }
-  return { kept, holds };
-}

@@ -7,7 +7,7 @@ import { normText } from "../nets/net_texts.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom/loom_names.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { columnBox, heightOfStep } from "./run_layout.ts";
-import { keptAt } from "./run_kept.ts";
+import { keptAt } from "../findings/account/kept_memory.ts";
 import { movedBy, numbersIn } from "./run_parameters.ts";
 import { isIn, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
 import {
@@ -241,7 +241,7 @@ function barScale({ layout }: RunScene, { bars, isFull }: SectionPlace) {
 function barMarks(scene: RunScene, section: SectionPlace, bar: KeptBar): VNode[] {
   const { layout, i } = scene;
   const { x, w } = columnBox(layout, bar.column);
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptAt(bar.pieces, i);
   if (!kept) return [];
   const widthOf = barScale(scene, section);
   const now = heightOfStep(section, i);
@@ -298,7 +298,7 @@ function round(value: number) {
 
 /** How much it is, where nothing else of the column stands. */
 function barTextMarks({ layout, i }: RunScene, section: SectionPlace, bar: KeptBar): VNode[] {
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptAt(bar.pieces, i);
   if (!kept) return [];
   const { x, w } = columnBox(layout, bar.column);
   const text = bytesLabel(holds || kept);

@@ -3,7 +3,7 @@
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { nameOf } from "../nets/net_marks.ts";
 import { normText } from "../nets/net_texts.ts";
-import { keptAt } from "./run_kept.ts";
+import { keptAt } from "../findings/account/kept_memory.ts";
 import { movedBy, numbersIn } from "./run_parameters.ts";
 import { countUntil, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
 import type { Box, HiddenRounds, KeptBar, StepBox, Way } from "./run_plan.ts";
@@ -100,7 +100,7 @@ export function stepSentence({ facts, i, say }: Asked, { column, parameters, ste
 }
 
 export function barSentence({ i, say }: Asked, bar: KeptBar): string {
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptAt(bar.pieces, i);
   const args = { name: columnName(bar.column), kept: bytesLabel(kept), holds: bytesLabel(holds) };
   if (holds === kept) return say("loom_keeps", args);
   if (holds) return say("loom_keeps_part", args);

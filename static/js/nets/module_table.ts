@@ -6,6 +6,7 @@
 import { findEntity, type EntityLookup } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { referencedUid } from "../trace/names.ts";
+import { keptByNode, mostKeptAtOnce } from "../findings/account/kept_memory.ts";
 import { numel } from "../trace/reads.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -34,11 +35,11 @@ export interface ModuleRow {
   trainable: number | null;
   /** torch operations of its first call, with those of inner modules */
   operations: number;
-  /** bytes that nodes of its first call save for backward, parameters left out, each memory once */
+  /** bytes that it keeps for backward at the same time, at most, with inner modules; each memory is kept by one of them */
   kept: number;
 }
 
-/** Of the first calls of the outermost modules, what several have once. */
+/** Of the outermost modules, what several have once. */
 export interface ModuleTotals {
   parameters: number | null;
   trainable: number | null;
@@ -47,8 +48,9 @@ export interface ModuleTotals {
 }
 
 interface CalledModule {
+  /** the first */
   call: ModuleCall;
-  count: number;
+  calls: ModuleCall[];
   /** of the module itself, and with those of inner modules; null where the trace does not tell of the module */
   own: ParameterSizes | null;
   all: ParameterSizes | null;
@@ -66,25 +68,23 @@ export function moduleTable(opened: OpenTrace): { rows: ModuleRow[]; totals: Mod
   const ownerCounts = new Map<string, number>();
   for (const { own } of modules)
     for (const uid of own?.keys() ?? []) ownerCounts.set(uid, (ownerCounts.get(uid) ?? 0) + 1);
-  const rows = modules.map(({ call, count, own, all }) => {
-    const calls = withInnerCalls(found, call);
+  const rows = modules.map(({ call, calls, own, all }) => {
     return {
       path: call.path ?? call.type,
       type: call.type,
       depth: depthOf(found, call),
-      calls: count,
+      calls: calls.length,
       inputs: call.inputs.map((uid) => shapeOf(opened, uid, call.begins)),
       outputs: call.outputs.map((uid) => shapeOf(opened, uid, call.ends ?? call.begins)),
       parameters: sizeOf(all),
       own: sizeOf(own),
       shared: sizeOf(own, ([uid]) => (ownerCounts.get(uid) ?? 0) > 1),
       trainable: sizeOf(all, ([, { trainable }]) => trainable),
-      operations: countOperations(calls),
-      kept: keptBytes(opened, calls),
+      operations: countOperations(withInnerCalls(found, call)),
+      kept: keptBytes(opened, found, calls),
     };
   });
   const outermost = modules.filter(({ call }) => call.within === null);
-  const calls = outermost.flatMap(({ call }) => withInnerCalls(found, call));
   const parameters = outermost.every(({ all }) => all)
     ? new Map(outermost.flatMap(({ all }) => [...(all ?? [])]))
     : null;
@@ -93,8 +93,12 @@ export function moduleTable(opened: OpenTrace): { rows: ModuleRow[]; totals: Mod
     totals: {
       parameters: sizeOf(parameters),
       trainable: sizeOf(parameters, ([, { trainable }]) => trainable),
-      operations: countOperations(calls),
-      kept: keptBytes(opened, calls),
+      operations: countOperations(outermost.flatMap(({ call }) => withInnerCalls(found, call))),
+      kept: keptBytes(
+        opened,
+        found,
+        outermost.flatMap(({ calls }) => calls),
+      ),
     },
   };
 }
@@ -105,11 +109,11 @@ function calledModules(opened: OpenTrace, { calls }: ModuleCalls): CalledModule[
   for (const call of calls.values()) {
     const key = call.module ?? `${call.type} ${call.path ?? ""}`;
     const known = modules.get(key);
-    if (known) known.count += 1;
+    if (known) known.calls.push(call);
     else {
       const entities = entityHistoryOf(opened).stateAfter(call.ends ?? call.begins);
       const [own, all] = [false, true].map((inner) => parametersOf(entities, call.module, inner));
-      modules.set(key, { call, count: 1, own, all });
+      modules.set(key, { call, calls: [call], own, all });
     }
   }
   return [...modules.values()];
@@ -179,26 +183,9 @@ function parametersOf(entities: EntityLookup, module: string | null, inner: bool
   return parameters;
 }
 
-/** Bytes that the nodes of calls save, parameters left out; memory that several keep counts once. */
-function keptBytes(opened: OpenTrace, calls: ModuleCall[]): number {
-  const bytes = new Map<string, number>();
-  for (const uid of calls.flatMap(({ nodes }) => nodes)) {
-    const step = opened.index.lifetimes.get(uid)?.birth ?? -1;
-    const entities = entityHistoryOf(opened).stateAfter(step);
-    const { set } = opened.trace.steps[step] ?? {};
-    const node = findEntity(entities, uid, "node") ?? set?.[uid];
-    for (const { storage } of Object.values((node && "saved" in node && node.saved) || {})) {
-      if (!storage || bytes.has(storage) || isMemoryOfParameter(opened, storage, step)) continue;
-      const nbytes = findEntity(entities, storage, "storage")?.nbytes ?? set?.[storage]?.nbytes;
-      if (typeof nbytes === "number") bytes.set(storage, nbytes);
-    }
-  }
-  return [...bytes.values()].reduce((a, b) => a + b, 0);
-}
-
-function isMemoryOfParameter(opened: OpenTrace, storage: string, step: number) {
-  const entities = entityHistoryOf(opened).stateAfter(step);
-  return opened.index
-    .handlesOfStorage(storage, step)
-    .some((uid) => findEntity(entities, uid, "tensor")?.type === "Parameter");
+/** What the nodes of calls keep for backward at the same time, at most. */
+function keptBytes(opened: OpenTrace, found: ModuleCalls, calls: ModuleCall[]): number {
+  const inner = new Set(calls.flatMap((call) => withInnerCalls(found, call)));
+  const nodes = [...inner].flatMap((call) => call.nodes);
+  return mostKeptAtOnce(nodes.flatMap((node) => keptByNode(opened).get(node) ?? []));
 }

@@ -5,6 +5,7 @@
 
 import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { nodesOf, type Net, type Place } from "./net_places.ts";
+import { keptAt, keptByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -38,18 +39,12 @@ export interface PlaceState {
   norm: number | null;
   input: number[] | null;
   output: number[] | null;
-  /** bytes; parameters, and what an earlier place keeps, left out */
+  /** bytes: what is booked to its nodes */
   kept: number;
   /** of those, not let go yet */
   holds: number;
   letGoNow: boolean;
   isNow: boolean;
-}
-
-interface KeptTensor {
-  bytes: number;
-  birth: number;
-  released: number | null;
 }
 
 /** What the steps of a run say about its net, looked up once. */
@@ -60,7 +55,7 @@ export class NetFacts {
   /** by node, the first tensor that it made */
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
-  keptByNode = new Map<string, KeptTensor[]>();
+  keptByNode: Map<string, KeptMemory[]>;
   unitsByStretch = new Map<Place, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */
@@ -71,30 +66,20 @@ export class NetFacts {
   constructor(opened: OpenTrace, net: Net) {
     this.opened = opened;
     this.net = net;
+    this.keptByNode = keptByNode(opened);
     this.read();
     this.readBackwards();
   }
 
   read() {
-    const bytes = new Map<string, number>();
-    const parameters = new Set<string>();
     for (const { set, visit, i } of this.opened.trace.steps) {
       if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
       for (const [uid, fields] of Object.entries(set ?? {})) {
         if (fields.shape) this.shapes.set(uid, fields.shape);
-        if (typeof fields.nbytes === "number") bytes.set(uid, fields.nbytes);
-        if (fields.type === "Parameter" && fields.storage) parameters.add(fields.storage);
         if (!fields.grad_fn) continue;
         if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
         if (!this.gradFn.has(uid)) this.gradFn.set(uid, fields.grad_fn);
       }
-    }
-    const keeper = new Set<string>();
-    for (const { node, storage, birth, released } of this.opened.index.slots.values()) {
-      if (!storage || parameters.has(storage) || keeper.has(storage) || !this.net.unitOfNode.has(node)) continue;
-      keeper.add(storage);
-      const list = this.keptByNode.get(node) ?? [];
-      this.keptByNode.set(node, [...list, { bytes: bytes.get(storage) ?? 0, birth, released }]);
     }
   }
 
@@ -253,7 +238,7 @@ export class NetFacts {
       norm: call?.norm ?? null,
       input: this.shapeOf(call?.unit.inputs[0]),
       output: call ? this.outputShape(call.unit) : null,
-      ...this.keptAt(nodes, i, isWaiting),
+      ...keptAt(isWaiting ? [] : nodes.flatMap((node) => this.keptByNode.get(node) ?? []), i),
       isNow: calls.some(({ isNow }) => isNow),
     };
   }
@@ -273,17 +258,6 @@ export class NetFacts {
     return !nodes.some((node) => last.nodes.has(node));
   }
 
-  keptAt(nodes: string[], i: number, isWaiting: boolean) {
-    let [kept, holds, letGoNow] = [0, 0, false];
-    for (const node of nodes)
-      for (const { bytes, birth, released } of this.keptByNode.get(node) ?? []) {
-        if (birth > i || isWaiting) continue;
-        kept += bytes;
-        if (released === null || released > i) holds += bytes;
-        if (released === i && bytes) letGoNow = true;
-      }
-    return { kept, holds, letGoNow };
-  }
 }
 
 function isAround(unit: Unit, now: ReadonlySet<Unit>) {

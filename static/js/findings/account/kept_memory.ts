@@ -1,0 +1,96 @@
+/**
+ * What is kept for backward, and by whom: every memory is booked once, to the node that saved it first, until the last
+ * node that saved it lets go. The memory of parameters is theirs, and booked to nobody.
+ */
+
+import { addToList } from "../../trace/multimap.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+
+/** released: the step after which nothing keeps it any more; null where something does until the end */
+export interface KeptMemory {
+  storage: string;
+  node: string;
+  bytes: number;
+  birth: number;
+  released: number | null;
+}
+
+type KeptSpan = Pick<KeptMemory, "bytes" | "birth" | "released">;
+
+const keptByTrace = new WeakMap<OpenTrace, Map<string, KeptMemory[]>>();
+
+/** What each node keeps, booked once for a trace. */
+export function keptByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
+  let kept = keptByTrace.get(opened);
+  if (!kept) {
+    kept = new Map();
+    for (const memory of bookedMemory(opened)) addToList(kept, memory.node, memory);
+    keptByTrace.set(opened, kept);
+  }
+  return kept;
+}
+
+function bookedMemory(opened: OpenTrace): KeptMemory[] {
+  const { sizes, outerStorage, ofParameters } = storagesOf(opened);
+  const { pins, slots, lastStep } = opened.index;
+  const savings = new Map<string, Pick<KeptMemory, "node" | "birth" | "released">[]>();
+  for (const { node, slot, storage: inner, birth, death } of pins.values()) {
+    const storage = outerStorage(inner);
+    const released = death < lastStep ? death + 1 : (slots.get(`${node}:${slot}`)?.released ?? null);
+    if (!ofParameters.has(storage)) addToList(savings, storage, { node, birth, released });
+  }
+  return [...savings].flatMap(([storage, ofStorage]) => {
+    const booked: KeptMemory[] = [];
+    for (const { node, birth, released } of ofStorage.sort((a, b) => a.birth - b.birth)) {
+      if (released !== null && released <= birth) continue;
+      const last = booked.at(-1);
+      if (!last || (last.released !== null && last.released < birth))
+        booked.push({ storage, node, bytes: sizes.get(storage) ?? 0, birth, released });
+      else if (last.released !== null) last.released = released === null ? null : Math.max(last.released, released);
+    }
+    return booked;
+  });
+}
+
+function storagesOf({ trace }: OpenTrace) {
+  const sizes = new Map<string, number>();
+  const within = new Map<string, string>();
+  const parameters = new Set<string>();
+  for (const { set } of trace.steps)
+    for (const [uid, fields] of Object.entries(set ?? {})) {
+      if (typeof fields.nbytes === "number" && !sizes.has(uid)) sizes.set(uid, fields.nbytes);
+      if (fields.within && typeof fields.within === "object") within.set(uid, fields.within.storage);
+      if (fields.type?.endsWith("Parameter") && fields.storage) parameters.add(fields.storage);
+    }
+  const outerStorage = (uid: string): string => {
+    const outer = within.get(uid);
+    return outer && outer !== uid ? outerStorage(outer) : uid;
+  };
+  return { sizes, outerStorage, ofParameters: new Set([...parameters].map(outerStorage)) };
+}
+
+/** Bytes that were kept until a step, those of them that are kept after it, and whether it let go of any. */
+export function keptAt(spans: Iterable<KeptSpan>, step: number): { kept: number; holds: number; letGoNow: boolean } {
+  let [kept, holds, letGoNow] = [0, 0, false];
+  for (const { bytes, birth, released } of spans) {
+    if (birth > step) continue;
+    kept += bytes;
+    if (released === null || released > step) holds += bytes;
+    if (released === step && bytes) letGoNow = true;
+  }
+  return { kept, holds, letGoNow };
+}
+
+/** Bytes that are kept at the same time, at most. */
+export function mostKeptAtOnce(spans: KeptSpan[]): number {
+  const changes = spans.flatMap(({ bytes, birth, released }) => [
+    { step: birth, bytes },
+    { step: released ?? Infinity, bytes: -bytes },
+  ]);
+  let [now, most] = [0, 0];
+  for (const { bytes } of changes.sort((a, b) => a.step - b.step || a.bytes - b.bytes)) {
+    now += bytes;
+    most = Math.max(most, now);
+  }
+  return most;
+}
