@@ -13,13 +13,7 @@ import { RoundNorms, type JointNorm } from "./round_norms.ts";
 import { findEntity, type Cell } from "../../trace/entities.ts";
 import { modulePathAt } from "../../trace/module_calls.ts";
 import { addToList } from "../../trace/multimap.ts";
-import {
-  ParameterTable,
-  rankOfFate,
-  type Holder,
-  type ParameterFate,
-  type ParameterRow,
-} from "./parameters.ts";
+import { ParameterTable, rankOfFate, type Holder, type ParameterFate, type ParameterRow } from "./parameters.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 
 /**

@@ -6,6 +6,7 @@ import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { gradNoneReason } from "./grad_none_reasons.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { isAppliedBehind } from "../training/not_in_optimizer.ts";
 import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/program_text.ts";
@@ -31,13 +32,17 @@ interface ExpectedGrad {
   /** the optimizer that has it and others, which do get gradients, and the module that it is of */
   optimizer?: string;
   module?: string;
+  /** of those others, some */
+  trained?: string[];
 }
 
 /**
- * By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest.
+ * By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest;
+ * not where what it trains is computed from that part.
  */
 const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
+const MAX_COMPARED_PARAMETERS = 8;
 
 function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
   const errorStatement = statementThatRaisedOnNoneGrad(facts);
@@ -78,7 +83,9 @@ function diagnosisOf(
   explainsError: boolean,
 ): Diagnosis {
   const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
-  const isKeptOut = interest.optimizer !== undefined && RECORDING_OFF.has(reason.variant);
+  const isKeptOut =
+    RECORDING_OFF.has(reason.variant) &&
+    !(interest.trained ?? []).some((trained) => isAppliedBehind(facts, trained, interest.step, [interest.uid]));
   const x = displayNameOfExpectedGrad(facts, interest);
   const cause = facts.place(reason.cause);
   const readPlace = facts.place(interest.step);
@@ -99,7 +106,13 @@ function diagnosisOf(
   ];
   return {
     variant: reason.variant,
-    severity: explainsError ? "error" : isResetBeforeUse ? "warning" : isKeptOut ? "note" : reason.severity,
+    severity: explainsError
+      ? "error"
+      : isResetBeforeUse
+        ? "warning"
+        : isKeptOut && interest.optimizer
+          ? "note"
+          : reason.severity,
     cause,
     chain,
     names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
@@ -241,7 +254,7 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
  * theirs: the first of each module. Where the loop was thinned, what came in between would show in their numbers.
  */
 function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
-  if (steps.length < 2 || !facts.ranToItsEnd) return [];
+  if (!facts.ranToItsEnd) return [];
   const history = tensorHistoryOf(facts);
   const step = steps[steps.length - 1];
   const isNeverReached = (uid: string) => {
@@ -264,6 +277,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
     count: uids.length,
     optimizer,
     module,
+    trained: reached.slice(0, MAX_COMPARED_PARAMETERS),
   }));
 }
 

@@ -162,7 +162,7 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number) {
  * head does. A module before the trained one may be left as it is on purpose, and so may one that other data goes
  * through as well, to compare features of both.
  */
-function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
+export function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
   const flow = dataflowOf(facts);
   const added = facts.backwardAt(gradientStep)?.step ?? gradientStep;
   const fromParameter = flow.descendants(uid, added);
