@@ -106,6 +106,7 @@ def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:
     subjects = [re.sub(r"^\*\*(.*?)\*\*.*", r"\1", row) for row in looked_for.rows]
     parts = [
         looked_for.line,
+        *looked_for.remarks,
         sentences["terminal_looked_for"].format(what=sentences["terminal_list"].join(subjects)) if subjects else "",
     ]
     parts.append(looked_for.not_looked)

@@ -176,15 +176,19 @@ class Findings(Model):
 
 
 class LookedFor(Model):
-    """What is reported about a run in which nothing is wrong.
+    """What is reported about a run that has neither an error nor a warning.
 
+    calm: nothing is wrong, and no view shows anything as if it were
     line: that nothing was found, in how much of the run
+    remarks: what is not in order though no finding is made of it
     rows: what was looked for, with the subject of each in asterisks
     not_looked: what was not looked for
     flags: options of the command that look for it
     """
 
+    calm: bool
     line: str
+    remarks: FailFastList[str]
     rows: FailFastList[str]
     not_looked: str
     flags: FailFastList[str] = []

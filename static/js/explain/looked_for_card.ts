@@ -1,6 +1,6 @@
 /**
- * What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was
- * not.
+ * What the page says of a run without an error or a warning: one line, what is not in order all the same, and behind it
+ * what was looked for and what was not. The mark that nothing is wrong stands only where that is so.
  */
 
 import { element, nodesWithCode } from "../browser/elements.ts";
@@ -10,15 +10,16 @@ import type { Say } from "../words/sentences.ts";
 
 /** `checks` offer what else can be done, like the check of the gradients. */
 export function lookedForElement(
-  { line, rows, not_looked: notLooked }: LookedForText,
+  { calm, line, remarks, rows, not_looked: notLooked }: LookedForText,
   say: Say,
   checks: HTMLElement[],
 ) {
   const card = element("details", "looked-for");
   const summary = element("summary", "");
   const sentence = element("span", "looked-for-line");
-  sentence.append(...nodesWithEmphasis(line));
-  summary.append(calmIcon(), sentence, element("span", "looked-for-toggle", say("finding.looked_for.toggle")));
+  sentence.append(...nodesWithEmphasis([line, ...remarks].join(" ")));
+  if (calm) summary.append(calmIcon());
+  summary.append(sentence, element("span", "looked-for-toggle", say("finding.looked_for.toggle")));
   const list = element("ul", "looked-for-rows");
   for (const row of rows) {
     const item = element("li", "");

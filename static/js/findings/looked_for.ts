@@ -3,6 +3,8 @@
  * No words.
  */
 
+import { parameterTable, type ParameterFate } from "./account/parameters.ts";
+import { whatRan } from "./account/what_ran.ts";
 import { isNonfiniteCell } from "./facts/numbers.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
@@ -10,7 +12,7 @@ import { RunFacts } from "./facts/run_facts.ts";
 import type { LookedForName } from "./diagnosis_row.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Delta, Step } from "../trace/wire.ts";
+import type { Grad } from "../trace/wire.ts";
 
 /** a sentence by its key in the locales */
 interface KeyedSentence {
@@ -19,7 +21,11 @@ interface KeyedSentence {
 }
 
 export interface LookedFor {
+  /** nothing is wrong, and no view shows anything as if it were */
+  isCalm: boolean;
   line: KeyedSentence;
+  /** what is not in order, though no finding is made of it */
+  remarks: KeyedSentence[];
   /** what was looked for; a thing that was not looked at is not among them */
   rows: KeyedSentence[];
   /** the keys of what was not */
@@ -31,7 +37,13 @@ export interface LookedFor {
 interface Row {
   name: LookedForName;
   /** what was found to be in order; null where there was nothing to look at */
-  look: (facts: RunFacts) => Facts | null;
+  look: (facts: RunFacts) => Looked | null;
+}
+
+/** remark: the sentence of what is not in order, though no finding is made of it */
+interface Looked {
+  facts: Facts;
+  remark?: string;
 }
 
 /** What is looked for in every run. Kinds of findings of which a note would contradict a row name it as `lookedFor`. */
@@ -41,8 +53,8 @@ const ROWS: Row[] = [
   { name: "optimizers", look: parametersHeld },
   { name: "modes", look: layersWithMode },
   { name: "numbers", look: finiteGradients },
-  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null) },
-  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}) },
+  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? { facts: {} } : null) },
+  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : { facts: {} }) },
 ];
 
 /** What is not looked for by itself, and the option of the command by which it is. */
@@ -52,25 +64,33 @@ const NOT_LOOKED: { key: string; flag?: string }[] = [
   { key: "meaning" },
 ];
 
+const WITHOUT_GRADIENT = new Set<ParameterFate>(["never_learns", "no_gradient_seen"]);
+
 /**
  * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was
- * caught, and where the run was stopped before any backward: nobody can say of a loop without end that nothing is
- * wrong.
+ * caught, where the program raised, and where the run was stopped before any backward: nobody can say of a loop without
+ * end that nothing is wrong.
  */
 export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
   const isWrong = findings.some(({ kind, severity }) => severity !== "note" || kind === "caught_error");
   if (isWrong || !opened.count) return null;
   const facts = new RunFacts(opened);
-  if (facts.trace.outcome.status === "stopped" && !facts.backwardCalls.length) return null;
+  const { status } = facts.trace.outcome;
+  if (status === "raised" || (status === "stopped" && !facts.backwardCalls.length)) return null;
   const noted = new Set(findings.map(({ kind }) => kind));
   const contradicted = new Set(DIAGNOSES.filter(({ kind }) => noted.has(kind)).map(({ lookedFor }) => lookedFor));
-  const rows = ROWS.flatMap(({ name, look }) => {
-    const found = contradicted.has(name) ? null : look(facts);
-    return found ? [{ key: `finding.looked_for.${name}`, facts: found }] : [];
+  const found = ROWS.flatMap(({ name, look }) => {
+    const looked = contradicted.has(name) ? null : look(facts);
+    return looked ? { name, ...looked } : [];
   });
+  const sentence = (name: string, facts: Facts) => ({ key: `finding.looked_for.${name}`, facts });
+  const remarks = found.flatMap(({ remark, facts }) => (remark ? sentence(remark, facts) : []));
+  const isCalm = !findings.length && !remarks.length && status === "finished";
   return {
-    line: lineOf(facts),
-    rows,
+    isCalm,
+    line: lineOf(facts, isCalm),
+    remarks,
+    rows: found.flatMap(({ name, remark, facts }) => (remark ? [] : sentence(name, facts))),
     notLooked: NOT_LOOKED.filter(({ key }) => facts.backwardCalls.length || key === "meaning").map(
       ({ key }) => `finding.looked_for.not_${key}`,
     ),
@@ -78,92 +98,39 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
   };
 }
 
-function lineOf(facts: RunFacts): KeyedSentence {
-  const steps = facts.steps.length;
-  const hasFinished = facts.trace.outcome.status === "finished";
+function lineOf(facts: RunFacts, isCalm: boolean): KeyedSentence {
+  const { rounds, recordedRounds: seen, isThinned, mayHaveUnseenBackward } = whatRan(facts);
+  const line = (name: string) => ({
+    key: `finding.looked_for.${name}`,
+    facts: { calm: isCalm ? 1 : 2, steps: facts.steps.length, seen, rounds },
+  });
   if (!facts.backwardCalls.length) {
-    const isKnown = hasFinished && !mayHaveRunBackwardUnrecorded(facts);
-    return { key: `finding.looked_for.${isKnown ? "line_no_backward" : "line_steps"}`, facts: { steps } };
+    if (rounds) return line("line_unseen");
+    return line(mayHaveUnseenBackward ? "line_steps" : "line_no_backward");
   }
-  const { seen, rounds } = roundsOf(facts);
-  const isPart = rounds > seen || wasTrainedUnrecorded(facts);
-  if (seen > 1 && isPart) return { key: "finding.looked_for.line_part", facts: { seen } };
-  if (!hasFinished || isPart) return { key: "finding.looked_for.line_steps", facts: { steps } };
-  if (seen > 1) return { key: "finding.looked_for.line", facts: { rounds } };
-  return { key: "finding.looked_for.line_no_loop", facts: { steps } };
+  if (rounds > seen) return line(seen ? "line_part" : "line_steps");
+  if (facts.trace.outcome.status !== "finished") return line("line_steps");
+  if (rounds > 1) return line("line");
+  return line(isThinned ? "line_steps" : "line_no_loop");
 }
 
-/**
- * Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were.
- */
-function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
-  const [{ step }] = facts.backwardCalls;
-  const loop = enclosingHeadStep(facts, step);
-  if (loop < 0) return { seen: 0, rounds: 0 };
-  const isHead = (step: Step) => step.kind === "head" && step.stmt === facts.steps[loop].stmt && !endsLoop(step);
-  const heads = facts.steps.filter(isHead);
-  const last = Math.max(...heads.map(({ iter }) => iter?.at(-1) ?? 0));
-  const isOnce = heads.every(({ iter }) => (iter?.length ?? 0) <= 1);
-  return { seen: heads.length, rounds: isOnce ? Math.max(last + 1, heads.length) : heads.length };
+/** How many tensors were kept for backward, and how many of them were changed since, which no backward minded. */
+function keptTensors({ index }: RunFacts): Looked | null {
+  const { size } = index.slots;
+  const changed = [...index.slots.values()].filter(({ stale, changed }) => stale !== null || changed !== null).length;
+  if (changed) return { remark: "writes_unneeded", facts: { changed, kept: size } };
+  return size ? { facts: { kept: size } } : null;
 }
 
-/**
- * Whether a backward may have run that is not in the trace: in iterations that were not recorded, or in another thread,
- * of which only the gradients show.
- */
-function mayHaveRunBackwardUnrecorded(facts: RunFacts): boolean {
-  const hasGradient = (fields: Delta) =>
-    fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
-  return facts.steps.some(
-    ({ skipped, set, kind }) => skipped || (kind !== "begin" && Object.values(set ?? {}).some(hasGradient)),
-  );
+/** How many tensors got a gradient, and how many did not that an optimizer holds. */
+function parametersWithGradient(facts: RunFacts): Looked | null {
+  const got = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)).size;
+  if (!got) return null;
+  const none = parameterTable(facts.opened).filter(({ fate }) => WITHOUT_GRADIENT.has(fate)).length;
+  return none ? { remark: "cut_part", facts: { n: got, none } } : { facts: { n: got } };
 }
 
-/** Whether iterations of a loop around the first backward, or around a call that it is in, were not recorded. */
-function wasTrainedUnrecorded(facts: RunFacts): boolean {
-  if ([...optimizersOf(facts).values()].some(({ unrecorded }) => unrecorded > 0)) return true;
-  const loops = new Set<number | null | undefined>();
-  let head = enclosingHeadStep(facts, facts.backwardCalls[0].step);
-  for (; head >= 0; head = enclosingHeadStep(facts, head)) loops.add(facts.steps[head].stmt);
-  return facts.steps.some(({ kind, skipped, stmt }) => skipped && kind !== "visit" && loops.has(stmt));
-}
-
-/** The head of the innermost loop around a step, or around the call of its function; -1 where there is none. */
-function enclosingHeadStep(facts: RunFacts, step: number) {
-  const statements = facts.trace.program.statements ?? [];
-  let at = step;
-  while (at >= 0) {
-    const { stmt, frame } = facts.steps[at];
-    const loop = statements[stmt ?? -1]?.loop ?? null;
-    const head = (each: Step) => each.kind === "head" && each.stmt === loop && each.frame === frame;
-    const found = loop === null ? -1 : facts.steps.findLastIndex((each, k) => k <= at && head(each));
-    if (found >= 0) return found;
-    const begin = facts.steps.findIndex((each) => each.frame === frame);
-    at = facts.steps[begin - 1]?.kind === "call" ? begin - 1 : -1;
-  }
-  return -1;
-}
-
-/** Whether a loop's test ended it: a `while` whose condition did not hold. */
-function endsLoop({ value }: Step) {
-  return value === false || value === 0;
-}
-
-/** How many tensors were kept for backward, where none of them was changed. */
-function keptTensors({ index }: RunFacts): Facts | null {
-  const isBroken = ["saved_stale", "saved_changed_silently", "saved_detached"].some((name) =>
-    index.eventPlacesByName.has(name),
-  );
-  return index.slots.size && !isBroken ? { kept: index.slots.size } : null;
-}
-
-/** How many parameters got a gradient, where all of those did whose gradients were asked for. */
-function parametersWithGradient(facts: RunFacts): Facts | null {
-  const got = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
-  return got.size ? { n: got.size } : null;
-}
-
-function parametersHeld(facts: RunFacts): Facts | null {
+function parametersHeld(facts: RunFacts): Looked | null {
   const last = facts.steps.length - 1;
   const held = [...optimizersOf(facts).values()].map(({ uid, made }) => {
     const step = Math.max(made, Math.min(facts.index.lifetimes.get(uid)?.death ?? last, last));
@@ -172,20 +139,23 @@ function parametersHeld(facts: RunFacts): Facts | null {
   if (!held.length || held.some(({ parameters }) => !parameters.length)) return null;
   const parameters = new Set(held.flatMap((each) => each.parameters));
   const opts = [...new Map(held.map(({ opt }) => [JSON.stringify(opt), opt])).values()];
-  return { opts, n: opts.length, held: parameters.size };
+  return { facts: { opts, n: opts.length, held: parameters.size } };
 }
 
 /** How many calls of dropout and batch norm were compared with the mode of their modules. */
-function layersWithMode(facts: RunFacts): Facts | null {
+function layersWithMode(facts: RunFacts): Looked | null {
   const calls = facts.eventsOfKind("layer_mode").length;
-  return calls ? { calls } : null;
+  return calls ? { facts: { calls } } : null;
 }
 
-/** How many gradients arrived, where all that are listed are finite. */
-function finiteGradients(facts: RunFacts): Facts | null {
+/** How many gradients arrived, and how many of those that are listed are not finite, or that a loss is not. */
+function finiteGradients(facts: RunFacts): Looked | null {
   const arrived = facts.steps.filter(({ visit }) => visit?.accumulates);
-  const areFinite = arrived.every(({ visit }) =>
-    visit?.grad_outputs.every((grad) => !grad?.cells?.some(isNonfiniteCell)),
-  );
-  return arrived.length && areFinite ? { arrived: arrived.length } : null;
+  const isBroken = (grad: Grad | null) =>
+    Boolean(grad?.cells?.some(isNonfiniteCell) || isNonfiniteCell(grad?.summary?.norm));
+  const broken = arrived.filter(({ visit }) => visit?.grad_outputs.some(isBroken)).length;
+  if (broken) return { remark: "numbers_some", facts: { broken, arrived: arrived.length } };
+  const losses = facts.trace.rounds?.losses ?? [];
+  if (losses.some(({ values }) => values.some(isNonfiniteCell))) return { remark: "numbers_loss", facts: {} };
+  return arrived.length ? { facts: { arrived: arrived.length } } : null;
 }

@@ -107,18 +107,25 @@ export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, 
 
 /** what was looked for in a run, in words; names stand in backticks, what a row is about in asterisks */
 export interface LookedForText {
+  calm: boolean;
   line: string;
+  remarks: string[];
   rows: string[];
   not_looked: string;
   /** the command's options for what was not looked for */
   flags: string[];
 }
 
-export function lookedForText({ line, rows, notLooked, flags }: LookedFor, say: Say): LookedForText {
+export function lookedForText(
+  { isCalm, line, remarks, rows, notLooked, flags }: LookedFor,
+  say: Say,
+): LookedForText {
   const sentence = ({ key, facts }: { key: string; facts: Facts }) => firstKnownSentence([key], facts, say);
   const missing = notLooked.map((key) => say(key)).join(say("finding.looked_for.separator"));
   return {
+    calm: isCalm,
     line: sentence(line),
+    remarks: remarks.map(sentence),
     rows: rows.map(sentence),
     not_looked: missing ? say("finding.looked_for.not_looked", { what: missing }) : "",
     flags,

@@ -2,7 +2,9 @@
 
 import { openTrace } from "../trace/state.ts";
 import { moduleTable, type ModuleRow, type ModuleTotals } from "./module_table.ts";
-import { traceCoversWholeRun, parameterTable, type ParameterRow } from "../findings/account/parameters.ts";
+import { parameterTable, type ParameterRow } from "../findings/account/parameters.ts";
+import { whatRan } from "../findings/account/what_ran.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import type { Trace } from "../trace/wire.ts";
 
 interface TablesReply {
@@ -16,5 +18,5 @@ interface TablesReply {
 export function tablesReply(trace: Trace): TablesReply {
   const opened = openTrace(trace);
   const { rows, totals } = moduleTable(opened);
-  return { whole: traceCoversWholeRun(opened), modules: rows, totals, parameters: parameterTable(opened) };
+  return { whole: whatRan(new RunFacts(opened)).isWhole, modules: rows, totals, parameters: parameterTable(opened) };
 }

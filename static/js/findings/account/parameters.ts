@@ -11,6 +11,7 @@ import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { whatRan } from "./what_ran.ts";
 import { RunFacts } from "../facts/run_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -80,21 +81,6 @@ export interface ParameterRow {
   fate: ParameterFate;
 }
 
-/** Whether a trace tells of a whole run: it came to its end, and nothing of it was left out. */
-export function traceCoversWholeRun({ trace }: OpenTrace): boolean {
-  const { outcome, runtime, steps } = trace;
-  return (
-    outcome.status === "finished" &&
-    !runtime?.regions?.length &&
-    !steps.some(
-      ({ skipped, kind, set, log }) =>
-        skipped ||
-        (kind === "begin" && Object.keys(set).length > 1) ||
-        log.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped" && entry.unrecorded),
-    )
-  );
-}
-
 /** The worst first; of one fate in the order in which modules have them. */
 export function parameterTable(opened: OpenTrace): ParameterRow[] {
   return [...new ParameterTable(opened).rows().values()].sort((a, b) => rankOfFate(a.fate) - rankOfFate(b.fate));
@@ -133,7 +119,7 @@ export class ParameterTable {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.facts = new RunFacts(opened);
-    this.isWhole = traceCoversWholeRun(opened);
+    this.isWhole = whatRan(this.facts).isWhole;
     const optimizers = optimizersOf(this.facts);
     const stepped = this.facts.eventsOfKind("optimizer_stepped");
     this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));

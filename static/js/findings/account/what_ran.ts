@@ -1,0 +1,60 @@
+/** How much of a training ran, and how much of that was recorded: what did not happen is said only of what was seen. */
+
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Delta } from "../../trace/wire.ts";
+
+export interface WhatRan {
+  /** of the training, and those of them that were recorded */
+  rounds: number;
+  recordedRounds: number;
+  /** whether the trace tells of the whole run: it came to its end, and nothing of it was left out */
+  isWhole: boolean;
+  /** whether steps were left out, in iterations or rounds that were not recorded */
+  isThinned: boolean;
+  /** whether a backward may have run that is not in the trace */
+  mayHaveUnseenBackward: boolean;
+}
+
+const ranByTrace = new WeakMap<object, WhatRan>();
+
+/** Counted once for a trace. */
+export function whatRan(facts: RunFacts): WhatRan {
+  let ran = ranByTrace.get(facts.trace);
+  if (!ran) {
+    ran = countWhatRan(facts);
+    ranByTrace.set(facts.trace, ran);
+  }
+  return ran;
+}
+
+function countWhatRan(facts: RunFacts): WhatRan {
+  const { trace, steps } = facts;
+  const rounds = trace.rounds?.count ?? 0;
+  const recordedRounds = trace.rounds?.recorded.length ?? 0;
+  const hasUnseenSteps = facts.eventsOfKind("optimizer_stepped").some(({ unrecorded }) => unrecorded);
+  const isThinned = rounds > recordedRounds || hasUnseenSteps || steps.some(({ skipped }) => skipped);
+  const isRegion = Boolean(trace.runtime?.regions?.length) || steps.some(isBegunLate);
+  const isWhole = facts.ranToItsEnd && !isThinned && !isRegion;
+  const hasForeignGradient = !facts.backwardCalls.length && steps.some(givesGradient);
+  return {
+    rounds,
+    recordedRounds,
+    isWhole,
+    isThinned,
+    mayHaveUnseenBackward: !isWhole || hasForeignGradient,
+  };
+}
+
+type RunStep = RunFacts["steps"][number];
+
+/** Whether the recording began when the program had already made something. */
+function isBegunLate({ kind, set }: RunStep) {
+  return kind === "begin" && Object.keys(set).length > 1;
+}
+
+/** Whether a step finds a gradient; where no backward was recorded, another thread's may have left it. */
+function givesGradient({ kind, set }: RunStep) {
+  const hasGradient = (fields: Delta) =>
+    fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
+  return kind !== "begin" && Object.values(set ?? {}).some(hasGradient);
+}
