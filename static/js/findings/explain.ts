@@ -3,6 +3,7 @@
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts, showsWhatWasThere } from "./facts/run_facts.ts";
+import { setTones } from "./tones.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";
@@ -12,6 +13,18 @@ const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 /** The findings of a run, the best first: what explains its error, then errors, warnings and notes as they came
  * about. */
 export function explain(opened: OpenTrace): Finding[] {
+  let findings = findingsByTrace.get(opened);
+  if (!findings) {
+    findings = findAll(opened);
+    findingsByTrace.set(opened, findings);
+    setTones(opened, findings);
+  }
+  return findings;
+}
+
+const findingsByTrace = new WeakMap<OpenTrace, Finding[]>();
+
+function findAll(opened: OpenTrace): Finding[] {
   const facts = new RunFacts(opened);
   const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
     diagnose(facts).map((diagnosis) => {

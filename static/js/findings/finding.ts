@@ -94,6 +94,8 @@ export interface Diagnosis {
   names: CodeFact[];
   facts: Facts;
   fixes: FixHint[];
+  /** all tensors that it is about, where its chain has only the first */
+  concerns?: string[];
   /** it says why the program raised */
   explainsError?: boolean;
 }

@@ -116,10 +116,7 @@ export interface LookedForText {
   flags: string[];
 }
 
-export function lookedForText(
-  { isCalm, line, remarks, rows, notLooked, flags }: LookedFor,
-  say: Say,
-): LookedForText {
+export function lookedForText({ isCalm, line, remarks, rows, notLooked, flags }: LookedFor, say: Say): LookedForText {
   const sentence = ({ key, facts }: { key: string; facts: Facts }) => firstKnownSentence([key], facts, say);
   const missing = notLooked.map((key) => say(key)).join(say("finding.looked_for.separator"));
   return {

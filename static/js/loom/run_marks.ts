@@ -7,6 +7,7 @@ import { normText } from "../nets/net_texts.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom/loom_names.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { columnBox, heightOfStep } from "./run_layout.ts";
+import { tonesOf } from "../findings/tones.ts";
 import { keptAt } from "../findings/account/kept_memory.ts";
 import { movedBy, numbersIn } from "./run_parameters.ts";
 import { isIn, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
@@ -345,7 +346,7 @@ function wayMark(scene: RunScene, way: Way): VNode {
     h("path", { class: "run-way-line", d }),
     cut &&
       h("path", {
-        class: "run-way-cut",
+        class: classNames("run-way-cut", tonesOf(scene.facts.opened).ofCut.get(cut.line)),
         d: `M${to.x - 10} ${to.y + to.h / 2 - 4}l5 8M${to.x - 15} ${to.y + to.h / 2 - 4}l5 8`,
       }),
     h("title", {}, sentence),

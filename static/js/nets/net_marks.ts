@@ -4,6 +4,7 @@ import { bytesLabel } from "../trace/memory_totals.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
+import { tonesOf } from "../findings/tones.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetLayout, Rail, RowPlace } from "./net_layout.ts";
@@ -106,7 +107,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ra
       h("path", { key: `cut ${key}`, class: "net-rail cut", d }),
       h(
         "g",
-        { key: `cut text ${key}`, class: "net-cut" },
+        { key: `cut text ${key}`, class: classNames("net-cut", tonesOf(facts.opened).ofCut.get(cut.line)) },
         h("path", { d: `M${lane - 7} ${y + 2}l14 -8M${lane - 7} ${y + 7}l14 -8` }),
         h("text", { x: Math.max(lane + 14, x + 12), y: y + 4 }, text),
       ),
@@ -394,11 +395,18 @@ function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals:
   const norm = gradientNormOf(row);
   if (norm !== null) {
     const share = norm > 0 && largest > 0 ? 1 + Math.log10(norm / largest) / BAR_DECADES : 0;
-    const isBad = norm === 0 || !Number.isFinite(norm);
-    const width = isBad ? 2 : BAR_WIDTH * Math.max(0.04, Math.min(1, share));
+    const isBad = !Number.isFinite(norm);
+    const width = isBad || norm === 0 ? 2 : BAR_WIDTH * Math.max(0.04, Math.min(1, share));
     return [
       h("rect", { class: "net-bar-ground", x, y: y - 5, width: BAR_WIDTH, height: 10, rx: 2 }),
-      h("rect", { class: classNames("net-bar", isBad && "bad"), x, y: y - 5, width, height: 10, rx: isBad ? 0 : 2 }),
+      h("rect", {
+        class: classNames("net-bar", isBad && "bad"),
+        x,
+        y: y - 5,
+        width,
+        height: 10,
+        rx: width === 2 ? 0 : 2,
+      }),
       h("text", { class: classNames("net-number", isBad && "bad"), x: x + BAR_WIDTH + 8, y: y + 4 }, normText(norm)),
     ];
   }

@@ -257,7 +257,6 @@ export class NetFacts {
     if (!last || nodes.some((node) => this.lastVisit(node, i) !== null)) return false;
     return !nodes.some((node) => last.nodes.has(node));
   }
-
 }
 
 function isAround(unit: Unit, now: ReadonlySet<Unit>) {

@@ -3,7 +3,7 @@
 import { button, element } from "../browser/elements.ts";
 import { gradientStopsAt, type GradientStops, type GradientStopRow } from "./gradient_stops.ts";
 import { normText, shapeText } from "./parameter_texts.ts";
-import type { ParameterMoment } from "../findings/account/parameter_rounds.ts";
+import { gravest, tonesOf } from "../findings/tones.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -48,13 +48,11 @@ export function createGradientStops(say: Say, go: (step: number) => void) {
 
   return {
     element: section,
-    show(opened: OpenTrace, step: number, moments: ParameterMoment[]) {
+    show(opened: OpenTrace, step: number) {
       const stops = gradientStopsAt(opened, step);
       section.hidden = !stops;
-      section.classList.toggle(
-        "bad",
-        moments.some(({ learns }) => learns === "never_learns"),
-      );
+      const lines = [...(stops?.cuts.values() ?? [])].map(({ line }) => tonesOf(opened).ofCut.get(line ?? 0));
+      section.dataset.tone = gravest(lines) ?? "";
       list.replaceChildren(...(stops ? items(stops) : []));
     },
   };

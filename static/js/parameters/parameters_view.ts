@@ -11,7 +11,12 @@ import { bytesText } from "../trace/format.ts";
 import { createGradientStops } from "./gradient_stops_list.ts";
 import { createModuleSide, MAX_ROWS_AT_FIRST, moduleTreeOf } from "./module_side.ts";
 import { itemsIn, nameTree, openAtFirst, type NameNode } from "./name_tree.ts";
-import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
+import {
+  normAsNumber,
+  parameterMomentsOf,
+  type Learns,
+  type ParameterMoment,
+} from "../findings/account/parameter_rounds.ts";
 import { SORT_VALUES, summaryOf, type ParameterColumn, type ParameterSummary } from "./parameter_rows.ts";
 import {
   commonPart,
@@ -26,6 +31,7 @@ import {
   normText,
   shapeText,
 } from "./parameter_texts.ts";
+import { gravest, tonesOf, type Tones } from "../findings/tones.ts";
 import { createSortedTable, type TableColumn } from "./sorted_table.ts";
 import { sparklineMarks, SPARK_WIDTH } from "./sparkline.ts";
 import { csvText, moduleLines, parameterLines, tabbedText } from "./tables_csv.ts";
@@ -50,6 +56,14 @@ const ICONS: Record<string, string> = {
   changed: "●",
 };
 
+const DO_NOT_LEARN = new Set<Learns>([
+  "never_learns",
+  "never_moved",
+  "in_no_optimizer",
+  "not_updated",
+  "no_gradient_seen",
+]);
+
 /** The table of one run: its rows are the same at every step. */
 interface RunParameters {
   nodes: NameNode<string>[];
@@ -71,6 +85,7 @@ export function createParametersView(
   let shown: { opened: OpenTrace; step: number } | null = null;
   let table: RunParameters | null = null;
   let moments: ParameterMoment[] = [];
+  let tones: Tones | null = null;
   const momentByUid = new Map<string, ParameterMoment>();
   /** by path */
   const summaries = new Map<string, ParameterSummary>();
@@ -107,7 +122,7 @@ export function createParametersView(
     sortedBy: "learns",
     onChange: draw,
     keyOf: (node, column) => SORT_VALUES[column as ParameterColumn](summaryOfNode(node), nameOfNode(node)),
-    rowClass: (node) => `${node.children.length ? "part " : ""}${summaryOfNode(node).learns}`,
+    rowClass: (node) => [node.children.length ? "part" : "", summaryOfNode(node).learns, toneOf(node)].join(" "),
     lookOf: summaryOfNode,
     choose: (node) => choose(node.item ?? ""),
     chooseLabel: (node) => say("show_tensor", { name: nameOfNode(node) }),
@@ -142,6 +157,12 @@ export function createParametersView(
       summaries.set(node.path, summary);
     }
     return summary;
+  }
+
+  /** How grave what is said of the parameters is that did not learn as they should. */
+  function toneOf(node: NameNode<string>): string {
+    const moments = summaryOfNode(node).moments.filter(({ learns }) => DO_NOT_LEARN.has(learns));
+    return gravest(moments.map(({ uid }) => tones?.ofTensor.get(uid))) ?? "";
   }
 
   function nameOfNode(node: NameNode<string>) {
@@ -274,6 +295,10 @@ export function createParametersView(
     if (!shown) return;
     const { opened, step } = shown;
     table ??= tableOf(opened);
+    if (tones !== tonesOf(opened)) {
+      tones = tonesOf(opened);
+      summaries.clear();
+    }
     moveToStep(opened, step, table);
     const { nodes, openedAtFirst, root } = table;
     const { isWhole } = parameterMomentsOf(opened).table;
@@ -294,7 +319,7 @@ export function createParametersView(
     parameters.element.hidden = !moments.length;
     parameters.show(nodes, openedAtFirst, labels);
     showShares();
-    stops.show(opened, step, moments);
+    stops.show(opened, step);
     const tree = moduleTreeOf(opened);
     modules.element.hidden = !tree.rows.length;
     modules.show(tree);

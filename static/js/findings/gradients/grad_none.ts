@@ -27,8 +27,8 @@ interface ExpectedGrad {
   /** as the program's text has it */
   path: string;
   step: number;
-  /** of the tensors that this one stands for */
-  count: number;
+  /** the tensors that this one stands for */
+  uids: string[];
   /** the optimizer that has it and others, which do get gradients, and the module that it is of */
   optimizer?: string;
   module?: string;
@@ -73,7 +73,7 @@ function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
  */
 export function diagnosisOfNoneGrad(facts: RunFacts, uid: string, step: number): Diagnosis | null {
   const reason = gradNoneReason(facts, uid, step);
-  return reason && diagnosisOf(facts, { uid, path: "", step, count: 1 }, reason, false);
+  return reason && diagnosisOf(facts, { uid, path: "", step, uids: [uid] }, reason, false);
 }
 
 function diagnosisOf(
@@ -95,7 +95,7 @@ function diagnosisOf(
     grads: [gradNameOf(x)],
     grads_count: 1,
     name: plainName(x),
-    n: interest.count,
+    n: interest.uids.length,
     code: facts.statementFact(reason.cause),
     read: readPlace.line,
     ...reason.facts,
@@ -117,6 +117,7 @@ function diagnosisOf(
     chain,
     names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
     facts: findingFacts,
+    concerns: interest.uids,
     fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
     explainsError,
   };
@@ -125,14 +126,20 @@ function diagnosisOf(
 /** A part of what an optimizer holds that no loss is computed from. */
 function partUnusedDiagnosis(
   facts: RunFacts,
-  { uid, step, count, module: owner }: ExpectedGrad,
+  { uid, step, uids, module: owner }: ExpectedGrad,
   optimizer: string,
   reason: GradNoneReason,
 ): Diagnosis {
   const made = optimizersOf(facts).get(optimizer)?.made ?? step;
   const x = facts.nameFact(uid, step);
   const module = facts.nameFact(owner ?? uid, step);
-  const names = { x, module, optimizer: facts.nameFact(optimizer, step), n: count, code: facts.statementFact(made) };
+  const names = {
+    x,
+    module,
+    optimizer: facts.nameFact(optimizer, step),
+    n: uids.length,
+    code: facts.statementFact(made),
+  };
   return {
     variant: "in_optimizer",
     severity: "note",
@@ -144,12 +151,14 @@ function partUnusedDiagnosis(
     ],
     names: namesInFacts(x, module, names.optimizer),
     facts: { ...names, ...reason.facts },
+    concerns: uids,
     fixes: [],
   };
 }
 
 function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: ExpectedGrad) {
   const name = displayNameOfExpectedGrad(facts, interest);
+  diagnosis.concerns = [...(diagnosis.concerns ?? []), ...interest.uids];
   const grads = diagnosis.facts.grads as Fact[];
   const grad = gradNameOf(name);
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
@@ -229,7 +238,7 @@ function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
     .filter(
       ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
     )
-    .map((reading) => ({ ...reading, count: 1 }));
+    .map((reading) => ({ ...reading, uids: [reading.uid] }));
 }
 
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
@@ -245,7 +254,7 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
     }
     if (facts.naming.nameAt(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
     if (misdirectedOptimizers(facts).some(({ optimizer }) => optimizer === uid)) return [];
-    return [{ uid: params[0], path: "", step, count: params.length }];
+    return [{ uid: params[0], path: "", step, uids: params }];
   });
 }
 
@@ -274,7 +283,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
     uid: uids[0],
     path: "",
     step,
-    count: uids.length,
+    uids,
     optimizer,
     module,
     trained: reached.slice(0, MAX_COMPARED_PARAMETERS),
@@ -287,5 +296,5 @@ function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: numb
   const params = optimizerParameters(facts, uid, steps[0]);
   const isWithoutGrad = (step: number) => params.every((param) => !history.valueAt(param, "grad", step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
-  return [{ uid: params[0], path: "", step: steps[0], count: params.length }];
+  return [{ uid: params[0], path: "", step: steps[0], uids: params }];
 }

@@ -44,11 +44,11 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
     for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
       const isStillUpdated =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
-        continue;
+      if (!isStillUpdated || isGradAccumulatedAfter(facts, change.before, change.step)) continue;
       // kept by other means, like a moving average
       if (!trained.has(change.before) && !trained.has(change.after)) continue;
-      out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
+      const known = out.get(`${change.step}`) ?? replacedParameterDiagnosis(facts, optimizer, change, step);
+      out.set(`${change.step}`, { ...known, concerns: [...(known.concerns ?? []), change.before, change.after] });
     }
   }
   return [...out.values()];

@@ -56,6 +56,7 @@ function diagnosisOf(facts: RunFacts, optimizer: string, made: number, uids: str
     ],
     names: namesInFacts(optimizerName),
     facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
+    concerns: uids,
     fixes: [fixHint("add_step", facts.place(backwardStep), { name: plainName(optimizerName) })],
   };
 }

@@ -247,6 +247,7 @@ function diagnosisOf(
     ],
     names: namesInFacts(module, x, optimizerName),
     facts: names,
+    concerns: parameters.map((parameter) => parameter.uid),
     fixes: [
       fixHint(variant === "twice" ? "optimizer_of" : "optimizer_with", facts.place(optimizer.made), {
         name: modulePath(module),

@@ -93,6 +93,7 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
       ],
       names: namesInFacts(x, optimizerName),
       facts: { ...findingFacts, code: facts.statementFact(causeStep) },
+      concerns: [...miss.held, ...miss.trained],
       fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? causeStep : null, miss.grad),
     };
   });

@@ -138,7 +138,7 @@ function rowFootMarks(scene: LoomScene, r: number, x: number) {
     );
     y += ROW_FOOT_HEIGHT;
   };
-  if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm");
+  if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm raised");
   if (row.visits.length) {
     marks.push(...backwardVisitMarks(scene, r, x, y));
     y += ROW_FOOT_HEIGHT + ROW_VISIT_FOOT_HEIGHT;

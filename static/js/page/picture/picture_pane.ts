@@ -24,7 +24,7 @@ const ZOOM = 1.25;
 export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
   const { element, state } = host;
   startHeadline(element("headline"), host.say);
-  const parts = createPictureParts(host, { ...options, told: () => showFinding() });
+  const parts = createPictureParts(host, { ...options, told: () => showFinding(), explained: () => drawView() });
   const { stage, loom, timeline, findings, question, views } = parts;
   onFirstInteraction(loom.prepare); // printing can't wait for it
   printWithLoom(loom, element("loom"), () => state().opened, about);
@@ -49,8 +49,9 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     showSentences(host, opened, step, { why: findings.explanationOfError() });
   }
 
+  const { render, drawView } = createRenderer(host, parts);
   return {
-    render: createRenderer(host, parts),
+    render,
     preview: createPreview(host, parts),
     stage,
     timeline,
@@ -81,6 +82,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     timeline.open(opened?.trace.steps ?? [], { hidesMore, goesPast: predict !== null, goesOn });
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
     element("views").hidden = !opened?.count;
+    element("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
     if (opened && !opened.count) timeline.show(0);
     training.markFindings([]);
     if (!opened?.count || hidesMore) training.show(null, 0);
@@ -119,8 +121,14 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     element("workbench").dataset.step = String(step);
   }
 
+  /** What an explanation colours. */
+  function drawView() {
+    const { opened } = currentState();
+    if (opened?.count && shownView(currentState()) !== "stage") drawStep(opened, currentState());
+  }
+
   /** `before` is null the first time. */
-  return function render(state: PageState, before: PageState | null) {
+  function render(state: PageState, before: PageState | null) {
     const { opened, step, selection, revealed } = state;
     const changed = (...fields: (keyof PageState)[]) => hasChangedField(state, before, ...fields);
     if (changed("view", "opened")) showView(state);
@@ -133,7 +141,9 @@ function createRenderer(host: PageHost, parts: PictureParts) {
       question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, selection, step);
     if (changed("question")) question.show(opened, state.question);
     if (revealed && changed("revealed")) stage.showElements(revealed.storage, revealed.at);
-  };
+  }
+
+  return { render, drawView };
 }
 
 function canShow({ opened }: PageState, view: View) {

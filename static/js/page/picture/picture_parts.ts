@@ -31,8 +31,10 @@ export interface PictureOptions {
   onScale?: (k: number, isChosen: boolean) => void;
   /** whether elements that the trace left out can be asked for */
   canRun?: boolean;
-  /** called when a run is explained */
+  /** called when a run is explained, and when another finding is opened */
   told?: () => void;
+  /** called when a run is explained */
+  explained?: () => void;
   /** called with the chain of the finding that is open */
   markLines?: (marks: ChainMark[], errorExplained: boolean) => void;
 }
@@ -100,7 +102,10 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
       mark: chain.ofFinding,
       told: options.told,
-      causes: training.markFindings,
+      causes(steps) {
+        training.markFindings(steps);
+        options.explained?.();
+      },
     }),
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
       load: options.loadFindings,
