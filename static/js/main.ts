@@ -85,7 +85,8 @@ const picture = createPicturePane(host, {
   onScale: showScale,
 });
 let siblings: ReturnType<typeof import("./siblings/chips.ts").createSiblingChips> | null = null;
-void (isFirstVisit ? firstInteraction : Promise.resolve()).then(loadSiblings).catch(() => {}); // without chips nothing else is missing
+// without chips nothing else is missing
+void (isFirstVisit ? firstInteraction : Promise.resolve()).then(loadSiblings).catch(() => {});
 const runStatus = createRunStatus(host);
 const stepStatus = createStepStatus(host);
 const moreMenu = startMoreMenu(host);
