@@ -116,8 +116,8 @@ class ExplainCommand:
             program.pasted or program.source,
             findings,
             run_fixed_program,
+            trace.body,
             self._args.language,
-            trace=trace.body,
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)

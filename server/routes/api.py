@@ -302,10 +302,10 @@ async def post_fixes(
         body.source,
         findings,
         run_fixed_program,
+        trace,
         body.language,
         before,
         client.network,
-        trace,
         services.runs.proposals,
     )
     return Fixes(fixes=await trials.find_working_fixes(finding))

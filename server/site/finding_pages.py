@@ -47,7 +47,7 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         text.program,
         findings,
         lambda source: run_source(services, source),
-        trace=trace.body,
+        trace.body,
     ).find_working_fixes(finding)
     program = trace.decoded().program
     lines = finding_lines(finding, program.source.split("\n"), load_sentences("en"), colours=False)
