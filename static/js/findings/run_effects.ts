@@ -9,7 +9,7 @@ import { RunFacts } from "./facts/run_facts.ts";
 import { tensorHistoryOf } from "./facts/tensor_history.ts";
 import type { Trace } from "../trace/wire.ts";
 
-export interface RunEffects {
+interface RunEffects {
   /** names of tensors that got a `.grad` */
   reached: string[];
   /** names of those that were written after the first backward had begun */
