@@ -32,7 +32,6 @@ import { createRunStatus } from "./page/running/run_status.ts";
 import { isFrontPage, servedPage, servedSeries } from "./page/served_page.ts";
 import { createStepStatus } from "./page/picture/step_status.ts";
 import { startSharingParts } from "./sharing/workbench.ts";
-import { createSiblingChips } from "./siblings/chips.ts";
 import { addressAtNoteStep } from "./page/series_reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
@@ -85,13 +84,9 @@ const picture = createPicturePane(host, {
   ...createRunRequests(host),
   onScale: showScale,
 });
-const siblings = createSiblingChips(
-  element("siblings"),
-  say,
-  (change) => dispatch({ type: "siblingChosen", ...change }),
-  element("workbench").dataset.live === "off" ? null : element("live-foot"),
-  isFirstVisit ? firstInteraction : Promise.resolve(),
-);
+let siblings: ReturnType<typeof import("./siblings/chips.ts").createSiblingChips> | null = null;
+// without chips nothing else is missing
+void (isFirstVisit ? firstInteraction : Promise.resolve()).then(loadSiblings).catch(() => {});
 const runStatus = createRunStatus(host);
 const stepStatus = createStepStatus(host);
 const moreMenu = startMoreMenu(host);
@@ -166,6 +161,21 @@ function showOnCpuNotice(state: PageState, before: PageState | null) {
     void import("./page/program/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
 }
 
+async function loadSiblings() {
+  const { createSiblingChips } = await import("./siblings/chips.ts");
+  siblings = createSiblingChips(
+    element("siblings"),
+    say,
+    (change) => dispatch({ type: "siblingChosen", ...change }),
+    element("workbench").dataset.live === "off" ? null : element("live-foot"),
+  );
+  showSiblings(currentState());
+}
+
+function showSiblings(state: PageState) {
+  siblings?.render(state.predict ? { ...state, opened: null } : state);
+}
+
 /** Draws a change of the state, part by part; `before` is null the first time. */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
@@ -173,7 +183,7 @@ function render(state: PageState, before: PageState | null) {
   showPanes(state, before);
   showOnCpuNotice(state, before);
   picture.render(state, before);
-  siblings.render(state.predict ? { ...state, opened: null } : state);
+  showSiblings(state);
   stepStatus.render(state, before);
   moreMenu.render(state, before);
   firstQuestion.render(state);

@@ -4,7 +4,7 @@
  */
 
 import { element } from "../browser/elements.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { referencedUid } from "../trace/names.ts";

@@ -3,7 +3,7 @@
  * backward.
  */
 
-import { cellAsNumber } from "../findings/facts/numbers.ts";
+import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { nodesOf, type Net, type Place } from "./net_places.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";

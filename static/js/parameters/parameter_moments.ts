@@ -2,7 +2,7 @@
  * The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round.
  */
 
-import { cellAsNumber } from "../findings/facts/numbers.ts";
+import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
 import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
