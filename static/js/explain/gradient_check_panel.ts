@@ -19,7 +19,17 @@ import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
 
-const VERDICTS_BY_SEVERITY: GradientVerdict[] = ["differs", "stale", "cut", "imprecise", "unknown", "kink", "rounding", "agrees", "unused"];
+const VERDICTS_BY_SEVERITY: GradientVerdict[] = [
+  "differs",
+  "stale",
+  "cut",
+  "imprecise",
+  "unknown",
+  "kink",
+  "rounding",
+  "agrees",
+  "unused",
+];
 
 /** by the open trace and the call of backward */
 const checkRepliesByTrace = new WeakMap<object, Map<number | null, CheckReply>>();

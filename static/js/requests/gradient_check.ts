@@ -4,7 +4,7 @@ import { ROOT } from "./root.ts";
 
 /** NaN and infinities by their names */
 export type CheckedNumber = number | { $f: string };
-export type GradientVerdict = 
+export type GradientVerdict =
   | "agrees"
   | "rounding"
   | "kink"
