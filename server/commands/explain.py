@@ -15,7 +15,7 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.runs.explainer import explain_trace, tell_what_was_looked_for
+from server.runs.explainer import count_nothing, explain_trace, tell_what_was_looked_for
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import read_gradient_check
 from server.settings import Settings
@@ -116,8 +116,10 @@ class ExplainCommand:
             program.pasted or program.source,
             findings,
             run_fixed_program,
-            trace.body,
             self._args.language,
+            count_nothing,
+            "",
+            trace.body,
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)

@@ -14,7 +14,7 @@ from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pictures.renderer_client import Renderer
 from server.pool.fair_lock import FairLock, QueueFull
-from server.runs.explainer import count_nothing, explain_trace, summarize_outcome
+from server.runs.explainer import explain_trace, summarize_outcome
 from server.runs.judged_fixes import JudgedRun, curves_of_same_loss, is_fixed
 from server.wire.problems import ProblemError
 
@@ -49,10 +49,10 @@ class FixFinder:
     source: str
     findings: list[Finding]
     run: RunSource
+    language: str
+    before_drawing: Callable[[], Awaitable[None]]
+    owner: str
     trace: bytes
-    language: str = "en"
-    before_drawing: Callable[[], Awaitable[None]] = count_nothing
-    owner: str = ""
     proposals: FairLock = field(default_factory=lambda: FairLock(1))
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
