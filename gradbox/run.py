@@ -23,9 +23,9 @@ from gradbox.terminal.table_text import (
     TABLE_NAMES,
     TableName,
     csv_text,
+    run_tables_html,
     sorted_tables,
     table_lines,
-    run_tables_html,
 )
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, Fix, LookedFor, RunReading

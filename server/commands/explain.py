@@ -15,7 +15,7 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.runs.explainer import explain_trace, fetch_looked_for
+from server.runs.explainer import count_nothing, explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import read_gradient_check
 from server.settings import Settings
@@ -117,7 +117,9 @@ class ExplainCommand:
             findings,
             run_fixed_program,
             self._args.language,
-            trace=trace.body,
+            count_nothing,
+            "",
+            trace.body,
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)

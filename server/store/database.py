@@ -21,8 +21,8 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from server.throttled_log import ThrottledLog
 from server.settings import SettingError
+from server.throttled_log import ThrottledLog
 from server.wire.problems import ProblemError
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -13,8 +13,8 @@ from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Cele
 from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
 from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
-from server.throttled_log import ThrottledLog
 from server.settings import Settings
+from server.throttled_log import ThrottledLog
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
 """Seconds between two polls: while a run is awaited, and otherwise."""

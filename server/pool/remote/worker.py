@@ -30,8 +30,8 @@ from server.pool.remote.messages import (
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.run_signature import RunSigner, create_run_signer
 from server.pool.zygote import PREPARE, WorkersUnavailable
-from server.throttled_log import ThrottledLog
 from server.settings import Settings
+from server.throttled_log import ThrottledLog
 
 POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
 """Seconds between two polls for cancelled runs, and between two heartbeats of the worker itself."""

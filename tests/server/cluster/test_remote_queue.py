@@ -18,8 +18,8 @@ from server.pool.remote import messages, remote_run, scripts, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun
 from server.pool.remote.run_signature import RunSigner
-from server.throttled_log import INTERVAL, ThrottledLog
 from server.settings import Settings
+from server.throttled_log import INTERVAL, ThrottledLog
 from server.visitors.clients import Client
 from server.wire.problems import Busy
 from tests.server.cluster.test_remote_pool import pooled, run
