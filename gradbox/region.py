@@ -40,8 +40,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
     Each statement of the file with the `with` is a step, and so are the statements of functions that it calls, there
-    and in other modules of the project. What other code does is part of the statement that calls it. Nothing is installed
-    outside the region.
+    and in other modules of the project. What other code does is part of the statement that calls it. Nothing is
+    installed outside the region.
     """
 
     def __init__(

@@ -149,8 +149,8 @@ def show_recorded_region(run: Run, quiet: bool = False) -> None:
     """Show a run of this process where its user will see it.
 
     In a notebook that is below the cell. Elsewhere the picture is written to a file in the current folder, and the
-    first one is opened in the browser if standard output is a terminal and a browser can be opened. Under pytest nothing is
-    shown. Raises nothing; problems go to stderr.
+    first one is opened in the browser if standard output is a terminal and a browser can be opened. Under pytest
+    nothing is shown. Raises nothing; problems go to stderr.
 
     quiet: print no line that says where it was written
     """
