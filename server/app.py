@@ -60,7 +60,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
     """Create the application. Raises SettingError.
 
-    prepare: the function that makes workers ready to run programs; tests pass their own
+    prepare: the `module:function` that makes workers ready to run programs; tests pass their own
     """
     settings = settings or Settings()
     settings_checks.check_settings(settings)

@@ -102,7 +102,7 @@ FREE_FOLDER = "/static/dist/"
 
 
 class RequestRateMiddleware:
-    """Answers 429 in place of the application if a network sends too many requests.
+    """Answers 429 in place of the application if an address sends too many requests.
 
     proxies: networks whose X-Forwarded-For is trusted
     """
