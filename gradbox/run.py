@@ -23,9 +23,9 @@ from gradbox.terminal.table_text import (
     TABLE_NAMES,
     TableName,
     csv_text,
+    run_tables_html,
     sorted_tables,
     table_lines,
-    tables_html,
 )
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, Fix, LookedFor, RunReading
@@ -186,7 +186,7 @@ class Run:
         sort: as in `tables_text`
         """
         words = terminal.load_sentences(self.language)
-        return tables_html(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
+        return run_tables_html(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
 
     def tables_csv(self, names: Sequence[TableName] = TABLE_NAMES, sort: str | None = None) -> str:
         """The tables as CSV. Raises RuntimeError."""

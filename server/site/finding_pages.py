@@ -9,7 +9,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.runs.explainer import explain_trace
+from server.runs.explainer import count_nothing, explain_trace
 from server.runs.fixes import FixFinder
 from server.services import Services
 
@@ -47,7 +47,10 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         text.program,
         findings,
         lambda source: run_source(services, source),
-        trace=trace.body,
+        "en",
+        count_nothing,
+        "",
+        trace.body,
     ).find_working_fixes(finding)
     program = trace.decoded().program
     lines = finding_lines(finding, program.source.split("\n"), load_sentences("en"), colours=False)

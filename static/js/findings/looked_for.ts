@@ -3,7 +3,7 @@
  * No words.
  */
 
-import { isNonfiniteCell } from "./facts/numbers.ts";
+import { isNonfiniteCell } from "./facts/cell_values.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";

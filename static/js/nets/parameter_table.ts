@@ -7,7 +7,7 @@ import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/
 import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
 import { referencedUid } from "../trace/names.ts";
 import { unqualifiedDtype } from "../trace/reads.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";

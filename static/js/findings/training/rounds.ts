@@ -1,6 +1,6 @@
 /** How a sentence counts the rounds of a loop, and what it calls the parameters and modules of a training. */
 
-import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { codeFact, type Fact } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";

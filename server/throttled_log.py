@@ -8,7 +8,7 @@ INTERVAL = 60.0
 """Seconds from one line to the next about the same thing."""
 
 
-class RareLog:
+class ThrottledLog:
     """Writes one line a minute for each text, with how often it would have been logged.
 
     clock: returns seconds
