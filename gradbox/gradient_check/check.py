@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from gradbox.gradient_check.double_precision import DoublePrecisionMode
+from gradbox.gradient_check.double_precision import DoublePrecisionMode, ObservedOperations
 from gradbox.gradient_check.leaves import (
     BackwardGraph,
     CheckedLeaf,
@@ -18,11 +18,12 @@ from gradbox.gradient_check.leaves import (
     make_leaf_check,
     named_tensors,
 )
+from gradbox.gradient_check.precision_log import PrecisionLog
 from gradbox.gradient_check.replay import BackwardCall, BackwardListener, BackwardReached, ReplayableProgram
 from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations, VariationPoint, find_variation_point
 from gradbox.gradient_check.variation import VariedRun, loss_of_roots, requested_tensors, run_backward_capturing_grads
 from gradbox.gradient_check.verdicts import difference_step_for, json_number, judge_gradient
-from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
+from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions, StaleCopy
 
 MAX_SECONDS = 3.0
 """Processor seconds for all runs of a check. What is not varied by then is not compared."""
@@ -38,6 +39,8 @@ class OriginalRun:
     call_number: the number of the engine call
     grads: the gradient of each tensor for which the call asks
     leaf_count: how many leaves the graph has
+    copies: for each of these tensors the older copy in another precision with which the program computed
+    eps: of the lowest precision that took part
     has_unfit_calls: whether some calls do not have exactly one loss
     """
 
@@ -48,6 +51,8 @@ class OriginalRun:
     dtypes: list[str] = field(default_factory=list)
     named_dtypes: dict[str, str] = field(default_factory=dict)
     leaf_count: int = 0
+    copies: list[StaleCopy | None] = field(default_factory=list)
+    eps: float = 0.0
     is_real: bool = True
     has_unfit_calls: bool = False
 
@@ -115,6 +120,7 @@ class GradientChecker:
 
     def _run_original(self, original: OriginalRun) -> None:
         wanted = self._options.backward
+        log = PrecisionLog()
 
         def on_backward_call(call: BackwardCall) -> Any:
             if not call.has_one_loss and wanted in (None, call.number):
@@ -140,12 +146,17 @@ class GradientChecker:
                 [dtype_name(tensor) for tensor in requested_tensors(graph, call)],
                 dtypes,
             )
-            original.leaf_count = len(graph.leaves)
+            original.leaf_count, original.eps = len(graph.leaves), log.eps
+            original.copies = [
+                log.older_copy_of(tensor) if tensor.is_leaf and graph.uses_only_copies(tensor) else None
+                for tensor in requested_tensors(graph, call)
+            ]
             if wanted is not None:
                 raise BackwardReached
             return result
 
-        self.error = self._program.run(on_backward_call)
+        with ObservedOperations(after=log.after_operation):
+            self.error = self._program.run(on_backward_call)
         if original.call_number < 0:
             if self.error is not None:
                 raise GradientsNotComparable("raised", error_text(self.error))
@@ -180,7 +191,10 @@ class GradientChecker:
                 (leaf, tensor) for leaf, tensor in zip(double_run.leaves, tensors, strict=True) if not leaf.in_graph
             ]
             before = [grad_identity_and_version(tensor) for _, tensor in others]
+            mode.largest_result = 0.0
             arrived, _ = run_backward_capturing_grads(graph, call)
+            for leaf in double_run.leaves:
+                leaf.largest_number = mode.largest_result
             for (leaf, tensor), state in zip(others, before, strict=True):
                 if grad_identity_and_version(tensor) != state:
                     leaf.point = VariationPoint(leaf.point.line, problem="nested")
@@ -273,6 +287,7 @@ def describe_leaves(
                 name=name, shape=list(tensor.shape), strides=list(tensor.stride()), offset=int(tensor.storage_offset()),
                 dtype=original.dtypes[k] if is_asked else original.named_dtypes.get(name or "", "float32"), point=point,
                 values=tensor.detach().flatten() if point.problem is None else None, in_graph=in_graph,
+                eps=original.eps, copy_used=original.copies[k] if is_asked else None,
                 hooked=bool(tensor._backward_hooks), torch_grad=None if own_grad is None else own_grad.flatten(),
             )
         )  # fmt: skip

@@ -60,7 +60,12 @@ class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class DoublePrecisionMode(ObservedOperations):  # type: ignore[no-untyped-call]
-    """Computes in float64 what the program computes in less."""
+    """Computes in float64 what the program computes in less.
+
+    largest_result: of the results since it was set to a number, the largest; None where nobody asks
+    """
+
+    largest_result: float | None = None
 
     def run_operation(self, func: Any, args: Any, kwargs: Any) -> Any:
         if torch.Tag.nondeterministic_seeded in func.tags:
@@ -72,7 +77,16 @@ class DoublePrecisionMode(ObservedOperations):  # type: ignore[no-untyped-call]
                 out = out.to(WIDER_DTYPES[out.dtype])
         elif out is not None:
             out = tree_map_only(torch.Tensor, to_wider_dtype, out)
+        if self.largest_result is not None:
+            self.largest_result = max(self.largest_result, largest_number(out))
         return out
+
+
+def largest_number(out: Any) -> float:
+    """The largest finite number of a result that is one tensor of such numbers; else 0."""
+    if not isinstance(out, torch.Tensor) or out.layout is not torch.strided or not out.is_floating_point():
+        return 0.0
+    return float(out.detach().nan_to_num(0, 0, 0).abs().amax()) if out.numel() else 0.0
 
 
 def kwargs_with_wider_dtype(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from gradbox.gradient_check.verdicts import (
     VERDICTS_BY_SEVERITY,
     Judgement,
     exceeds_usual_rounding,
+    is_rounding,
     json_number,
     relative_difference,
 )
 from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward
-from gradbox.wire.gradient_check import ElementCheck, LeafCheck
+from gradbox.wire.gradient_check import ElementCheck, ElementVerdict, LeafCheck, StaleCopy
 
 MAX_NODES = 100_000
 
@@ -33,6 +34,7 @@ class BackwardGraph:
         self.leaves: list[torch.Tensor] = []
         self.sequence_numbers: set[int] = set()
         self._nodes: set[Any] = set()
+        self._users: dict[Any, set[str]] = {}
         waiting = [torch.autograd.graph.get_gradient_edge(root).node for root in roots if root.requires_grad]
         waiting.reverse()
         while waiting and len(self._nodes) < MAX_NODES:
@@ -45,11 +47,19 @@ class BackwardGraph:
                 self.leaves.append(variable)
             else:
                 self.sequence_numbers.add(node._sequence_nr())
-            waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
+            others = [other for other, _ in reversed(node.next_functions) if other is not None]
+            for other in others:
+                self._users.setdefault(other, set()).add(node.name())
+            waiting.extend(others)
 
     def reaches_tensor(self, tensor: torch.Tensor) -> bool:
         """Whether a gradient reaches a tensor that requires one."""
         return torch.autograd.graph.get_gradient_edge(tensor).node in self._nodes
+
+    def uses_only_copies(self, leaf: torch.Tensor) -> bool:
+        """Whether the graph computes with copies of a leaf in another precision, and never with the leaf itself."""
+        users = self._users.get(torch.autograd.graph.get_gradient_edge(leaf).node, set())
+        return bool(users) and all(name.startswith("ToCopyBackward") for name in users)
 
 
 MAX_ITEMS = 1000
@@ -113,6 +123,9 @@ class CheckedLeaf:
 
     values, torch_grad, double_grad: all elements of the leaf, of its gradient in the program's precision and of that in
         float64; None if there is no gradient, and no values if the leaf can't be varied
+    largest_number: of all that the backward computed in float64
+    eps: of the lowest precision that took part in the program's own run
+    copy_used: the older copy with which that run computed
     """
 
     name: str | None
@@ -127,6 +140,9 @@ class CheckedLeaf:
     torch_grad: torch.Tensor | None = None
     double_grad: torch.Tensor | None = None
     largest_grad: float = 0.0
+    largest_number: float = 0.0
+    eps: float = 0.0
+    copy_used: StaleCopy | None = None
     rows: list[ElementCheck] = field(default_factory=list)
 
     def double_grad_at(self, element: int) -> float | None:
@@ -140,7 +156,7 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
     own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
     double = leaf.double_grad_at(element)
     if verdict == "agrees" and own is not None and double is not None:
-        verdict = "rounding" if exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype) else verdict
+        verdict = judge_precision(leaf, own, double)
     numeric = slopes.central_quotient if slopes else None
     shows_sides = (
         slopes is not None
@@ -163,6 +179,15 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
     )
 
 
+def judge_precision(leaf: CheckedLeaf, own: float, double: float) -> ElementVerdict:
+    """What a gradient in the program's precision is, beside one in float64 that is right."""
+    if not exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype):
+        return "agrees"
+    if is_rounding(own, double, leaf.largest_number, leaf.eps):
+        return "rounding"
+    return "imprecise" if leaf.copy_used is None else "stale"
+
+
 def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:
     """The check of a leaf, with its rows and the worst of their verdicts."""
     worst = min(
@@ -176,6 +201,7 @@ def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:
     return LeafCheck(
         name=leaf.name, line=leaf.point.line, shape=leaf.shape, dtype=leaf.dtype, elements=size,
         verdict="unknown" if worst is None else leaf.rows[worst].verdict, worst=worst, hooked=leaf.hooked,
+        copy_used=leaf.copy_used if any(row.verdict == "stale" for row in leaf.rows) else None,
         problem=leaf.point.problem, problem_line=leaf.point.problem_line, rows=leaf.rows,
     )  # fmt: skip
 

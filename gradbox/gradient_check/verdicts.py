@@ -24,7 +24,12 @@ USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16":
 """The usual rounding error of a program's gradient: its difference from that in float64, relative to the leaf's largest
 gradient."""
 
-VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
+ROUNDINGS = 32
+"""Roundings of the largest number in a backward by which a gradient may be off for rounding alone."""
+
+VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = (
+    "differs", "stale", "cut", "imprecise", "unknown", "kink", "rounding", "agrees", "unused",
+)  # fmt: skip
 
 LossAfterChange = Callable[[float], float | None]
 """The loss after an element has changed by this much; None if there is none."""
@@ -118,6 +123,15 @@ def exceeds_usual_rounding(torch_grad: float, double_grad: float, largest_grad: 
     if not math.isfinite(torch_grad):
         return math.isfinite(double_grad)
     return abs(torch_grad - double_grad) > USUAL_ROUNDING.get(dtype, 1e-3) * max(largest_grad, abs(double_grad))
+
+
+def is_rounding(torch_grad: float, double_grad: float, largest_number: float, eps: float) -> bool:
+    """Whether a few roundings explain the difference of a gradient from that in float64.
+
+    largest_number: of all that the backward computed
+    eps: of the lowest precision that took part
+    """
+    return abs(torch_grad - double_grad) <= ROUNDINGS * eps * max(largest_number, abs(double_grad))
 
 
 def relative_difference(value: float | None, numeric: float | None, noise: float) -> float | None:

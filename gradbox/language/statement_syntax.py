@@ -1,7 +1,7 @@
-"""The syntax of each statement, as readers of a trace get it: so that none of them parses Python again.
+"""The syntax tree of each statement, as the trace stores it, so that no reader of a trace has to parse Python again.
 
-The kinds and fields are those of Python's `ast`, but for what `gradbox.wire.program.StatementSyntax` says. Of a block
-there is its head alone; of a class also those statements of its body that have no row of their own.
+Kinds and fields are those of Python's `ast`, with the exceptions that `gradbox.wire.program.StatementSyntax` lists. A
+block is represented by its head alone; a class also by those statements of its body that have no row of their own.
 """
 
 import ast
@@ -17,13 +17,13 @@ from gradbox.wire.records import StatementRecord, StatementSyntaxRecord
 
 MAX_NODES_OF_STATEMENT = 2000
 MAX_NODES_OF_PROGRAM = 40_000
-"""Nodes that are listed of all statements together. A statement that goes beyond has no syntax: it is unknown."""
+"""Nodes listed for all statements together. A statement that would exceed this gets no syntax tree."""
 
 MAX_LITERAL_ELEMENTS = 32
-"""Elements of a display that are listed where all that follow are literals: `torch.tensor([0.1, …])`."""
+"""Elements of a list, tuple or set that are listed if only literals follow: `torch.tensor([0.1, …])`."""
 
 MAX_STRING = 200
-"""Characters of a string whose value is listed."""
+"""A longer string's value is not listed."""
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -33,7 +33,7 @@ _FIELDS_OF_NAME: dict[type[ast.AST], str] = {
     ast.arg: "arg", ast.keyword: "arg", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name", ast.ClassDef: "name",
     ast.ExceptHandler: "name", ast.MatchAs: "name", ast.MatchStar: "name", ast.MatchMapping: "rest",
 }  # fmt: skip
-"""The field of a kind of node that has a name; but for keywords, a name that it binds."""
+"""The field that holds the name of such a node. Each binds its name, except a keyword."""
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -43,12 +43,12 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 
-_Item = tuple[ast.AST, str, int, NameScope]
-"""A node that is to be listed: it, the field of its parent that has it, its parent's number, the scope it runs in."""
+_NodeToAdd = tuple[ast.AST, str, int, NameScope]
+"""A node, the field of its parent that holds it, its parent's number, and the scope in which it runs."""
 
 
 class SourceLines:
-    """A source, in which places are found by line and byte."""
+    """Source text, indexed by line and UTF-8 byte offset as `ast` gives them."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.split("\n")
@@ -58,18 +58,18 @@ class SourceLines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def column(self, line: int, offset: int) -> int:
-        """The column in characters of an offset in UTF-8 bytes, on a line from 1."""
+        """Return the column in characters. line: from 1; offset: in UTF-8 bytes."""
         text = self._lines[line - 1]
         if self._is_ascii or text.isascii():
             return offset
         return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))
 
     def place(self, line: int, offset: int) -> int:
-        """The place in characters of the source."""
+        """Return the position in characters of the source."""
         return self._starts[line - 1] + self.column(line, offset)
 
     def span(self, node: Any, line_offset: int, base: int) -> tuple[int, int]:
-        """Where a node begins and ends, in characters from `base`. line_offset: lines before its file."""
+        """Return where a node begins and ends, in characters from `base`. line_offset: lines before its file."""
         line, end_line = node.lineno + line_offset, node.end_lineno + line_offset
         if self._is_ascii:
             return (
@@ -80,9 +80,9 @@ class SourceLines:
 
 
 class StatementSyntax:
-    """The nodes of one statement, each before those in it.
+    """The nodes of one statement, parents before children.
 
-    inner_scope: of a function or a class, in which the statements of its body run; else the statement's own.
+    inner_scope: the scope in which the body of a function or class runs; for other statements, their own scope.
     """
 
     def __init__(self, root: ast.stmt, scope: NameScope) -> None:
@@ -90,18 +90,21 @@ class StatementSyntax:
         self._nodes: list[ast.AST] = []
         self._fields: list[str] = []
         self._parents: list[int] = []
-        self._values: dict[int, str | int | float | bool | None] = {}
+        self._node_values: dict[int, str | int | float | bool | None] = {}
         self._names: list[tuple[int, NameScope, str]] = []
         self._paths: dict[int, str] = {}
         self._defaults: dict[int, ast.expr] = {}  # by the `id` of a parameter
         self._record: StatementSyntaxRecord | None = None
-        stack: list[_Item] = [(root, "", -1, scope)]
+        stack: list[_NodeToAdd] = [(root, "", -1, scope)]
         while stack:
-            stack += reversed(self._list_node(*stack.pop()))
+            stack += reversed(self._add_node(*stack.pop()))
         self.count = len(self._nodes)
 
     def record(self, lines: SourceLines, line: int) -> StatementSyntaxRecord:
-        """As the trace has it. Made once, when all scopes of the file are known. line: of the source, its first."""
+        """Return the tree as the trace stores it. Call it when all scopes of the file are known.
+
+        line: the statement's first line in `lines`.
+        """
         if self._record is not None:
             return self._record
         spans = self._spans(lines, line)
@@ -115,14 +118,14 @@ class StatementSyntax:
             "parents": self._parents,
             "starts": [start for start, _ in spans],
             "ends": [end for _, end in spans],
-            "values": {str(number): value for number, value in self._values.items()},
+            "values": {str(number): value for number, value in self._node_values.items()},
             "paths": {str(number): path for number, path in self._paths.items()},
         }
         self._nodes, self._names = [], []
         return self._record
 
     def _spans(self, lines: SourceLines, line: int) -> list[tuple[int, int]]:
-        """Where each node begins and ends, in characters from the statement's beginning."""
+        """Return where each node begins and ends, in characters from the statement's start."""
         nodes, parents = self._nodes, self._parents
         base = lines.place(line, self._root.col_offset)
         line_offset = line - self._root.lineno
@@ -145,50 +148,50 @@ class StatementSyntax:
                     spans[number] = start, end  # before 3.12, Python doesn't know each place in an f-string
         return spans
 
-    def _append(self, node: ast.AST, field: str, parent: int) -> int:
+    def _append_row(self, node: ast.AST, field: str, parent: int) -> int:
         self._nodes.append(node)
         self._fields.append(field)
         self._parents.append(parent)
         return len(self._nodes) - 1
 
-    def _list_node(self, node: ast.AST, field: str, parent: int, scope: NameScope) -> list[_Item]:
-        """List a node. Returns those in it."""
-        number = self._append(node, field, parent)
+    def _add_node(self, node: ast.AST, field: str, parent: int, scope: NameScope) -> list[_NodeToAdd]:
+        """Add a row for a node and return its children."""
+        number = self._append_row(node, field, parent)
         kind = type(node)
         if kind is ast.Name:
             name: str = node.id  # type: ignore[attr-defined]
-            self._values[number] = name
+            self._node_values[number] = name
             if type(node.ctx) is ast.Load:  # type: ignore[attr-defined]
                 self._names.append((number, scope, name))
             else:
                 scope.bind(name)
             return []
         if kind is ast.Attribute:
-            self._values[number] = node.attr  # type: ignore[attr-defined]
+            self._node_values[number] = node.attr  # type: ignore[attr-defined]
             return [(node.value, "value", number, scope)]  # type: ignore[attr-defined]
         if kind is ast.Constant:
             if _is_listed_literal(node.value):  # type: ignore[attr-defined]
-                self._values[number] = node.value  # type: ignore[attr-defined]
+                self._node_values[number] = node.value  # type: ignore[attr-defined]
             return []
         name_field = _FIELDS_OF_NAME.get(kind)
         if name_field is not None and getattr(node, name_field) is not None:
-            self._values[number] = getattr(node, name_field)
+            self._node_values[number] = getattr(node, name_field)
             if kind is not ast.keyword:
-                scope.bind(self._values[number])  # type: ignore[arg-type]
-        return self._inner_nodes(node, number, parent, scope)
+                scope.bind(self._node_values[number])  # type: ignore[arg-type]
+        return self._children_of_node(node, number, parent, scope)
 
-    def _inner_nodes(self, node: ast.AST, number: int, parent: int, scope: NameScope) -> list[_Item]:
+    def _children_of_node(self, node: ast.AST, number: int, parent: int, scope: NameScope) -> list[_NodeToAdd]:
         if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.AugAssign):
-            self._values[number] = _OPERATORS[type(node.op)]
+            self._node_values[number] = _OPERATORS[type(node.op)]
         elif isinstance(node, ast.Compare):
-            self._values[number] = ",".join(_OPERATORS[type(op)] for op in node.ops)
+            self._node_values[number] = ",".join(_OPERATORS[type(op)] for op in node.ops)
         elif isinstance(node, ast.Assign) and (second_name := _second_name(node)) is not None:
             scope.bind_second_name(second_name[0], scope, second_name[1])
             return [(node.targets[0], "targets", number, NameScope("function")), (node.value, "value", number, scope)]
         elif isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) > MAX_LITERAL_ELEMENTS:
             elements = _elements_before_literals(node.elts)
             if len(elements) < len(node.elts):
-                self._values[number] = len(node.elts) - len(elements)
+                self._node_values[number] = len(node.elts) - len(elements)
             return [(element, "elts", number, scope) for element in elements]
         elif isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
@@ -198,16 +201,16 @@ class StatementSyntax:
             target_scope = scope.outside_of_comprehensions()
             return [(node.target, "target", number, target_scope), (node.value, "value", number, scope)]
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            return self._list_imported_names(node, number, scope)
+            return self._add_imported_names(node, number, scope)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            self._values[number] = ",".join(node.names)
+            self._node_values[number] = ",".join(node.names)
             (scope.declare_global if isinstance(node, ast.Global) else scope.declare_nonlocal)(node.names)
         elif isinstance(node, ast.Lambda):
             inner_scope = NameScope("function", scope)
-            return [*self._parameters(node.args, number, inner_scope), (node.body, "body", number, inner_scope)]
+            return [*self._parameter_nodes(node.args, number, inner_scope), (node.body, "body", number, inner_scope)]
         elif isinstance(node, _Comprehension):
             inner_scope = NameScope("comprehension", scope)
-            return _items(node, number, inner_scope, ())
+            return _children(node, number, inner_scope, ())
         elif isinstance(node, ast.comprehension):
             is_first = self._nodes[parent].generators[0] is node  # type: ignore[attr-defined]
             outer = scope.outer if is_first else scope  # CPython computes the first iterable outside
@@ -219,20 +222,20 @@ class StatementSyntax:
             parts = (("annotation", node.annotation), ("default", self._defaults.get(id(node))))
             return [(part, field, number, scope.outer) for field, part in parts if part is not None]
         elif isinstance(node, _Definition | ast.ClassDef):
-            return self._definition(node, number, scope)
+            return self._children_of_definition(node, number, scope)
         has_rows = number == 0 or (parent == 0 and isinstance(node, ast.ExceptHandler | ast.match_case))
-        return _items(node, number, scope, _BLOCK_FIELDS if has_rows else ())
+        return _children(node, number, scope, _BLOCK_FIELDS if has_rows else ())
 
-    def _list_imported_names(self, node: ast.Import | ast.ImportFrom, number: int, scope: NameScope) -> list[_Item]:
+    def _add_imported_names(self, node: ast.Import | ast.ImportFrom, number: int, scope: NameScope) -> list[_NodeToAdd]:
         prefix = ""
         if isinstance(node, ast.ImportFrom):
-            self._values[number] = prefix = "." * node.level + (node.module or "")
+            self._node_values[number] = prefix = "." * node.level + (node.module or "")
             prefix += "" if prefix.endswith(".") else "."
         for alias in node.names:
-            listed = self._append(alias, "names", number)
+            listed = self._append_row(alias, "names", number)
             is_starred = alias.name == "*"
             is_whole = bool(prefix or alias.asname)
-            self._values[listed] = name = alias.asname or (alias.name if is_whole else alias.name.split(".")[0])
+            self._node_values[listed] = name = alias.asname or (alias.name if is_whole else alias.name.split(".")[0])
             self._paths[listed] = path = (
                 prefix.rstrip(".") if is_starred else prefix + (alias.name if is_whole else name)
             )
@@ -242,16 +245,18 @@ class StatementSyntax:
                 scope.bind_import(name, path)
         return []
 
-    def _definition(self, node: _Definition | ast.ClassDef, number: int, scope: NameScope) -> list[_Item]:
+    def _children_of_definition(
+        self, node: _Definition | ast.ClassDef, number: int, scope: NameScope
+    ) -> list[_NodeToAdd]:
         inner_scope = NameScope("class" if isinstance(node, ast.ClassDef) else "function", scope)
         for parameter in getattr(node, "type_params", ()):
             inner_scope.bind(parameter.name)
-        out: list[_Item] = [(part, "decorator_list", number, scope) for part in node.decorator_list]
+        out: list[_NodeToAdd] = [(part, "decorator_list", number, scope) for part in node.decorator_list]
         if isinstance(node, ast.ClassDef):
             out += [(part, "bases", number, scope) for part in node.bases]
             out += [(part, "keywords", number, scope) for part in node.keywords]
         else:
-            out += self._parameters(node.args, number, inner_scope)
+            out += self._parameter_nodes(node.args, number, inner_scope)
             out += [(node.returns, "returns", number, scope)] if node.returns is not None else []
         if number == 0:
             self.inner_scope = inner_scope
@@ -264,8 +269,8 @@ class StatementSyntax:
             out += [(part, "body", number, inner_scope) for part in body]
         return out
 
-    def _parameters(self, args: ast.arguments, number: int, inner_scope: NameScope) -> list[_Item]:
-        """The parameters of a function, in the order in which they are written; `_defaults` learns theirs."""
+    def _parameter_nodes(self, args: ast.arguments, number: int, inner_scope: NameScope) -> list[_NodeToAdd]:
+        """Return the parameters in written order, and store their defaults in `_defaults`."""
         positional = [*((arg, "posonlyargs") for arg in args.posonlyargs), *((arg, "args") for arg in args.args)]
         keyword_only = [(arg, "kwonlyargs") for arg in args.kwonlyargs]
         with_defaults = [arg for arg, _ in positional[len(positional) - len(args.defaults) :]]
@@ -283,7 +288,7 @@ class StatementSyntax:
 def statement_records(
     source: str, rows: Sequence[StatementRecord], syntaxes: Sequence[StatementSyntax]
 ) -> list[StatementRecord]:
-    """The table of statements as the trace has it, with columns in characters; the syntax tree counts bytes."""
+    """Return the trace's table of statements, with columns in characters instead of UTF-8 bytes."""
     lines = SourceLines(source)
     records: list[StatementRecord] = []
     count = 0
@@ -304,9 +309,9 @@ def _longest_text(tree: StatementSyntaxRecord) -> int:
     return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
-def _items(node: ast.AST, number: int, scope: NameScope, left_out: Sequence[str]) -> list[_Item]:
-    """The nodes in a node, but for those in fields that are left out."""
-    out: list[_Item] = []
+def _children(node: ast.AST, number: int, scope: NameScope, left_out: Sequence[str]) -> list[_NodeToAdd]:
+    """Return the children of a node, except those in the fields `left_out`."""
+    out: list[_NodeToAdd] = []
     for name in fields_with_nodes(node):
         value = getattr(node, name, None)
         if name in left_out and type(value) is list:
@@ -327,7 +332,7 @@ def _is_listed_literal(value: object) -> bool:
 
 
 def _second_name(node: ast.Assign) -> tuple[str, tuple[str, ...]] | None:
-    """Of `nn = torch.nn`: the name, and the path that it gets."""
+    """Return `("nn", ("torch", "nn"))` for `nn = torch.nn`, and None for anything else."""
     if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
         return None
     attributes: list[str] = []
@@ -339,7 +344,7 @@ def _second_name(node: ast.Assign) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _elements_before_literals(elements: list[ast.expr]) -> list[ast.expr]:
-    """The elements of a display without the literals behind the first few, where nothing but literals follows there."""
+    """Return the elements without the literals at the end, but at least the first MAX_LITERAL_ELEMENTS."""
     end = len(elements)
     while end > MAX_LITERAL_ELEMENTS and _is_literal(elements[end - 1]):
         end -= 1
@@ -347,7 +352,7 @@ def _elements_before_literals(elements: list[ast.expr]) -> list[ast.expr]:
 
 
 def _is_literal(element: ast.expr) -> bool:
-    """Whether an expression mentions nothing and calls nothing."""
+    """Return whether an expression contains only constants, no name and no call."""
     stack = [element]
     while stack:
         node = stack.pop()

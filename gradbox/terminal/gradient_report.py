@@ -63,6 +63,8 @@ class GradientReport:
                 f"what.{key}", x=self._leaf_name(leaf) + format_element_name(leaf, row),
                 torch=format_gradient(row.torch),
                 dtype=leaf.dtype,
+                copy=leaf.copy_used.dtype if leaf.copy_used else "",
+                made=(leaf.copy_used.line if leaf.copy_used else None) or "?",
                 numeric=format_gradient(row.numeric), left=format_gradient(row.left), right=format_gradient(row.right),
             )  # fmt: skip
 

@@ -15,13 +15,15 @@ MAX_DIMENSIONS = 128
 Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
 """A shape or an index. Most torch operations allow at most 64 dimensions."""
 
-ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
+ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "imprecise", "stale", "cut", "differs", "unused"]
 """What comparing an element's gradient with its slope shows.
 
 agrees: torch's value is the slope
-rounding: torch's formula is right, but its value has lost digits in its precision
+rounding: torch's value is the slope but for a few roundings in the lowest precision that took part
 kink: the slopes to both sides differ, and torch's value lies between them
 unknown: there is no slope to compare with
+imprecise: torch's value in float64 is the slope; in the program's precision it is farther away than a few roundings
+stale: the same, where the program computed with a copy in another precision that is older than the value
 cut: the loss depends on the element, but no gradient came
 differs: torch's value is not the slope
 unused: the loss does not depend on the element
@@ -107,6 +109,16 @@ class ElementCheck(Model):
     verdict: ElementVerdict
 
 
+class StaleCopy(Model):
+    """A copy of a leaf in another precision that was made before the leaf was last written.
+
+    line: where it was made
+    """
+
+    dtype: str
+    line: int | None
+
+
 class LeafCheck(Model):
     """The check of a leaf, or of a tensor whose gradient the call asks for.
 
@@ -117,6 +129,7 @@ class LeafCheck(Model):
     verdict: the worst verdict of the rows
     worst: the index of the row with that verdict
     hooked: hooks of the leaf may have changed torch's values
+    copy_used: what the program computed with instead of its value, if that is older
     problem_line: the line of the statement that the problem is about
     """
 
@@ -128,6 +141,7 @@ class LeafCheck(Model):
     verdict: ElementVerdict
     worst: int | None = None
     hooked: bool = False
+    copy_used: StaleCopy | None = None
     problem: LeafProblem | None = None
     problem_line: int | None = None
     rows: Annotated[list[ElementCheck], Field(fail_fast=True, max_length=MAX_ELEMENTS)] = []

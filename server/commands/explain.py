@@ -15,7 +15,7 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.runs.explainer import explain_trace, tell_what_was_looked_for
+from server.runs.explainer import count_nothing, explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import read_gradient_check
 from server.settings import Settings
@@ -63,7 +63,7 @@ class ExplainCommand:
         """Print the findings of one trace; False where they could not be made."""
         try:
             findings = await explain_trace(self._renderer, trace.body, self._args.language)
-            looked_for = await tell_what_was_looked_for(self._renderer, trace.body, self._args.language)
+            looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
             if self._args.fix:
                 await self._try_fixes(trace, findings)
         except RenderingFailed as error:
@@ -117,7 +117,9 @@ class ExplainCommand:
             findings,
             run_fixed_program,
             self._args.language,
-            trace=trace.body,
+            count_nothing,
+            "",
+            trace.body,
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)

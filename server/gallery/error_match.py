@@ -43,7 +43,7 @@ class ErrorMatches(NamedTuple):
     similar: list[str]
 
 
-class LookUp(NamedTuple):
+class TextMatches(NamedTuple):
     """Names of scenarios for a text.
 
     ends_so: they end with it
@@ -66,7 +66,7 @@ class ScenarioLookUp:
             for scenario in scenarios
         }
 
-    def look_up(self, text: str, is_message: bool = False) -> LookUp:
+    def look_up(self, text: str, is_message: bool = False) -> TextMatches:
         """Look up a text.
 
         is_message: the text is an error message even if it names no type of error
@@ -75,10 +75,10 @@ class ScenarioLookUp:
         if names_an_error or is_message:
             exact, similar = self.match_error(text)
             if exact:
-                return LookUp("ends_so", exact)
+                return TextMatches("ends_so", exact)
             if names_an_error:
-                return LookUp("unknown", similar)
-        return LookUp("about", self.search.find(text))
+                return TextMatches("unknown", similar)
+        return TextMatches("about", self.search.find(text))
 
     def match_error(self, text: str) -> ErrorMatches:
         """Find the scenarios that end with an error.

@@ -23,6 +23,7 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_schema_document
 from gradbox.wire.trace import Trace
 from server.http.fair_turns import work_in_thread
+from server.http.json_body import JsonRoute
 from server.http.responses import trace_response
 from server.operations.pipeline import minimum_source_size, pipeline_source
 from server.pool.zygote import WorkersUnavailable
@@ -34,7 +35,7 @@ from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api", route_class=JsonRoute)
 Id = Annotated[str, Path(alias="id")]
 
 EXAMPLE_TRACE: dict[str, Any] = {

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.processes import DrawRequest, Theme
+from server.http.json_body import JsonRoute
 from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
@@ -27,7 +28,7 @@ from server.visitors.clients import Client
 from server.wire.compare import ComparedProgram, CompareRequest, Comparison
 from server.wire.saved_programs import Language
 
-router = APIRouter()
+router = APIRouter(route_class=JsonRoute)
 OptionalId = Annotated[str | None, Query(max_length=64)]
 SavedId = Annotated[str, Query(max_length=64, description="The id of a saved program.")]
 Row = Annotated[

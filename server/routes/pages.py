@@ -12,12 +12,13 @@ from server.gallery.claims import claims_as_json
 from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_program_items
 from server.gallery.gallery import Gallery
 from server.gallery.scenarios import Scenario, neighbouring_scenarios
+from server.http.json_body import JsonRoute
 from server.services import ClientDep, DisconnectedDep, GalleryDep, ServicesDep
 from server.templating import render_visitor_page, render_workbench_page, request_language
 from server.wire.problems import ProblemError
 
 PICTURES = PROJECT_FOLDER / "tests/pictures"
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=JsonRoute)
 
 
 @router.get("/", response_class=HTMLResponse)

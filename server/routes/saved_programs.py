@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
 from server.http.fair_turns import work_in_thread
+from server.http.json_body import JsonRoute
 from server.http.response_delivery import Disconnected
 from server.http.responses import not_modified_response, trace_response, with_cache_headers
 from server.pool.executions import ExecutionResult
@@ -23,7 +24,7 @@ from server.urls import program_permalink, public_url, trace_url
 from server.visitors.clients import Client
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
-router = APIRouter()
+router = APIRouter(route_class=JsonRoute)
 Id = Annotated[str, Path(alias="id")]
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {

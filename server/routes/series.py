@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.processes import DrawRequest, Theme
+from server.http.json_body import JsonRoute
 from server.http.response_delivery import cancel_on_disconnect
 from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
@@ -20,7 +21,7 @@ from server.templating import render_partial, render_visitor_page, request_langu
 from server.urls import public_url, series_url
 from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Language, SeriesContent, SeriesReply
 
-router = APIRouter()
+router = APIRouter(route_class=JsonRoute)
 Id = Annotated[str, Path(alias="id")]
 Place = Annotated[int, Path(alias="place", ge=1, le=MAX_PROGRAMS)]
 

@@ -3,11 +3,12 @@
 from fastapi import APIRouter, Request, Response
 
 from gradbox.wire.api import Password
+from server.http.json_body import JsonRoute
 from server.middleware import SESSION_PATH
 from server.services import VisitorsDep
 from server.wire.problems import ProblemError
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=JsonRoute)
 
 
 @router.post(SESSION_PATH, status_code=204)

@@ -26,11 +26,15 @@ class OutcomeSummary(Model):
     finished: whether it came to its end
     text: the outcome in one sentence, with its gradients and its loss
     losses: values that a loop binds or prints, the most telling first
+    reached: names of the tensors that got a gradient
+    moved: names of the trained tensors that were written after the first backward had begun
     """
 
     finished: bool
     text: str
     losses: list[LossSeries] = []
+    reached: list[str] = []
+    moved: list[str] = []
 
 
 async def count_nothing() -> None:
@@ -79,7 +83,7 @@ async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str 
     return RunReading.model_validate_json(body)
 
 
-async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
+async def fetch_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
     """What was looked for in a run without problems; None if the run has one. Raises RenderingFailed.
 
     trace: its JSON, gzipped

@@ -1,4 +1,5 @@
-"""Finds fixes of a program by trying them: each proposal is run and explained, and kept if it helps."""
+"""Finds fixes of a program by trying them: each proposal is run and explained, and kept if it repairs what the finding
+says."""
 
 import asyncio
 import json
@@ -8,20 +9,14 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from gradbox.wire.findings import Finding, Fix, LossCurves, LossSeries, Proposal, ProposalRequest, Proposals
+from gradbox.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pictures.renderer_client import Renderer
 from server.pool.fair_lock import FairLock, QueueFull
-from server.runs.explainer import count_nothing, explain_trace, summarize_outcome
+from server.runs.explainer import explain_trace, summarize_outcome
+from server.runs.judged_fixes import JudgedRun, curves_of_same_loss, is_fixed
 from server.wire.problems import ProblemError
-
-UNWANTED_SEVERITIES = ("error", "warning")
-"""Severities of findings that a fix must not introduce."""
-
-KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
-"""Kinds that are only found once a run or a statement has come to its end. After an error is mended they may appear
-although they were there before."""
 
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
@@ -46,7 +41,7 @@ class FixFinder:
     language: of the sentences
     before_drawing: awaited before each explanation that is not cached
     owner: the visitor who waits
-    trace: the program's own trace, gzipped; its loss is compared with that of a fix
+    trace: the program's own trace, gzipped: what it did is compared with what a fix does
     proposals: a lock that is held while fixes are proposed
     """
 
@@ -54,14 +49,15 @@ class FixFinder:
     source: str
     findings: list[Finding]
     run: RunSource
-    language: str = "en"
-    before_drawing: Callable[[], Awaitable[None]] = count_nothing
-    owner: str = ""
-    trace: bytes | None = None
+    language: str
+    before_drawing: Callable[[], Awaitable[None]]
+    owner: str
+    trace: bytes
     proposals: FairLock = field(default_factory=lambda: FairLock(1))
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
-        """The fixes with which the program runs to its end without this finding and without a new error or warning.
+        """The fixes with which the program runs to its end and does what the finding promises, without a new error or
+        warning.
 
         Raises ProblemError (503), RenderingFailed, and what `run` and `before_drawing` raise.
         """
@@ -81,40 +77,13 @@ class FixFinder:
         left = await explain_trace(
             self.renderer, trace, self.language, before_drawing=self.before_drawing, owner=self.owner
         )
-        if not is_improvement(finding.kind, self.findings, left):
-            return None
-        summary = await summarize_outcome(self.renderer, trace, self.language)
-        if not summary.finished:
+        fixed = JudgedRun(left, await summarize_outcome(self.renderer, trace, self.language))
+        before = await summarize_outcome(self.renderer, self.trace, self.language)
+        if not is_fixed(finding, JudgedRun(self.findings, before), fixed):
             return None
         text = fill_placeholders(FINDING_SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
-        before = (
-            [] if self.trace is None else (await summarize_outcome(self.renderer, self.trace, self.language)).losses
-        )
-        losses = curves_of_same_loss(before, summary.losses)
-        return Fix(edits=proposal.edits, outcome=summary.text, text=text, losses=losses)
-
-
-def curves_of_same_loss(before: list[LossSeries], after: list[LossSeries]) -> LossCurves | None:
-    """The first loss that both runs have under the same name; None if there is none."""
-    fixed = {series.name: series.values for series in after}
-    shared = next((series for series in before if series.name in fixed), None)
-    return None if shared is None else LossCurves(name=shared.name, before=shared.values, after=fixed[shared.name])
-
-
-def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:
-    """Whether a changed program has fewer findings of this kind, and no more errors or warnings of any other kind.
-
-    findings_before: the findings of the program
-    findings_after: those of the changed program. A value that has become finite may have a slope of 0 there.
-    """
-    raised = any(finding.explains_error for finding in findings_before)
-    counts = _count_findings_by_kind(findings_before)
-    return _count_findings_by_kind(findings_after).get(kind, 0) < counts[kind] and all(
-        count <= counts.get(other, 0)
-        or (kind == "nonfinite" and other == "zero_gradient")
-        or (raised and other in KINDS_OF_FINISHED_RUNS)
-        for other, count in _count_findings_by_kind(findings_after, UNWANTED_SEVERITIES).items()
-    )
+        losses = curves_of_same_loss(before.losses, fixed.summary.losses)
+        return Fix(edits=proposal.edits, outcome=fixed.summary.text, text=text, losses=losses)
 
 
 async def propose_fixes(request: ProposalRequest) -> list[Proposal]:
@@ -133,14 +102,6 @@ async def propose_fixes(request: ProposalRequest) -> list[Proposal]:
         if process.returncode is None:
             process.kill()
             await process.wait()
-
-
-def _count_findings_by_kind(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for finding in findings:
-        if severities is None or finding.severity in severities:
-            counts[finding.kind] = counts.get(finding.kind, 0) + 1
-    return counts
 
 
 def fill_placeholders(sentence: str, args: dict[str, str | int]) -> str:

@@ -195,6 +195,52 @@ def test_a_healthy_net_agrees(program: str) -> None:
     assert found["double"] == pytest.approx(found["loss"], rel=1e-5)
 
 
+AUTOCAST = """net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+x, y = torch.tensor([[1.0, 2.0], [3.0, -1.0]]), torch.ones(2, 1)
+{outer}
+    {inner}
+        loss = (net(x).float() - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+CAST, LOOP = "with torch.autocast('cpu', dtype=torch.bfloat16):", "for step in range(3):"
+
+
+def test_a_copy_of_autocast_that_is_older_than_the_weight_is_named() -> None:
+    found = check(AUTOCAST.format(outer=CAST, inner=LOOP))
+    (leaf,) = (leaf for leaf in found["leaves"] if leaf["name"] == "net.weight")
+    assert (leaf["verdict"], leaf["copy_used"]) == ("stale", {"dtype": "bfloat16", "line": 8})
+    assert abs(leaf["rows"][0]["torch"] - leaf["rows"][0]["numeric"]) > 1
+
+
+def test_a_copy_of_autocast_that_is_made_anew_only_rounds() -> None:
+    found = check(AUTOCAST.format(outer=LOOP, inner=CAST))
+    assert {leaf["verdict"] for leaf in found["leaves"]} <= {"agrees", "rounding"}
+    assert not any(leaf["copy_used"] for leaf in found["leaves"])
+
+
+def test_the_first_round_under_autocast_only_rounds() -> None:
+    found = check(AUTOCAST.format(outer=CAST, inner=LOOP), backward=0)
+    assert {leaf["verdict"] for leaf in found["leaves"]} <= {"agrees", "rounding"}
+
+
+def test_a_copy_of_the_programs_own_that_float64_has_too_agrees() -> None:
+    source = "w = torch.tensor([1.0, 2.0], requires_grad=True)\nh = w.half()\nwith torch.no_grad():\n    w *= 4\n"
+    found = check(source + "(h * h).sum().backward()\n")
+    (leaf,) = found["leaves"]
+    assert (leaf["verdict"], leaf["copy_used"]) == ("agrees", None)
+
+
+def test_more_than_a_few_roundings_are_not_called_rounding() -> None:
+    """In float32 1 is lost beside 1e8, so that the square has no slope."""
+    found = check("x = torch.tensor([1.0, 2.0], requires_grad=True)\n(((x + 1e8) - 1e8) ** 2).sum().backward()\n")
+    (leaf,) = found["leaves"]
+    assert leaf["verdict"] == "imprecise" and [row["torch"] for row in leaf["rows"]] == [0, 0]
+    assert [row["numeric"] for row in leaf["rows"]] == pytest.approx([2, 4], rel=1e-4)
+
+
 PROBLEMS = {
     "no_backward": "x = torch.ones(2)\n",
     "raised": LEAF + "y = x.exp()\ny.add_(1)\ny.sum().backward()\n",

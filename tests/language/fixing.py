@@ -6,9 +6,10 @@ from typing import Any
 
 from gradbox.language.fixes import Fix, Hint, propose
 from gradbox.wire.findings import Finding
-from server.runs.fixes import is_improvement
+from server.runs.explainer import OutcomeSummary
+from server.runs.judged_fixes import JudgedRun, is_fixed
 from tests.recordings.store import kept_traces
-from tests.support.explaining import findings_of_traces
+from tests.support.explaining import call_page, findings_of_traces
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,18 @@ def trials(sources: dict[str, str]) -> tuple[dict[str, list[Finding]], list[Tria
     changed = [*dict.fromkeys(fix.source for _, _, fix in proposed)]
     by_source = dict(zip(changed, kept_traces(changed), strict=True))
     left = dict(zip(by_source, explained([*by_source.values()]), strict=True))
+    before = {name: JudgedRun(findings[name], summary_of(traces[name])) for name, _, _ in proposed}
+    after = {source: JudgedRun(left[source], summary_of(by_source[source])) for source in changed}
     return findings, [
         Trial(name, finding, fix, by_source[fix.source], left[fix.source],
-              is_improvement(finding.kind, findings[name], left[fix.source])
-              and by_source[fix.source]["outcome"]["status"] == "finished")
+              is_fixed(finding, before[name], after[fix.source]))
         for name, finding, fix in proposed
     ]  # fmt: skip
+
+
+def summary_of(recorded: dict[str, Any]) -> OutcomeSummary:
+    """How a run ended, and what it did."""
+    return OutcomeSummary.model_validate(call_page("recordings/summary", recorded, "en"))
 
 
 def proposals(source: str, finding: Finding) -> list[Fix]:

@@ -12,7 +12,7 @@ from gradbox.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
 from gradbox.language.fixes.program import line_edits
 from gradbox.terminal.run_text import loss_text
 from gradbox.wire.findings import Fix, LossCurves, LossSeries
-from server.runs.fixes import curves_of_same_loss
+from server.runs.judged_fixes import curves_of_same_loss
 from tests.sharing.test_saved_programs import visiting
 from tests.support.databases import DatabaseFactory
 
@@ -261,10 +261,10 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
     "eval_first": ("y = m(x)", 3, {"name": "m"}, "m.eval()\ny = m(x)"),
     "train_first": ("y = m(x)", 3, {"name": "m"}, "m.train()\ny = m(x)"),
     "optimizer_with": (
-        "o = SGD(a.parameters(), 1)",
+        "o = SGD(groups, 1)",
         3,
-        {"name": "b"},
-        "o = SGD([*a.parameters(), *b.parameters()], 1)",
+        {"name": "b", "optimizer": "o"},
+        "o = SGD(groups, 1)\no.add_param_group(dict(params=b.parameters()))",
     ),
     "log_of_operand": (
         "p = x.softmax(1)\nl = F.nll_loss(p, t)",

@@ -31,13 +31,13 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Detach what a loop carries into its next iteration; make what is made once before the loop anew in each
-    iteration."""
+    """Detach what a loop carries into its next iteration; make what is made once anew in each iteration, or in each
+    call of the function that uses it."""
     name, statement = hint.name(), program.statement(hint.line)
     yield from _detach_where_read(program, hint)
     if not is_assignable(name):
         return
-    moved = list(_move_into_loop(program, hint))
+    moved = list(_move_to_use(program, hint))
     yield from moved
     if moved and statement is not None and _is_trained(program, statement):
         return  # without its history, what is trained would be trained no more
@@ -103,21 +103,27 @@ def _assigned_parts(statement: ast.stmt) -> Iterator[ast.expr]:
         yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
-def _move_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Move the statement to the beginning of the loop that uses its result again and again."""
-    statement, loop = program.statement(hint.line), program.enclosing_loop(hint.to_line())
-    if statement is None or loop is None or program.enclosing_loop(hint.line) is not None:
+def _move_to_use(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Move the statement to the beginning of the function, or of the loop, that uses its result again and again."""
+    statement, use = program.statement(hint.line), program.statement(hint.to_line())
+    if statement is None or use is None or not isinstance(statement, ast.Assign):
         return
-    indent, first = program.indent(loop.body[0]), statement.lineno - 1
+    function = program.enclosing_function(use)
+    loop = program.enclosing_loop(hint.to_line())
+    if function is not None and program.enclosing_function(statement) is None:
+        kind, block = "move_into_function", function
+    elif loop is not None and program.enclosing_function(statement) is function:
+        kind, block = "move_into_loop", loop
+    else:
+        return
+    indent, first = program.indent(block.body[0]), statement.lineno - 1
     is_shared = program.indent(statement) is None or program.shares_lines(statement)
-    if program.enclosing_function(statement) is not program.enclosing_function(loop):
+    if indent is None or is_shared or block.lineno < statement.lineno or program.enclosing_loop(hint.line) is not None:
         return
-    if indent is None or is_shared or loop.lineno < statement.lineno or not isinstance(statement, ast.Assign):
-        return
-    last, at = statement.end_lineno or statement.lineno, loop.body[0].lineno - 1
+    last, at = statement.end_lineno or statement.lineno, block.body[0].lineno - 1
     own = [indent + line[statement.col_offset :] for line in program.lines[first:last]]
     lines = [*program.lines[:first], *program.lines[last:at], *own, *program.lines[at:]]
-    yield from program.with_lines(Hint("move_into_loop", hint.line, hint.facts), lines, to=loop.lineno)
+    yield from program.with_lines(Hint(kind, hint.line, hint.facts), lines, to=block.lineno)
 
 
 def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:

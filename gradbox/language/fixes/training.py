@@ -159,19 +159,18 @@ def train_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def optimizer_with(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Add the parameters of another module to those with which the optimizer is made."""
-    for call in program.calls(hint.line):
-        groups = call.args[0] if call.args else None
-        if (
-            not isinstance(groups, ast.Call)
-            or method(groups) != "parameters"
-            or not _MODULE_PATH.fullmatch(hint.name())
-        ):
-            continue
-        work = program.edits()
-        work.replace_node(groups, f"[*{program.text(groups)}, *{hint.name()}.parameters()]")
-        yield from program.with_edits(hint, work)
-        return
+    """Give the optimizer the parameters of another module as well: a group of its own, whatever the first ones are.
+    facts: name, of the module; optimizer, as the program calls it; method, which lists the parameters."""
+    statement, optimizer = program.statement(hint.line), str(hint.facts.get("optimizer") or "")
+    lists = str(hint.facts.get("method") or "parameters")
+    if (
+        statement is not None
+        and is_assignable(optimizer)
+        and _MODULE_PATH.fullmatch(hint.name())
+        and lists.isidentifier()
+    ):
+        text = f"{optimizer}.add_param_group(dict(params={hint.name()}.{lists}()))"
+        yield from program.with_lines(hint, added_after(program, statement, text))
 
 
 def _with_mode_before(program: FixProgram, hint: Hint, mode: str) -> Iterator[Fix]:

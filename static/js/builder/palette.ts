@@ -31,7 +31,7 @@ const SEARCH_AFTER_MS = 90;
 const FORM_AFTER_MS = 200;
 
 /** Once no button is held down: a form that goes away in between takes the click along. */
-function whenReleased(row: HTMLElement): Promise<void> | null {
+function whenPointerReleased(row: HTMLElement): Promise<void> | null {
   if (!row.querySelector("[type=submit]:active")) return null;
   return new Promise((resolve) => addEventListener("pointerup", () => setTimeout(resolve), { once: true }));
 }
@@ -85,7 +85,7 @@ export function openOperationPalette({
       const response = await fetch(`${ROOT}/builder/${path}?${query}`, { signal: asked.signal });
       if (!response.ok) throw new Error(String(response.status));
       const part = document.createRange().createContextualFragment(await response.text());
-      await whenReleased(row);
+      await whenPointerReleased(row);
       if (question !== asked) return false;
       question = null;
       show(part);
@@ -110,7 +110,7 @@ export function openOperationPalette({
   }
 
   /** Asks for what fits what the fields hold. */
-  async function askAgain() {
+  async function refreshFromFields() {
     const form = cardForm();
     const fields = form
       ? [...new FormData(form)].map((field) => field.map(String))
@@ -122,7 +122,7 @@ export function openOperationPalette({
     if (!isThere) return;
     if (form) showDraftOf(cardForm());
     else select(optionElements()[0]);
-    doWhatWaits();
+    runPendingEnter();
   }
 
   /**
@@ -187,17 +187,17 @@ export function openOperationPalette({
     if (firstField instanceof HTMLElement) firstField.focus();
     typedEarly = "";
     showDraftOf(cardForm());
-    doWhatWaits();
+    runPendingEnter();
   }
 
   /** What Enter does: now, or once the server has answered what the fields hold. */
   function enter() {
     entersWaiting++;
-    if (isAnswered()) doWhatWaits();
-    else if (question === null) void askAgain();
+    if (isAnswered()) runPendingEnter();
+    else if (question === null) void refreshFromFields();
   }
 
-  function doWhatWaits() {
+  function runPendingEnter() {
     if (!entersWaiting || !isAnswered()) return;
     entersWaiting--;
     if (cardForm()) submit();
@@ -215,10 +215,10 @@ export function openOperationPalette({
 
   row.addEventListener("input", () => {
     forgetQuestion();
-    timer = window.setTimeout(askAgain, cardForm() ? FORM_AFTER_MS : SEARCH_AFTER_MS);
+    timer = window.setTimeout(refreshFromFields, cardForm() ? FORM_AFTER_MS : SEARCH_AFTER_MS);
   });
   row.addEventListener("change", () => {
-    if (cardForm()) void askAgain();
+    if (cardForm()) void refreshFromFields();
   });
   row.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -278,7 +278,7 @@ export function openOperationPalette({
         typedEarly = "";
         field.dispatchEvent(new Event("input", { bubbles: true }));
       } else select(optionElements()[0]);
-      doWhatWaits();
+      runPendingEnter();
     },
   };
 }

@@ -14,7 +14,7 @@ import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
 import type { PageState } from "../page_state/state.ts";
 
-export interface EditorForInsertion {
+export interface TextEditor {
   text: () => string;
   cursorLine: () => number;
   change: (changes: TextChange[]) => void;
@@ -25,11 +25,7 @@ export interface EditorForInsertion {
  * Returns why the operation was not inserted, null where it was. Raises TypeError or Error where the server can't be
  * reached.
  */
-export async function insertOperation(
-  operation: string,
-  editor: EditorForInsertion,
-  state: PageState,
-): Promise<string | null> {
+export async function insertOperation(operation: string, editor: TextEditor, state: PageState): Promise<string | null> {
   const program = parseProgram(editor.text());
   const item = itemAtLine(program, editor.cursorLine() - 1);
   const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionBelowBlankLine(program, item);

@@ -1,7 +1,7 @@
 /** Opens the command palette: what it lists is put together each time, for only what can be done now is in it. */
 
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
-import { insertOperation, type EditorForInsertion } from "./insert.ts";
+import { insertOperation, type TextEditor } from "./insert.ts";
 import { createCommandPalette } from "./palette.ts";
 import { createLocale, type Locale } from "../words/sentences.ts";
 import type { Command } from "../browser/commands.ts";
@@ -23,7 +23,7 @@ async function loadCommandLocale(language: string): Promise<{ say: Locale["say"]
 
 /** The program on the page: operations are put into its text, or into its cards while these are shown. */
 export interface ProgramForCommands {
-  editor: EditorForInsertion;
+  editor: TextEditor;
   cards: {
     /** false while the text is shown */
     insert: (operation: string) => boolean;

@@ -1,7 +1,7 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
 import { findEntity, findHandle, type Container, type Handle } from "../trace/entities.ts";
-import { cellsReadBy, numbersText } from "../findings/facts/numbers.ts";
+import { cellsReadBy, numbersText } from "../findings/facts/cell_values.ts";
 import { dtypeText, tupleText, shortValueText, encodedValueJson } from "../trace/format.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { addToList } from "../trace/multimap.ts";

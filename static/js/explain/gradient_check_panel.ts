@@ -19,7 +19,17 @@ import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
 
-const VERDICTS_BY_SEVERITY: GradientVerdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+const VERDICTS_BY_SEVERITY: GradientVerdict[] = [
+  "differs",
+  "stale",
+  "cut",
+  "imprecise",
+  "unknown",
+  "kink",
+  "rounding",
+  "agrees",
+  "unused",
+];
 
 /** by the open trace and the call of backward */
 const checkRepliesByTrace = new WeakMap<object, Map<number | null, CheckReply>>();
@@ -171,7 +181,16 @@ function leafProblemSentence(leaf: LeafCheck, say: Say): string | null {
   if (leaf.verdict === "agrees") return null;
   const key = leaf.hooked && leaf.verdict === "differs" ? "hooked" : leaf.verdict;
   const [torch, numeric, left, right] = [row.torch, row.numeric, row.left, row.right].map(numberText);
-  return say(`check.what.${key}`, { x: leafText(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
+  return say(`check.what.${key}`, {
+    x: leafText(leaf, row, say),
+    torch,
+    numeric,
+    left,
+    right,
+    dtype: leaf.dtype,
+    copy: leaf.copy_used?.dtype ?? "",
+    made: leaf.copy_used?.line ?? "?",
+  });
 }
 
 function leafTable({ leaves }: GradientCheck, context: GradientCheckContext) {

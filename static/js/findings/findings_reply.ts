@@ -5,6 +5,7 @@
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";
 import { lossesOfRun } from "./run_losses.ts";
+import { effectsOfRun } from "./run_effects.ts";
 import { runSummary } from "./run_summary.ts";
 import { lookedForIn } from "./looked_for.ts";
 import { findingParagraph, findingText, lookedForText } from "./text.ts";
@@ -42,10 +43,10 @@ const MAX_FINDINGS_IN_REPLY = 100;
 /** Characters of a reply, for a name may be as long as a trace. */
 const MAX_CHARACTERS_OF_REPLY = 500_000;
 
-/** How a run ended, and its losses from round to round. */
+/** How a run ended, its losses from round to round, and what it did to what is trained. */
 export function runSummaryReply(trace: Trace, language: string) {
   const text = runSummary(trace, findingLocale(language).say);
-  return { finished: trace.outcome.status === "finished", text, losses: lossesOfRun(trace) };
+  return { finished: trace.outcome.status === "finished", text, losses: lossesOfRun(trace), ...effectsOfRun(trace) };
 }
 
 /** What is said of a run in which nothing is wrong; null where something is. */

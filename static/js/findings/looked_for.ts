@@ -5,7 +5,7 @@
 
 import { parameterTable, type ParameterFate } from "./account/parameters.ts";
 import { whatRan } from "./account/what_ran.ts";
-import { isNonfiniteCell } from "./facts/numbers.ts";
+import { isNonfiniteCell } from "./facts/cell_values.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";

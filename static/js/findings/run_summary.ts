@@ -3,7 +3,7 @@
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { openTrace, type Entities } from "../trace/state.ts";
-import { cellsReadBy, numbersText } from "./facts/numbers.ts";
+import { cellsReadBy, numbersText } from "./facts/cell_values.ts";
 import type { Trace, Value } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 

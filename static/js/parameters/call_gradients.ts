@@ -1,6 +1,6 @@
 /** The gradient that arrived at what a module's call put out, by the backward that brought it. */
 
-import { cellAsNumber } from "../findings/facts/numbers.ts";
+import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { findEntity } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { numel } from "../trace/reads.ts";

@@ -1,7 +1,7 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
 import { findEntity, findHandle, type Cell } from "../trace/entities.ts";
-import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/numbers.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/cell_values.ts";
 import { choiceAnswer, typedAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import { combineCells, elementExpression, isShortNumber, elementsOrFirstElement } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";

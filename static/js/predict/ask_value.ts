@@ -3,7 +3,7 @@
  */
 
 import { findEntity, isSameValue } from "../trace/entities.ts";
-import { cellAsNumber } from "../findings/facts/numbers.ts";
+import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { unqualifiedDtype } from "../trace/reads.ts";
 import { choiceAnswer, typedAnswer, type AnswerChoice, type PredictQuestion } from "../page_state/predict_question.ts";
 import {

@@ -1,7 +1,7 @@
 /** What a tensor holds, as a question and its choices write it. */
 
 import { findEntity, isSameValue, type Cell, type Handle } from "../trace/entities.ts";
-import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/numbers.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/cell_values.ts";
 import { shortNumberText } from "../trace/format.ts";
 import { numel, cellReads } from "../trace/reads.ts";
 import type { Entities } from "../trace/state.ts";

@@ -6,7 +6,7 @@
 import { wholeProgramNoticesText, programMessages } from "./messages.ts";
 import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";
 import { findEntity, findHandle } from "../trace/entities.ts";
-import { cellsReadBy, numbersText } from "../findings/facts/numbers.ts";
+import { cellsReadBy, numbersText } from "../findings/facts/cell_values.ts";
 import { locale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";

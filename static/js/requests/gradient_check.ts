@@ -4,7 +4,16 @@ import { ROOT } from "./root.ts";
 
 /** NaN and infinities by their names */
 export type CheckedNumber = number | { $f: string };
-export type GradientVerdict = "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+export type GradientVerdict =
+  | "agrees"
+  | "rounding"
+  | "kink"
+  | "unknown"
+  | "imprecise"
+  | "stale"
+  | "cut"
+  | "differs"
+  | "unused";
 
 export interface ElementCheck {
   index: number[];
@@ -26,6 +35,8 @@ export interface LeafCheck {
   verdict: GradientVerdict;
   worst: number | null;
   hooked: boolean;
+  /** an older copy in another precision that was computed with */
+  copy_used: { dtype: string; line: number | null } | null;
   problem: string | null;
   problem_line: number | null;
   rows: ElementCheck[];

@@ -35,16 +35,12 @@ function createIsTensorName(entities: Entities): (name: string) => boolean {
   };
 }
 
-/**
- * The stage's foot says what a sibling would do; null where the host has no previews. Before `wanted` there are no
- * chips.
- */
+/** The stage's foot says what a sibling would do; null where the host has no previews. */
 export function createSiblingChips(
   row: HTMLElement,
   say: Locale["say"],
   choose: (change: ReturnType<typeof editsReplacingLine>) => void,
   foot: HTMLElement | null,
-  wanted: Promise<void>,
 ) {
   /** what became of the siblings that were tried, by program */
   const effectsByKey = new Map<string, { mark: keyof typeof SIGN_BY_EFFECT; words: string }>();
@@ -58,7 +54,6 @@ export function createSiblingChips(
 
   async function load() {
     isLoading = true;
-    await wanted;
     try {
       catalogue = await fetchCatalogue();
     } catch {

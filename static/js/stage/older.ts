@@ -5,7 +5,7 @@
 import { targetsWithin, type Target } from "../browser/targets.ts";
 
 /** entities, and names as `frame/name` */
-export interface Older {
+export interface OutdatedParts {
   uids: Set<string>;
   names: Set<string>;
 }
@@ -16,7 +16,7 @@ const MASKED_CLASS = "older-masked";
 const markedRoots = new WeakSet<Element>();
 
 /** Null: nothing is older. */
-export function markOlder(root: Element, older: Older | null) {
+export function markOutdated(root: Element, older: OutdatedParts | null) {
   if (!older && !markedRoots.has(root)) return;
   // a step that is drawn over a marked one writes classes anew, and leaves the masks
   for (const element of root.querySelectorAll(`.${MASKED_CLASS}, [mask^="url(#older-"]`)) {
@@ -32,7 +32,7 @@ export function markOlder(root: Element, older: Older | null) {
   }
 }
 
-function isOlder(target: Target, { uids, names }: Older) {
+function isOlder(target: Target, { uids, names }: OutdatedParts) {
   switch (target.kind) {
     case "handle":
     case "node":

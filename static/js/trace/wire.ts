@@ -872,6 +872,7 @@ export interface Corner {
  * verdict: the worst verdict of the rows
  * worst: the index of the row with that verdict
  * hooked: hooks of the leaf may have changed torch's values
+ * copy_used: what the program computed with instead of its value, if that is older
  * problem_line: the line of the statement that the problem is about
  */
 export interface LeafCheck {
@@ -883,15 +884,25 @@ export interface LeafCheck {
   shape: number[];
   dtype: string;
   elements: number;
-  verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+  verdict: "agrees" | "rounding" | "kink" | "unknown" | "imprecise" | "stale" | "cut" | "differs" | "unused";
   worst?: number | null;
   hooked?: boolean;
+  copy_used?: StaleCopy | null;
   problem?: ("written_between" | "changed_unseen" | "not_followed" | "view" | "nested" | "not_real" | "no_time") | null;
   problem_line?: number | null;
   /**
    * @maxItems 1000
    */
   rows?: ElementCheck[];
+}
+/**
+ * A copy of a leaf in another precision that was made before the leaf was last written.
+ *
+ * line: where it was made
+ */
+export interface StaleCopy {
+  dtype: string;
+  line: number | null;
 }
 /**
  * The check of one element of a leaf.
@@ -914,7 +925,7 @@ export interface ElementCheck {
   left?: number | NotFinite | null;
   right?: number | NotFinite | null;
   difference: number | null;
-  verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+  verdict: "agrees" | "rounding" | "kink" | "unknown" | "imprecise" | "stale" | "cut" | "differs" | "unused";
 }
 /**
  * What happened to the other samples of a batch when only the first was changed.

@@ -2,7 +2,7 @@
  * The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round.
  */
 
-import { cellAsNumber } from "../facts/numbers.ts";
+import { cellAsNumber } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { backwardsOfScaledLosses } from "./scaled_losses.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
@@ -19,7 +19,7 @@ import type { OpenTrace } from "../../trace/state.ts";
 /**
  * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
  */
-export type Learns = ParameterFate | "not_made" | "not_yet";
+export type LearningState = ParameterFate | "not_made" | "not_yet";
 
 interface ParameterRound {
   /** at which the optimizer's step had run */
@@ -39,7 +39,7 @@ export interface ParameterMoment {
   uid: string;
   /** of the whole run */
   row: ParameterRow;
-  learns: Learns;
+  learns: LearningState;
   held_by: Holder[];
   /** null where an optimizer holds more than the trace lists: it may hold this one */
   is_held: boolean | null;
@@ -82,7 +82,7 @@ export function parameterMomentsOf(opened: OpenTrace): ParameterMoments {
 }
 
 /** From 0, the worst. */
-export function rankOfLearns(learns: Learns) {
+export function rankOfLearningState(learns: LearningState) {
   if (learns === "not_made") return 100;
   return learns === "not_yet" ? rankOfFate("unknown") + 0.5 : rankOfFate(learns);
 }
@@ -201,7 +201,7 @@ class ParameterMoments {
     uid: string,
     { fate }: ParameterRow,
     { step, updated, rounds }: { step: number; updated: number; rounds: number },
-  ): Learns {
+  ): LearningState {
     const { facts } = this.table;
     const isLast = step >= this.opened.count - 1;
     if (updated) return "updated";

@@ -7,7 +7,7 @@ import { findEntity, type Cell, type Entity, type EntityLookup } from "../../tra
 import { moduleCallsOf, modulePathAt } from "../../trace/module_calls.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel, unqualifiedDtype } from "../../trace/reads.ts";
-import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";

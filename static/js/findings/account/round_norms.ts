@@ -1,6 +1,6 @@
 /** What the recorder computed of a parameter in a round, also of one too large for its elements to be listed. */
 
-import { cellAsNumber } from "../facts/numbers.ts";
+import { cellAsNumber } from "../facts/cell_values.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Trace, TrainingRound } from "../../trace/wire.ts";
 

@@ -5,7 +5,7 @@
 
 import { findHandle } from "../../trace/entities.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -60,6 +60,8 @@ interface OptimizerGroup {
   complete: boolean;
   /** the learning rate: a number or a tensor */
   lr: Value | undefined;
+  /** whether it was given `named_parameters()` */
+  isNamed: boolean;
 }
 
 /** An optimizer's groups of parameters after a step. */
@@ -76,6 +78,6 @@ export function optimizerGroups(facts: RunFacts, uid: string, step: number): Opt
       Array.from({ length: last - first + 1 }, (_, k) => `t${first + k}`),
     );
     const complete = list !== undefined && (list.elided ?? 0) <= more.length;
-    return { parameters: [...listed, ...more], complete, lr: fields.get("lr") };
+    return { parameters: [...listed, ...more], complete, lr: fields.get("lr"), isNamed: fields.has("param_names") };
   });
 }

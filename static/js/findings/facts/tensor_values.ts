@@ -2,7 +2,7 @@
 
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
-import { cellAsNumber, cellsReadBy } from "./numbers.ts";
+import { cellAsNumber, cellsReadBy } from "./cell_values.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RunFacts } from "./run_facts.ts";
 

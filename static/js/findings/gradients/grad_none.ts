@@ -100,8 +100,10 @@ function diagnosisOf(
     read: readPlace.line,
     ...reason.facts,
   };
+  const isNamedOtherwise = (fact: Fact | Fact[]) =>
+    JSON.stringify(fact) === JSON.stringify(facts.nameFact(interest.uid, interest.step));
   const chain = [
-    ...reason.chain,
+    ...reason.chain.map((link) => (isNamedOtherwise(link.facts.x) ? { ...link, facts: { ...link.facts, x } } : link)),
     chainLink(readPlace, "none", { code: facts.statementFact(interest.step) }, [interest.uid]),
   ];
   return {

@@ -2,8 +2,9 @@
  * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
  */
 
-import { codeFact, chainLink, type Fact, type ChainLink } from "../finding.ts";
+import { codeFact, chainLink, phrase, type Fact, type ChainLink } from "../finding.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";
+import { cutsBeforeBackward, isGraphCut, straightThrough } from "./graph_cuts.ts";
 import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
 import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
 import { replacementInLoss } from "./replaced_tensor.ts";
@@ -194,6 +195,8 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
   const silentNode = nodeThatSentNoGradient(facts, uid, call);
   if (silentNode) return backwardReturnedNoneReason(facts, x, silentNode, madeAndStart);
   const path = dataflowOf(facts).shortestPath(uid, call.roots, call.step);
+  const deliberate = path && deliberateCutReason(facts, x, cutsBeforeBackward(facts, uid, call), call, madeAndStart);
+  if (deliberate) return deliberate;
   if (path)
     return (
       graphCutReason(facts, x, path, madeAndStart, loss) ?? gradRequiredTooLateReason(facts, uid, path, madeAndStart)
@@ -293,6 +296,47 @@ function backwardReturnedNoneReason(
   };
 }
 
+/**
+ * The gradient ends at a straight-through estimator, which is meant to pass it by, or at several places: none of them
+ * is to be mended alone.
+ */
+function deliberateCutReason(
+  facts: RunFacts,
+  x: Fact,
+  cuts: DataflowEdge[],
+  call: BackwardCall,
+  [madeLink, startLink]: [ChainLink, ChainLink],
+): GradNoneReason | null {
+  const estimator = cuts.find((edge) => straightThrough(facts, edge));
+  const first = estimator ?? cuts[0];
+  if (!estimator && cuts.length < 2) return null;
+  const places = cuts.map(({ step }) =>
+    phrase("finding.grad_none.cut_place", { line: facts.lineOf(step), code: facts.statementFact(step) }),
+  );
+  const links = cuts.map(({ step, from, to }) =>
+    chainLink(facts.place(step), "cut", { x, code: facts.statementFact(step) }, [from, to]),
+  );
+  const passing = estimator && straightThrough(facts, estimator);
+  const wayOn = dataflowOf(facts).shortestPath(first.to, call.roots, call.step) ?? [];
+  const others = places.filter((_, k) => cuts[k] !== estimator);
+  return {
+    variant: passing ? "cut_straight_through" : "cut_several",
+    severity: "warning",
+    cause: first.step,
+    chain: [madeLink, ...links, startLink],
+    facts: {
+      y: facts.nameFact(namedTensorBehindCut(facts, first, [first, ...wayOn]), first.step),
+      value: facts.nameFact(passing?.value, first.step),
+      estimate: facts.nameFact(passing?.estimate, first.step),
+      others: others.length ? phrase("finding.grad_none.other_cuts", { places: others }) : "",
+      places,
+      loss: facts.nameFact(call.roots[0], call.step),
+      code: facts.statementFact(first.step),
+    },
+    fixes: [],
+  };
+}
+
 /** The first place on the way to the loss behind which nothing is recorded. */
 function graphCutReason(
   facts: RunFacts,
@@ -301,13 +345,7 @@ function graphCutReason(
   [madeLink, startLink]: [ChainLink, ChainLink],
   loss: Fact,
 ): GradNoneReason | null {
-  const history = tensorHistoryOf(facts);
-  const required = (uid: string, at: number) => history.valueAt(uid, "requires_grad", at);
-  const leadsToNewLeaf = ({ to, op }: DataflowEdge) => !op && history.fieldChanges(to, "leaf")[0]?.value === true;
-  const edge = path.find(
-    (each) =>
-      each.cut || (required(each.from, each.step) && (!requiredGradWhenMade(facts, each.to) || leadsToNewLeaf(each))),
-  );
+  const edge = path.find((each) => isGraphCut(facts, each));
   if (!edge) return null;
   const y = facts.nameFact(namedTensorBehindCut(facts, edge, path), edge.step);
   const isInference = facts.scan.initialFields(edge.to)?.bits?.includes("inference");
@@ -372,15 +410,6 @@ function gradRequiredTooLateReason(
 function namedTensorBehindCut(facts: RunFacts, edge: DataflowEdge, path: DataflowEdge[]) {
   const edgesAfter = path.slice(path.indexOf(edge));
   return edgesAfter.find(({ to }) => facts.scan.bindingsByUid.has(to))?.to ?? edge.to;
-}
-
-/** Whether a tensor required grad as it was made. */
-function requiredGradWhenMade(facts: RunFacts, uid: string) {
-  const op = facts.producingOperation(uid);
-  const outputIndex = op ? op.outputs.indexOf(uid) : -1;
-  return op && op.requires_grad[outputIndex] !== null
-    ? op.requires_grad[outputIndex]
-    : tensorHistoryOf(facts).fieldChanges(uid, "requires_grad")[0]?.value;
 }
 
 /** The last call of backward that began before a step. */

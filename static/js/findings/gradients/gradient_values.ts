@@ -2,7 +2,7 @@
 
 import { shortNumberText, tupleText } from "../../trace/format.ts";
 import { codeFact, phrase, type Fact } from "../finding.ts";
-import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { Cell, EntityLookup } from "../../trace/entities.ts";
 import type { Grad, Tensor } from "../../trace/wire.ts";
 

@@ -3,7 +3,7 @@
  * known.
  */
 
-import { cellsReadBy, cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { Grad, Node } from "../../trace/wire.ts";

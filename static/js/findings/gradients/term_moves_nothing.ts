@@ -8,7 +8,7 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
-import { numbersText } from "../facts/numbers.ts";
+import { numbersText } from "../facts/cell_values.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";

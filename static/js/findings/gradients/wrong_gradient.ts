@@ -6,7 +6,7 @@ import { findHandle } from "../../trace/entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
-import { cellsReadBy, numbersText } from "../facts/numbers.ts";
+import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
 import { isGradcheckStep } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -10,7 +10,7 @@ import { diagnoseDiedRelus } from "./died_relus.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
-import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 

@@ -1,7 +1,7 @@
 /** Whether a gradient is nothing but zeros, and whether that is worth a warning. */
 
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
-import { cellAsNumber } from "../facts/numbers.ts";
+import { cellAsNumber } from "../facts/cell_values.ts";
 import type { Grad } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 

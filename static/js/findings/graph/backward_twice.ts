@@ -3,7 +3,17 @@
  * again.
  */
 
-import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import {
+  chainLink,
+  codeFact,
+  fixHint,
+  nameTextOfFact,
+  namesInFacts,
+  phrase,
+  type Diagnosis,
+  type Phrase,
+} from "../finding.ts";
+import { findEntity } from "../../trace/entities.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
@@ -171,6 +181,33 @@ function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) 
   return steps.length ? Math.max(...steps) : birth;
 }
 
+/** Whether a backward could still start from a tensor if another one, on the way, were detached. */
+function wouldRequireGradWithout(facts: RunFacts, root: string | null, detached: string, step: number) {
+  const start = facts.tensor(root, step)?.grad_fn;
+  const end = facts.tensor(detached, step)?.grad_fn ?? facts.tensor(detached, step - 1)?.grad_fn;
+  if (!start || !end) return true;
+  const seen = new Set([start]);
+  for (const node of seen) {
+    if (node === end) continue;
+    if (facts.index.nodes.get(node)?.variable) return true;
+    for (const edge of facts.index.nodes.get(node)?.next ?? []) if (edge) seen.add(edge[0]);
+  }
+  return false;
+}
+
+/** Where the backward stands that needs a tensor anew: in a function or a loop that the tensor was made outside of. */
+function placeOfUse(facts: RunFacts, made: number, backward: number): Phrase {
+  const frameUid = facts.steps[backward].frame;
+  const frame = findEntity(facts.stateAt(backward), frameUid, "frame");
+  if (frame?.name && frame.caller && facts.steps[made].frame !== frameUid)
+    return phrase("finding.backward_twice.in_function", { function: codeFact(frame.name) });
+  const { statements } = facts.trace.program;
+  const loop = statements?.[statements[facts.steps[backward].stmt ?? -1]?.loop ?? -1];
+  const isMadeOutside = loop && statements?.[facts.steps[made].stmt ?? -1]?.loop !== statements.indexOf(loop);
+  if (isMadeOutside) return phrase("finding.backward_twice.in_loop", { loop: loop.line });
+  return phrase("finding.backward_twice.before_line", { error_line: facts.lineOf(backward) });
+}
+
 interface BackwardTwiceCase {
   failed: { step: number; node: string };
   /** null where no step was recorded of it */
@@ -190,7 +227,8 @@ function diagnosisOfCase(
   const { step } = failed;
   const isAgain = !isCarried && (first?.roots.includes(root) || isSameStart);
   const useStep = first && isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
-  const variant = useStep ? "walked_in" : isCarried ? "carried" : isAgain ? "again" : "shared";
+  const carried = carrier && !wouldRequireGradWithout(facts, root, carrier.uid, step) ? "computed_once" : "carried";
+  const variant = useStep ? "walked_in" : isCarried ? carried : isAgain ? "again" : "shared";
   const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
   const birthStep = carrier?.made ?? facts.birthStep(entryNode);
   const findingFacts = {
@@ -200,6 +238,7 @@ function diagnosisOfCase(
     made_line: facts.lineOf(birthStep),
     error_line: facts.place(step).line,
     code: facts.statementFact(step),
+    where: carrier ? placeOfUse(facts, carrier.made, second.step) : "",
   };
   const links = [chainLink(facts.place(step), "checked", findingFacts, [failed.node])];
   if (first)
@@ -281,7 +320,7 @@ interface FixPlaces {
 function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
   if (use !== null && first)
     return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
-  if (variant === "carried")
+  if (variant === "carried" || variant === "computed_once")
     return [
       ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),
       fixHint("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),

@@ -2,8 +2,8 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { argument, calleeName, callsIn, literal } from "../../syntax/expressions.ts";
-import { assignments, isInPlaceName } from "../../syntax/statements.ts";
+import { hasInPlaceSyntax } from "../facts/write_facts.ts";
+import { argument, literal } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -46,7 +46,7 @@ function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
 /** Whether the write was asked for by `inplace=True`, here or where a module was made. */
 function isRequestedByInplaceFlag(facts: RunFacts, step: number) {
   const tree = facts.syntax(step);
-  return tree !== null && !writesInPlace(tree) && inplaceFlags(facts).length > 0;
+  return tree !== null && !hasInPlaceSyntax(tree) && inplaceFlags(facts).length > 0;
 }
 
 /** Where a program asks a function or a module to work in place. */
@@ -55,14 +55,6 @@ export function inplaceFlags(facts: RunFacts): SyntaxNode[] {
     .flatMap((tree) => nodesOfKind(tree, "Call"))
     .flatMap((call) => argument(call, "inplace") ?? [])
     .filter((flag) => literal(flag) === true);
-}
-
-/** Whether a statement says itself that it writes into something. */
-function writesInPlace(tree: SyntaxNode) {
-  return (
-    assignments(tree).some(({ target, operator }) => operator || target.kind === "Subscript") ||
-    callsIn(tree).some((call) => isInPlaceName(calleeName(call)) || argument(call, "out"))
-  );
 }
 
 /** The step at which a tensor began to require grad. */

@@ -6,7 +6,7 @@
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -2,7 +2,7 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
-import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { argument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -3,7 +3,7 @@
  */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { numbersText } from "../facts/numbers.ts";
+import { numbersText } from "../facts/cell_values.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -185,12 +185,12 @@ function isLoadedLater(facts: RunFacts, root: string, step: number) {
 function isReadAt(facts: RunFacts, step: number, root: string, name: string) {
   const tree = facts.syntax(step);
   const reads = (tree && nameUses(tree).read.get(root)) ?? [];
-  const written = tree && reads.length ? targetsCalled(tree, name).map((target) => pathSteps(target)?.root) : [];
+  const written = tree && reads.length ? assignedTargets(tree, name).map((target) => pathSteps(target)?.root) : [];
   return reads.some((node) => !written.includes(node));
 }
 
 /** What a statement gives another meaning that is written so. */
-function targetsCalled(tree: SyntaxNode, name: string) {
+function assignedTargets(tree: SyntaxNode, name: string) {
   return assignments(tree).flatMap(({ target, operator }) => (!operator && pathText(target) === name ? [target] : []));
 }
 
@@ -208,6 +208,6 @@ function isRenamed(facts: RunFacts, name: string, step: number) {
   return facts.steps.some(({ kind }, i) => {
     if (i <= step || kind !== "statement") return false;
     const tree = facts.syntax(i);
-    return tree === null || targetsCalled(tree, name).length > 0;
+    return tree === null || assignedTargets(tree, name).length > 0;
   });
 }

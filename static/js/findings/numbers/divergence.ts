@@ -1,6 +1,6 @@
 /** A parameter that every update throws further, until nothing that is computed from it is finite. */
 
-import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 /** the updates that threw it, and its largest element before the first and after each */

@@ -3,7 +3,7 @@
  * element.
  */
 
-import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { argument, callsIn, literal } from "../../syntax/expressions.ts";
 import type { Fact } from "../finding.ts";

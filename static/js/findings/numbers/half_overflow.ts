@@ -4,7 +4,7 @@
  */
 
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
-import { cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import type { Delta } from "../../trace/wire.ts";

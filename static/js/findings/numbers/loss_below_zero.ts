@@ -4,7 +4,7 @@
  */
 
 import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
-import { numbersText } from "../facts/numbers.ts";
+import { numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

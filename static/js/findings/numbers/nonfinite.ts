@@ -16,7 +16,7 @@ import {
 } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
-import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { namedViewSource } from "../facts/view_source.ts";

@@ -135,7 +135,8 @@ function sizeOfMean(facts: RunFacts, op: Operation) {
 function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: Gathered, step: number) {
   const { program } = facts.trace;
   const isGathered = (node: SyntaxNode | null) => pathText(node) === name;
-  if (isList && callsIn(tree).some((call) => calleeName(call) === "mean" && isGathered(averaged(call)))) return true;
+  if (isList && callsIn(tree).some((call) => calleeName(call) === "mean" && isGathered(averagedNode(call))))
+    return true;
   return nodesOfKind(tree, "BinOp", "AugAssign").some((node) => {
     const [dividend, divisor] = node.children;
     if (node.value !== "/") return false;
@@ -151,7 +152,7 @@ function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: G
 }
 
 /** What a call of `mean` is of, also where a tensor or an array is made of it. */
-function averaged(call: SyntaxNode) {
+function averagedNode(call: SyntaxNode) {
   const given = positionalArguments(call)[0] ?? receiver(call);
   return given?.kind === "Call" && MAKE_ARRAYS.has(calleeName(given)) ? positionalArguments(given)[0] : given;
 }

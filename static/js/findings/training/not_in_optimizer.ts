@@ -11,7 +11,7 @@ import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -222,9 +222,12 @@ function diagnosisOf(
   const module = facts.nameFact(owner, added);
   const x = facts.nameFact(uid, added);
   const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
+  const isNamed = optimizerGroups(facts, optimizer.uid, optimizer.step).some((group) => group.isNamed);
+  const method = isNamed ? "named_parameters" : "parameters";
   const names = {
     module,
     name: modulePath(module),
+    method,
     x,
     grad: gradNameOf(x),
     optimizer: optimizerName,
@@ -251,6 +254,8 @@ function diagnosisOf(
     fixes: [
       fixHint(variant === "twice" ? "optimizer_of" : "optimizer_with", facts.place(optimizer.made), {
         name: modulePath(module),
+        optimizer: names.optimizer_name,
+        method,
       }),
     ],
   };

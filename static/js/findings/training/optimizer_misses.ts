@@ -5,7 +5,8 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { modulesAround } from "./rounds.ts";
+import { plainName } from "../facts/gradient_name.ts";
+import { modulesAround, outermostModuleWithout } from "./rounds.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface MisdirectedOptimizer {
@@ -72,10 +73,16 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
     const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
     const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
     const x = facts.nameFact(uid, miss.grad);
+    const held = facts.nameFact(outermostModuleWithout(facts, miss.held[0], miss.trained), miss.step);
+    const isMadeLater = creationStep > miss.made;
+    const isAnew = isMadeLater && isMadeForEachStep(facts, miss);
     const optimizerName = facts.nameFact(miss.optimizer, miss.step);
     const findingFacts = {
       x,
       optimizer: optimizerName,
+      module: facts.nameFact(ownerUid, miss.grad),
+      held,
+      held_name: plainName(held),
       n: miss.trained.length,
       made: facts.steps[miss.made].line,
       step: facts.steps[miss.step].line,
@@ -83,20 +90,30 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
     const movedLink = chainLink(facts.place(causeStep), "moved", { x, code: facts.statementFact(causeStep) }, [uid]);
     const madeLink = chainLink(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
     return {
-      variant: creationStep > miss.made ? "not_given" : "others_given",
+      variant: isAnew ? "made_anew" : isMadeLater ? "not_given" : "others_given",
       cause: facts.place(causeStep),
       chain: [
         madeLink,
-        ...(creationStep > miss.made ? [movedLink] : []),
+        ...(isMadeLater ? [movedLink] : []),
         chainLink(facts.place(miss.grad), "gradient", { x }, [uid]),
         chainLink(facts.place(miss.step), "none", { x, code: facts.statementFact(miss.step) }, [miss.optimizer]),
       ],
-      names: namesInFacts(x, optimizerName),
+      names: namesInFacts(x, optimizerName, ...(isAnew ? [findingFacts.module, held] : [])),
       facts: { ...findingFacts, code: facts.statementFact(causeStep) },
       concerns: [...miss.held, ...miss.trained],
-      fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? causeStep : null, miss.grad),
+      fixes: isAnew ? [] : optimizerFixes(facts, miss.made, ownerUid, isMadeLater ? causeStep : null, miss.grad),
     };
   });
+}
+
+/** Whether what gets the gradients is made again for every step of the optimizer: moving it would train nothing. */
+function isMadeForEachStep(facts: RunFacts, { optimizer, trained }: MisdirectedOptimizer) {
+  const births = [...new Set(trained.map((uid) => facts.index.moduleOfTensor.get(uid) ?? uid))].map((uid) =>
+    facts.birthStep(uid),
+  );
+  const steps = optimizersOf(facts).get(optimizer)?.steps ?? [];
+  const madeBefore = (step: number) => births.findLast((birth) => birth < step);
+  return steps.length > 1 && new Set(steps.map(madeBefore)).size === steps.length;
 }
 
 /**

@@ -68,7 +68,7 @@ function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
 }
 
 /** Of `scheduler = StepLR(optimizer, …)`: what it is assigned to, and the optimizer. */
-function schedulesMade(tree: SyntaxNode) {
+function schedulerAssignments(tree: SyntaxNode) {
   return assignments(tree).flatMap(({ target, value }) => {
     const name = value ? calleeName(value) : "";
     const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && argument(value, "optimizer", 0);
@@ -160,7 +160,7 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
-  for (const { step, found } of foundInSteps(facts, (tree) => [...schedulesMade(tree), ...steppedNodes(tree)])) {
+  for (const { step, found } of foundInSteps(facts, (tree) => [...schedulerAssignments(tree), ...steppedNodes(tree)])) {
     if ("optimizer" in found) {
       const path = pathText(found.target);
       if (path) scheduled.set(path, resolveNode(facts, found.optimizer, step) ?? "");

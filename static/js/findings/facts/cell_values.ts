@@ -1,4 +1,4 @@
-/** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
+/** The elements that a handle or a saved slot reads, as cells, as numbers and as text. */
 
 import type { Slot } from "../../trace/wire.ts";
 import { findEntity, type Cell, type EntityLookup } from "../../trace/entities.ts";

@@ -1,0 +1,342 @@
+/** Names by which a program later reads memory that a statement wrote under another name. */
+
+import { referencedUid, type NameTag } from "../../trace/names.ts";
+import { cellReads } from "../../trace/reads.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { gradientTensors } from "../facts/gradient_tensors.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import {
+  calleeName,
+  callsIn,
+  comparisonOperators,
+  firstNameOf,
+  methodCalls,
+  receiver,
+  rootName,
+} from "../../syntax/expressions.ts";
+import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
+import { assignments, expressionOf, isConditional, loopHead, rootOfCalls } from "../../syntax/statements.ts";
+import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { Item, Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_facts.ts";
+
+const MAX_COMPARED_ELEMENTS = 4096;
+/** The path of an optimizer's own state, which programs do not read. */
+const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
+/** A path through attributes to where a module keeps a tensor. */
+const ATTRIBUTE_PATH = /^[^.[]+(?:\.|\[.*\]\.)/;
+const COMPARING_FUNCTIONS = new Set(["equal", "allclose", "isclose", "array_equal", "eq", "ne"]);
+
+export interface LaterReader {
+  uid: string;
+  tag: NameTag;
+  /** the step that uses its name next */
+  used: number;
+}
+
+/** the steps that use each name, in order; isBound: the step only assigns to the name */
+export type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
+
+export function stepsUsingNames(facts: RunFacts): StepsByName {
+  const out: StepsByName = new Map();
+  facts.steps.forEach((traceStep, i) => {
+    if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
+      for (const name of mentionsAt(facts, i).names)
+        addToList(out, name, { at: i, isBound: isOnlyBound(facts.syntax(i), name) });
+  });
+  return out;
+}
+
+/** Whether another living handle, or a second name, may read what was written. */
+export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
+  const { storage, step, by } = write;
+  const { bindingsByUid: bindings } = facts.scan;
+  if (facts.steps[step].visit) return Boolean(by && (bindings.has(by) || tensorsInCollections(facts).has(by)));
+  const isParameter =
+    tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
+    tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
+  // a parameter and its gradient have a path besides the variable
+  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by));
+  if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))
+    return true;
+  const isStored = by && tensorsInCollections(facts).has(by);
+  if (isStored && !isParameter) return true;
+  return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
+}
+
+/** The first name, other than the statement's own, through which the program later reads what a step wrote. */
+export function laterReader(facts: RunFacts, write: WriteEvent, stepsByName: StepsByName): LaterReader | null {
+  const { visit, frame } = facts.steps[write.step];
+  return visit
+    ? laterReaderOfGrad(facts, write, stepsByName)
+    : laterReaderOfWrite(facts, write, frame ?? "", stepsByName);
+}
+
+function laterReaderOfWrite(
+  facts: RunFacts,
+  write: WriteEvent,
+  frameUid: string,
+  stepsByName: StepsByName,
+): LaterReader | null {
+  const { targets, names: mentionedNames } = mentionsAt(facts, write.step);
+  if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
+  if ([...targets].some((name) => isTakenFromStateDict(facts, name, frameUid, write.step))) return null;
+  const region = cellsWritten(write);
+  const readers = handlesReadingStorage(facts, write.storage, write.step);
+  if (!write.by) readers.sort((a, b) => Number(a[0] === "a") - Number(b[0] === "a")); // an array wrote: tensors first
+  for (const uid of readers) {
+    if (uid === write.by) continue;
+    const { tags } = facts.namesAt(write.step);
+    if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
+    // the array that NumPy was to write
+    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue;
+    const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
+    const handle = facts.handle(uid, write.step);
+    const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
+    if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
+    const receiver = receiverName(facts, write.step);
+    const names = (tags.get(uid) ?? []).filter(
+      ({ text, kind }) =>
+        kind !== "grad" &&
+        !targets.has(firstNameOf(text)) &&
+        !(kind === "item" && (firstNameOf(text) === receiver || OPTIMIZER_STATE.test(text))) &&
+        !(isReachedByTarget && ATTRIBUTE_PATH.test(text)),
+    );
+    const reader = nextReaderByName(facts, uid, names, write.step, stepsByName);
+    if (reader) return reader;
+  }
+  return (
+    laterReaderByOtherName(facts, write, frameUid, stepsByName) ??
+    laterReaderOfArgument(facts, write, frameUid, stepsByName)
+  );
+}
+
+/** A variable that a statement only passes to a layer, which overwrites it, and that the same function reads later. */
+function laterReaderOfArgument(
+  facts: RunFacts,
+  write: WriteEvent,
+  frameUid: string,
+  stepsByName: StepsByName,
+): LaterReader | null {
+  const { by, step } = write;
+  if (!by || !isWrittenByCalledModule(facts, write)) return null;
+  const { names, targets } = mentionsAt(facts, step);
+  const arguments_ = (facts.namesAt(step).tags.get(by) ?? []).filter(
+    ({ kind, text, frame }) => kind === "var" && frame === frameUid && names.has(text) && !targets.has(text),
+  );
+  const tree = facts.syntax(step);
+  const assigned = new Set(tree ? assignments(tree).flatMap(({ target }) => [...nameUses(target).bound.keys()]) : []);
+  return nextReaderByName(
+    facts,
+    by,
+    arguments_.filter(({ text }) => !assigned.has(text)),
+    step,
+    stepsByName,
+  );
+}
+
+/**
+ * Another name of the tensor that was written: a second variable, or an item of a list or dict that the statement does
+ * not mention. The update of a parameter counts only if the program compares the old value later.
+ */
+function laterReaderByOtherName(
+  facts: RunFacts,
+  { by, step, storage }: WriteEvent,
+  frameUid: string,
+  stepsByName: StepsByName,
+): LaterReader | null {
+  const handle = by ? facts.handle(by, step) : undefined;
+  if (!by || !handle) return null;
+  if (handle.requires_grad && handle.leaf) return parameterComparedLater(facts, by, step, stepsByName);
+  const { targets, names: mentionedNames } = mentionsAt(facts, step);
+  const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
+  const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
+  const owner = facts.tensor(uid, step);
+  if (uid !== by && owner?.requires_grad && owner.leaf) return parameterComparedLater(facts, uid, step, stepsByName);
+  const tags = facts.namesAt(step).tags.get(uid) ?? [];
+  const names = facts.objectNamesAt(step, frameUid).namesOf(uid);
+  // a closure's variable is one variable, though two frames have it
+  const variables = tags.filter(
+    ({ kind, text, frame: of }) => kind === "var" && names.some((name) => name.text === text && name.frame === of),
+  );
+  const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
+  const isFetched = variables.some(
+    ({ text, frame: of }) => targets.has(text) && of === frameUid && wasStoredBefore(facts, uid, text, frameUid),
+  );
+  const itemTags = isFetched ? [] : tags.filter(({ kind, text }) => kind === "item" && !isPathOfAttribute(text));
+  const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
+  const otherVariables =
+    isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
+  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(firstNameOf(text)));
+  const laterItems = itemTags.filter(({ text }) => targets.has(firstNameOf(text))).slice(1);
+  return nextReaderByName(facts, uid, [...otherVariables, ...unmentionedItems, ...laterItems], step, stepsByName);
+}
+
+/** A variable meant to remember a parameter's old value, which is compared with it after an update. */
+function parameterComparedLater(
+  facts: RunFacts,
+  uid: string,
+  step: number,
+  stepsByName: StepsByName,
+): LaterReader | null {
+  const { targets } = mentionsAt(facts, step);
+  const tags = (facts.namesAt(step).tags.get(uid) ?? []).filter(
+    ({ kind, text }) => kind === "var" && !targets.has(text),
+  );
+  const firstNamedStep = facts.scan.bindingsByUid.get(uid)?.[0]?.step ?? 0;
+  for (const tag of tags) {
+    const binding = facts.scan.bindingsByUid
+      .get(uid)
+      ?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
+    const isSecondName =
+      binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
+    // what it has been called from the start
+    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue;
+    const reader = nextReaderByName(facts, uid, [tag], step, stepsByName);
+    if (
+      reader &&
+      isComparison(facts.syntax(reader.used)) &&
+      mentionsAt(facts, reader.used).names.has(firstNameOf(tag.text))
+    )
+      return reader;
+  }
+  return null;
+}
+
+/** Whether a statement compares values: by `==`, a difference, or a function such as `torch.equal`. */
+function isComparison(tree: SyntaxNode | null) {
+  return (
+    callsIn(tree).some((call) => COMPARING_FUNCTIONS.has(calleeName(call))) ||
+    nodesOfKind(tree, "BinOp").some(({ value }) => value === "-") ||
+    nodesOfKind(tree, "Compare").some(
+      (node) =>
+        comparisonOperators(node).some((text) => text === "==" || text === "!=") &&
+        node.children.every(({ kind }) => !["Constant", "List", "Tuple"].includes(kind)),
+    )
+  );
+}
+
+/** A name of the program's for a `.grad` to which a backward adds. */
+function laterReaderOfGrad(facts: RunFacts, { by, step }: WriteEvent, stepsByName: StepsByName): LaterReader | null {
+  const names = (facts.namesAt(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
+  return by ? nextReaderByName(facts, by, names, step, stepsByName) : null;
+}
+
+/** The first of a handle's names that is read after a step before it gets another meaning. */
+export function nextReaderByName(
+  facts: RunFacts,
+  uid: string,
+  tags: NameTag[],
+  step: number,
+  stepsByName: StepsByName,
+): LaterReader | null {
+  for (const tag of tags) {
+    const nextUse = stepsByName
+      .get(firstNameOf(tag.text))
+      ?.find(
+        ({ at, isBound }) =>
+          at > step &&
+          (!tag.frame || facts.steps[at].frame === tag.frame) &&
+          !(isBound && tag.kind === "item" && isConditional(facts.trace.program, facts.steps[at].stmt ?? -1)),
+      );
+    if (!nextUse || nextUse.isBound) continue;
+    const useStep = nextUse.at;
+    const meaningThen = facts.scan.meaningsByName
+      .get(`${tag.frame}/${tag.text}`)
+      ?.findLast((meaning) => meaning.step < useStep);
+    if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
+  }
+  return null;
+}
+
+/** Whether a tensor was in a list or dict before the variable was bound to it, so that its item changes as expected. */
+function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
+  const stored = tensorsInCollections(facts).get(uid);
+  const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
+  return stored !== undefined && bound !== undefined && stored < bound.step;
+}
+
+const tensorsInCollectionsByTrace = new WeakMap<object, Map<string, number>>();
+
+/** Every tensor that was ever an item of a list, tuple or dict, with the first step at which it was. */
+function tensorsInCollections(facts: RunFacts): Map<string, number> {
+  const cached = tensorsInCollectionsByTrace.get(facts.trace);
+  if (cached) return cached;
+  const out = new Map<string, number>();
+  for (const { step, fields } of facts.index.objectChanges)
+    for (const item of itemsOfChange(fields.items, fields.splice)) {
+      const ref = referencedUid(item);
+      if (ref?.[0] === "t" && !out.has(ref)) out.set(ref, step);
+    }
+  tensorsInCollectionsByTrace.set(facts.trace, out);
+  return out;
+}
+
+/** The values that a change put into a list, tuple or dict. */
+export function itemsOfChange(items: unknown, splice: unknown): Value[] {
+  const inserted = ((splice ?? []) as [number, number, Item[]][]).flatMap((edit) => edit[2]);
+  return [...((items ?? []) as Item[]), ...inserted].map((item) => (Array.isArray(item) ? item[1] : item) as Value);
+}
+
+/** The handles that read a storage and exist both before and after a step. */
+export function handlesReadingStorage(facts: RunFacts, storageUid: string, step: number) {
+  return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birthStep(uid) < step);
+}
+
+/** The object of a statement that is nothing but a method call: it is expected to change its own contents. */
+function receiverName(facts: RunFacts, step: number) {
+  const tree = facts.syntax(step);
+  const call = tree && expressionOf(tree);
+  const object = call?.kind === "Call" ? receiver(call) : null;
+  return object && rootOfCalls(object);
+}
+
+/** Whether one of a handle's names is what the statement writes to. */
+export function isStatementTarget(tags: NameTag[], targets: Set<string>) {
+  return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
+}
+
+/** Whether a loop takes a variable from an unnamed state dict: writing it is meant for the module. */
+function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step: number) {
+  const bound = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step <= step);
+  return (
+    bound !== undefined && methodCalls(loopHead(facts.syntax(bound.step))?.iterable ?? null, "state_dict").length > 0
+  );
+}
+
+/** Whether a target of the statement contains the handle, as `self` contains what others call `model.weight`. */
+function isWithinTarget(tags: NameTag[], targets: Set<string>) {
+  return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOf(text)));
+}
+
+/** Whether an attribute path in the statement starts at one of its targets and leads to the handle. */
+function isTargetPath(facts: RunFacts, uid: string, step: number) {
+  const { targets } = mentionsAt(facts, step);
+  return nodesOfKind(facts.syntax(step), "Attribute").some(
+    (path) => targets.has(rootName(path) ?? "") && resolveNode(facts, path, step) === uid,
+  );
+}
+
+/** Whether a NumPy array may have written: one that shares the memory or contains it. */
+function mayArrayHaveWritten(facts: RunFacts, { storage, step }: WriteEvent) {
+  const entity = facts.stateAt(step).get(storage);
+  return (
+    (entity?.kind === "storage" && entity.within) ||
+    handlesReadingStorage(facts, storage, step).some((uid) => uid[0] === "a")
+  );
+}
+
+/** Whether a path goes through an attribute; a point inside a key does not count. */
+function isPathOfAttribute(path: string) {
+  return path.replace(/\[[^\]]*\]/g, "").includes(".");
+}
+
+/** The cells that were written; null where the trace does not say. */
+function cellsWritten({ region, storage }: WriteEvent): Set<number> | null {
+  if (!region) return null;
+  const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
+  return cells.length ? new Set(cells) : null;
+}
