@@ -18,7 +18,7 @@ ParameterFate = Literal[
     "updated",
     "frozen",
 ]
-"""What happened to a parameter, the worst first. static/js/nets/parameter_table.ts defines when each applies."""
+"""What happened to a parameter, the worst first. static/js/findings/account/parameters.ts defines when each applies."""
 
 
 class ModuleRow(Model):

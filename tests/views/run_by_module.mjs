@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 import { heightOfStep } from "../../static/js/loom/run_layout.ts";
-import { keptBytesAt } from "../../static/js/loom/run_kept.ts";
+import { keptAt } from "../../static/js/findings/account/kept_memory.ts";
 import { runBodyMarks, runHeadMarks } from "../../static/js/loom/run_marks.ts";
 import { ModuleLoomPlanner } from "../../static/js/loom/run_planner.ts";
 import { isStepOfRun } from "../../static/js/loom/run_state.ts";
@@ -68,7 +68,10 @@ function sectionFacts(facts, layout, full) {
     written: full.phases.flatMap(({ stepBoxes }) => stepBoxes.map(({ column, step, parameters }) => ({ column: column.at, step, parameters }))),
     bars: full.bars.map((bar) => ({
       column: bar.column.at,
-      kept: Array.from({ length: full.section.last - full.section.first + 1 }, (_, k) => keptBytesAt(bar, full.section.first + k)),
+      kept: Array.from({ length: full.section.last - full.section.first + 1 }, (_, k) => {
+        const { kept, holds } = keptAt(bar.pieces, full.section.first + k);
+        return { kept, holds };
+      }),
     })),
     edges: full.edges.map(({ kind, from, to, step }) => [kind, from.column.at, to.column.at, step]),
   };

@@ -99,11 +99,12 @@ def test_time_goes_down(name: str) -> None:
 
 
 def kept_by_trace(name: str) -> list[dict[str, Any]]:
-    """Of each storage that nodes keep for backward, parameters left out: the first node that kept it, from when until
-    when."""
+    """Of each storage that nodes keep for backward, parameters left out: the node that ran first of those that keep it,
+    from when until the last of them lets go."""
+    behind: dict[str, list[str]] = {}
     parameters: set[str] = set()
     sizes: dict[str, int] = {}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     slots: dict[tuple[str, str], dict[str, Any]] = {}
     for i, step in enumerate(traced(name)["steps"]):
         for uid, fields in (step.get("set") or {}).items():
@@ -111,6 +112,8 @@ def kept_by_trace(name: str) -> list[dict[str, Any]]:
                 parameters.add(fields["storage"])
             if isinstance(fields.get("nbytes"), int):
                 sizes[uid] = fields["nbytes"]
+            if fields.get("next"):
+                behind[uid] = [edge[0] for edge in fields["next"] if edge]
             for slot, saved in (fields.get("saved") or {}).items():
                 key = (uid, slot)
                 storage = (saved or {}).get("storage")
@@ -123,9 +126,27 @@ def kept_by_trace(name: str) -> list[dict[str, Any]]:
                 if node == uid and kept["released"] is None:
                     kept["released"] = i
     for kept in slots.values():
-        if kept["storage"] not in parameters and kept["storage"] not in found:
-            found[kept["storage"]] = {**kept, "bytes": sizes.get(kept["storage"], 0)}
-    return list(found.values())
+        if kept["storage"] in parameters or kept["released"] == kept["birth"]:
+            continue
+        spans = found.setdefault(kept["storage"], [])
+        if not spans or (spans[-1]["released"] is not None and spans[-1]["released"] < kept["birth"]):
+            spans.append({**kept, "bytes": sizes.get(kept["storage"], 0)})
+        known = spans[-1]
+        if kept["birth"] == known["birth"] and leads_to(behind, known["node"], kept["node"]):
+            known["node"] = kept["node"]
+        ends = [known["released"], kept["released"]]
+        known["released"] = None if None in ends else max(ends)
+    return [span for spans in found.values() for span in spans]
+
+
+def leads_to(behind: dict[str, list[str]], node: str, other: str) -> bool:
+    """Whether the graph's way from a node to the leaves comes to another."""
+    seen, pending = {node}, [node]
+    while pending:
+        new = set(behind.get(pending.pop(), [])) - seen
+        seen |= new
+        pending += new
+    return node != other and other in seen
 
 
 @pytest.mark.parametrize("name", NAMES)

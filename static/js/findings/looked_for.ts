@@ -116,10 +116,9 @@ function lineOf(facts: RunFacts, isCalm: boolean): KeyedSentence {
 
 /** How many tensors were kept for backward, and how many of them were changed since, which no backward minded. */
 function keptTensors({ index }: RunFacts): Looked | null {
-  const { size } = index.slots;
   const changed = [...index.slots.values()].filter(({ stale, changed }) => stale !== null || changed !== null).length;
-  if (changed) return { remark: "writes_unneeded", facts: { changed, kept: size } };
-  return size ? { facts: { kept: size } } : null;
+  if (changed) return { remark: "writes_unneeded", facts: { changed } };
+  return index.slots.size ? { facts: { kept: index.slots.size } } : null;
 }
 
 /** How many tensors got a gradient, and how many did not that an optimizer holds. */
@@ -154,7 +153,7 @@ function finiteGradients(facts: RunFacts): Looked | null {
   const isBroken = (grad: Grad | null) =>
     Boolean(grad?.cells?.some(isNonfiniteCell) || isNonfiniteCell(grad?.summary?.norm));
   const broken = arrived.filter(({ visit }) => visit?.grad_outputs.some(isBroken)).length;
-  if (broken) return { remark: "numbers_some", facts: { broken, arrived: arrived.length } };
+  if (broken) return { remark: "numbers_some", facts: { broken } };
   const losses = facts.trace.rounds?.losses ?? [];
   if (losses.some(({ values }) => values.some(isNonfiniteCell))) return { remark: "numbers_loss", facts: {} };
   return arrived.length ? { facts: { arrived: arrived.length } } : null;

@@ -35,7 +35,7 @@ export interface ModuleRow {
   trainable: number | null;
   /** torch operations of its first call, with those of inner modules */
   operations: number;
-  /** bytes that it keeps for backward at the same time, at most, with inner modules; each memory is kept by one of them */
+  /** bytes that it and its inner modules keep for backward at the same time, at most */
   kept: number;
 }
 

@@ -263,7 +263,8 @@ class UnitReader {
     if (isForward) this.withForward.add(owner);
     const { parent, site } = this.placeOf(call, step);
     const unit = isForward ? owner : this.unit("function", parent, { ...site, name, begins: step.i, ends: step.i });
-    this.frames.set(uid, { unit, caller, site: step.frame === uid ? null : step, call }); // a hook that began within the step
+    const isOfStep = step.frame === uid; // a hook that began within it
+    this.frames.set(uid, { unit, caller, site: isOfStep ? null : step, call });
   }
 
   /** The nodes behind results that nobody has made yet. */

@@ -33,6 +33,7 @@ export function keptByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
 function bookedMemory(opened: OpenTrace): KeptMemory[] {
   const { sizes, outerStorage, ofParameters } = storagesOf(opened);
   const { pins, slots, lastStep } = opened.index;
+  const depthOf = depthInGraph(opened);
   const savings = new Map<string, Pick<KeptMemory, "node" | "birth" | "released">[]>();
   for (const { node, slot, storage: inner, birth, death } of pins.values()) {
     const storage = outerStorage(inner);
@@ -41,7 +42,9 @@ function bookedMemory(opened: OpenTrace): KeptMemory[] {
   }
   return [...savings].flatMap(([storage, ofStorage]) => {
     const booked: KeptMemory[] = [];
-    for (const { node, birth, released } of ofStorage.sort((a, b) => a.birth - b.birth)) {
+    for (const { node, birth, released } of ofStorage.sort(
+      (a, b) => a.birth - b.birth || depthOf(a.node) - depthOf(b.node),
+    )) {
       if (released !== null && released <= birth) continue;
       const last = booked.at(-1);
       if (!last || (last.released !== null && last.released < birth))
@@ -50,6 +53,25 @@ function bookedMemory(opened: OpenTrace): KeptMemory[] {
     }
     return booked;
   });
+}
+
+/** How far a node is from the leaves: of two on one way, the one that ran first is nearer. */
+function depthInGraph({ index }: OpenTrace): (node: string) => number {
+  const depths = new Map<string, number>();
+  const opened = new Set<string>();
+  return (node) => {
+    const pending = depths.has(node) ? [] : [node];
+    while (pending.length) {
+      const uid = pending[pending.length - 1];
+      const next = (index.nodes.get(uid)?.next ?? []).flatMap((edge) => (edge ? [edge[0]] : []));
+      const missing = next.filter((other) => !depths.has(other) && other !== uid);
+      if (missing.length && !opened.has(uid)) {
+        opened.add(uid);
+        pending.push(...missing);
+      } else depths.set(pending.pop() as string, 1 + Math.max(0, ...next.map((other) => depths.get(other) ?? 0)));
+    }
+    return depths.get(node) ?? 0;
+  };
 }
 
 function storagesOf({ trace }: OpenTrace) {

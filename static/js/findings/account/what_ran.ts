@@ -3,7 +3,7 @@
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
-export interface WhatRan {
+interface WhatRan {
   /** of the training, and those of them that were recorded */
   rounds: number;
   recordedRounds: number;
