@@ -101,9 +101,13 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
   if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
   const leaves = new Set<string>();
   let visits = 0;
-  for (let k = i - 1; k >= 0 && steps[k].visit && steps[k].stmt === step.stmt; k--, visits++) {
-    const { visit } = steps[k];
-    if (visit?.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
+  for (let k = i - 1; k >= 0; k--) {
+    const { visit, frame, stmt } = steps[k];
+    if (frame !== step.frame) continue; // of a function that backward calls: a hook, a checkpoint
+    if (stmt !== step.stmt) break;
+    if (!visit) continue;
+    visits += 1;
+    if (visit.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
   }
   if (!visits) return [];
   const named = [...leaves].reverse().flatMap((leaf) => {

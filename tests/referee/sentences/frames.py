@@ -103,7 +103,8 @@ class Frames:
             return frames[0]
         if scope == "caller":
             return next(each for each in outward(frames[0].f_back) if each.f_code.co_filename == FILE)
-        for frame in [*frames, *suspended()]:
+        in_file = (each for each in outward(self.inner) if each.f_code.co_filename == FILE)
+        for frame in [*in_file, *suspended()]:
             if frame is not reader and f"{frame.f_code.co_name}()" == scope:
                 return frame
         raise LeadsNowhere(scope, "no such function runs")

@@ -211,7 +211,7 @@ class PlainCheck:
         if self.busy or self.order.lost or visit is None:
             return
         self.busy = True
-        frame = next(program_frames(sys._getframe(1)), None)
+        frame = visit.frame
         try:
             self.frames.inner = frame
             at = self.order.step_of_visit(visit.name, self.name_of_node)
@@ -227,6 +227,7 @@ class PlainCheck:
 
     def on_visit(self, visit: Visit) -> None:
         self.end_visit()
+        visit.frame = next(program_frames(sys._getframe(1)), None)
         self.visit = visit
 
     def name_of_node(self, uid: str) -> str | None:
@@ -247,7 +248,7 @@ class PlainCheck:
         loops = self.prober.loops[index] + ((index,) if kind == "head" else ())
         around = [self.iterations[id(frame), loop] for loop in loops if (id(frame), loop) in self.iterations]
         depth = sum(1 for _ in program_frames(frame)) - (2 if kind == "call" else 1)
-        return self.order.step_of(kind, index, depth, around)
+        return self.order.step_of(kind, index, depth, around, lambda uid: self.frames.uid(frame) == uid)
 
     def running_statement(self, frame: FrameType, default: int) -> int:
         """The innermost statement whose text has the instruction that a frame executes."""
