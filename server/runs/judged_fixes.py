@@ -19,7 +19,7 @@ KINDS_WITHOUT_GRADIENT = ("grad_none",)
 KINDS_THAT_NEVER_MOVE = (
     "frozen_optimizer",
     "no_step",
-    "not_in_optimizer",
+    *(f"not_in_optimizer.{variant}" for variant in (None, "before", "twice", "unfrozen")),
     *(
         f"parameter_detached.{variant}"
         for variant in ("computed_tensor", "exhausted", "not_given", "others_given", "plain_container", "plain_tensor")
