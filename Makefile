@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick durations tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test quick durations tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement sentences corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -34,6 +34,7 @@ help:
 	@echo "make site        the same with the gallery in var/site, for any static host (two minutes)"
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
+	@echo "make sentences   hold every sentence that is said at a step against plain CPython (ARGS=\"FILE_OR_FOLDER…\" for other programs)"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
 	@echo "make cost        what recording a statement costs, in plain torch operations, and what has moved since it was last kept (ARGS=--keep keeps it)"
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
@@ -136,6 +137,9 @@ settings: setup
 agreement: setup
 	$(PYTHON) -m tests.referee.agreement --pastes tests/examples/pastes tests/examples/programs scenarios tests/golden
 	$(PYTHON) -m tests.referee.steps_truth tests/examples/programs scenarios tests/golden
+
+sentences: setup
+	$(PYTHON) -m tests.referee.sentences $(ARGS)
 
 # refusals are allowed for what no playground can give
 corpus: setup

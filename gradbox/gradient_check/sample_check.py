@@ -36,10 +36,10 @@ class NotComparable(Exception):
 
 
 @dataclass
-class Result:
+class OperationResult:
     """The result of an operation.
 
-    inputs: the numbers of the operations whose results it used
+    inputs: numbers of the operations whose results it used
     """
 
     name: str
@@ -49,8 +49,8 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """Where an input first meets trained parameters: the operation's number, and which of its arguments the input is.
+class ParameterUse:
+    """The first operation that combines an input with trained parameters, and which argument the input is.
 
     shape: of the tensor that the argument is, or is a view of
     """
@@ -62,20 +62,21 @@ class Meeting:
 
 
 @dataclass
-class MeetingSearch:
-    """The meetings before each call of the engine.
+class ParameterUseSearch:
+    """Collects the parameter uses before each call of the autograd engine.
 
-    meetings: those of the last call that had one, and the number of that call
+    wanted: the number of the call to keep; None for the last
+    uses, call_number: the uses before the kept call, and its number
     """
 
     wanted: int | None
-    meetings: list[Meeting] = field(default_factory=list)
+    uses: list[ParameterUse] = field(default_factory=list)
     call_number: int = -1
-    _current: list[Meeting] = field(default_factory=list)
+    _current: list[ParameterUse] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
 
     def observe_operation(self, number: int, _func: Any, args: Any, kwargs: Any, _out: Any) -> None:
-        if not torch.is_grad_enabled() or len(self._current) >= MAX_MEETINGS:
+        if not torch.is_grad_enabled() or len(self._current) >= MAX_PARAMETER_USES:
             return
         tensors = tensors_in_arguments(args, kwargs)
         if not any(tensor.requires_grad for tensor in tensors):
@@ -85,24 +86,24 @@ class MeetingSearch:
             others = (other.requires_grad for other in tensors if other is not tensor)
             if not is_given or not any(others) or tensor.layout is not torch.strided:
                 continue
-            whole, key = whole_tensor(tensor), tensor.untyped_storage()._cdata
-            if key not in self._seen and whole.dim() and whole.shape[0] > 1 and varies(whole):
+            whole, key = base_with_same_elements(tensor), tensor.untyped_storage()._cdata
+            if key not in self._seen and whole.dim() and whole.shape[0] > 1 and has_different_values(whole):
                 self._seen.add(key)
-                self._current.append(Meeting(number, k, list(whole.shape), program_line()))
+                self._current.append(ParameterUse(number, k, list(whole.shape), program_line()))
 
     def end_call(self, number: int) -> None:
         if self._current and self.wanted in (None, number):
-            self.meetings, self.call_number = self._current, number
+            self.uses, self.call_number = self._current, number
         self._current, self._seen = [], set()
 
 
-def whole_tensor(tensor: torch.Tensor) -> torch.Tensor:
+def base_with_same_elements(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor of which this one is a view, if it has all of its elements; layers flatten their input."""
     base = tensor._base
     return base if base is not None and base.numel() == tensor.numel() else tensor
 
 
-MAX_MEETINGS = 20
+MAX_PARAMETER_USES = 20
 """Tensors of a batch that are changed."""
 
 
@@ -127,8 +128,8 @@ class SampleChecker:
         except NotComparable as failed:
             return SampleCheck(problem=failed.problem, runs=self._program.runs)
 
-    def _find_batch(self) -> MeetingSearch:
-        search = MeetingSearch(self._wanted)
+    def _find_batch(self) -> ParameterUseSearch:
+        search = ParameterUseSearch(self._wanted)
 
         def on_backward_call(call: BackwardCall) -> Any:
             search.end_call(call.number)
@@ -139,18 +140,18 @@ class SampleChecker:
 
         with ObservedOperations(None, search.observe_operation):
             self.error = self._program.run(on_backward_call)
-        if not search.meetings:
+        if not search.uses:
             raise NotComparable("raised" if self.error is not None else "no_batch")
         return search
 
-    def _results(self, search: MeetingSearch, axis: int | None) -> list[Result]:
+    def _results(self, search: ParameterUseSearch, axis: int | None) -> list[OperationResult]:
         """The results of the operations that depend on the batch.
 
         axis: the axis along which the first sample is changed; None to change nothing
         """
         if time.process_time() > self._deadline:
             raise NotComparable("no_time")
-        run = RecordedRun(search.meetings, axis)
+        run = RecordedRun(search.uses, axis)
 
         def on_backward_call(call: BackwardCall) -> Any:
             if call.number == search.call_number:
@@ -166,15 +167,15 @@ class SampleChecker:
             raise NotComparable("not_repeatable")
         return run.results
 
-    def _compare(self, search: MeetingSearch, as_it_is: list[Result]) -> SampleCheck:
+    def _compare(self, search: ParameterUseSearch, as_it_is: list[OperationResult]) -> SampleCheck:
         """Compare along the first axis and, if samples mix there, along the second, which may be the batch's. The axis
         along which they stay apart longer counts."""
-        first = search.meetings[0]
+        first = search.uses[0]
         axes = [0, 1] if len(first.shape) > 2 and first.shape[1] > 1 else [0]
         best: tuple[int, int, MixingOperation | None] | None = None
         for axis in axes:
             changed = self._results(search, axis)
-            number, mixing = first_mixing(as_it_is, changed, first.shape[axis])
+            number, mixing = first_mixing_operation(as_it_is, changed, first.shape[axis])
             if best is None or number > best[0]:
                 best = (number, axis, mixing)
             if mixing is None:
@@ -193,9 +194,9 @@ class RecordedRun:
     axis: the axis along which the first sample of each tensor is changed before it is used
     """
 
-    meetings: list[Meeting]
+    uses: list[ParameterUse]
     axis: int | None
-    results: list[Result] = field(default_factory=list)
+    results: list[OperationResult] = field(default_factory=list)
     _kept: int = 0
     _makers: dict[int, int] = field(default_factory=dict)
     """by the id of a result that lives, or whose id another took since, the operation that made it"""
@@ -203,15 +204,17 @@ class RecordedRun:
     def before_operation(self, number: int, _func: Any, args: Any, kwargs: Any) -> None:
         if self.axis is None:
             return
-        count = self.meetings[0].shape[self.axis]
-        for meeting in self.meetings:
-            if meeting.operation == number and meeting.shape[self.axis : self.axis + 1] == [count]:
+        count = self.uses[0].shape[self.axis]
+        for use in self.uses:
+            if use.operation == number and use.shape[self.axis : self.axis + 1] == [count]:
                 with _disable_current_modes(), torch.no_grad():
-                    change_first_sample(whole_tensor(tensors_in_arguments(args, kwargs)[meeting.argument]), self.axis)
+                    change_first_sample(
+                        base_with_same_elements(tensors_in_arguments(args, kwargs)[use.argument]), self.axis
+                    )
 
     def after_operation(self, number: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         name = func.__name__.split(".")[0]
-        if number < self.meetings[0].operation or name in _WITHOUT_VALUES:
+        if number < self.uses[0].operation or name in _WITHOUT_VALUES:
             return
         with _disable_current_modes(), torch.no_grad():
             given = out if isinstance(out, tuple | list) else (out,)
@@ -223,7 +226,7 @@ class RecordedRun:
             copies = [tensor.detach().to_dense().clone() for tensor in tensors]
             for tensor in tensors:
                 self._makers[id(tensor)] = len(self.results)
-            self.results.append(Result(name, program_line(), copies, inputs))
+            self.results.append(OperationResult(name, program_line(), copies, inputs))
 
 
 _WITHOUT_VALUES = frozenset(
@@ -253,7 +256,9 @@ def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
     raise NotComparable("no_batch")
 
 
-def first_mixing(before: list[Result], after: list[Result], count: int) -> tuple[int, MixingOperation | None]:
+def first_mixing_operation(
+    before: list[OperationResult], after: list[OperationResult], count: int
+) -> tuple[int, MixingOperation | None]:
     """The first operation that changed another sample, with its number; the end if none did.
 
     A result without an axis for the samples is a sum over them, like a loss; it mixes them only if it is combined with
@@ -286,7 +291,7 @@ def plain_name(name: str) -> str:
     return "reshape" if name == "_unsafe_view" else name.removeprefix("_").removeprefix("native_")
 
 
-def is_reduction(result: Result, largest_input: int) -> bool:
+def is_reduction(result: OperationResult, largest_input: int) -> bool:
     """Whether an operation's result is smaller than its input, like that of a sum or a mean."""
     return result.name in _REDUCTIONS and sum(tensor.numel() for tensor in result.outputs) < largest_input
 
@@ -330,7 +335,7 @@ def changed_samples(changed: torch.Tensor, count: int) -> int | None:
     return int(changed.movedim(axes[0], 0).reshape(count, -1).any(1).sum())
 
 
-def varies(tensor: torch.Tensor) -> bool:
+def has_different_values(tensor: torch.Tensor) -> bool:
     """Whether a tensor holds different values; an initial state of zeros is not a batch."""
     with _disable_current_modes(), torch.no_grad():
         values = tensor.detach()

@@ -82,7 +82,7 @@ def training_problems(
     rounds: int,
 ) -> list[str]:
     """The problems that some rounds of training show."""
-    trainable = [p for p in names if p.requires_grad and not any(is_named(name, idle) for name in names[p])]
+    trainable = [p for p in names if p.requires_grad and not any(matches_any_pattern(name, idle) for name in names[p])]
     before = {p: p.detach().clone() for p in trainable}
     reached, not_finite = set[torch.Tensor](), set[torch.Tensor]()
     largest: dict[torch.Tensor, float] = dict.fromkeys(trainable, 0.0)
@@ -90,7 +90,7 @@ def training_problems(
     for _ in range(rounds):
         for p in names:
             p.grad = None
-        with modes_noted(model, modes):
+        with layer_modes_noted(model, modes):
             value = compute_loss()
         problem = loss_problem(value)
         if problem:
@@ -124,7 +124,7 @@ def training_problems(
         )
         if message:
             found.setdefault(message, []).append(" = ".join(names[p]))
-    return mode_problems(modes, in_eval) + [f"{listed(group)}: {message}" for message, group in found.items()]
+    return mode_problems(modes, in_eval) + [f"{shortened_list(group)}: {message}" for message, group in found.items()]
 
 
 def parameter_problem(
@@ -177,13 +177,13 @@ def mode_problems(modes: Mapping[str, bool], in_eval: Sequence[str]) -> list[str
 
     modes: by name, whether in training
     """
-    not_training = [name for name, training in modes.items() if not training and not is_named(name, in_eval)]
-    training = [name for name, is_training in modes.items() if is_training and is_named(name, in_eval)]
+    not_training = [name for name, training in modes.items() if not training and not matches_any_pattern(name, in_eval)]
+    training = [name for name, is_training in modes.items() if is_training and matches_any_pattern(name, in_eval)]
     problems = []
     if not_training:
-        problems.append(f"{listed(not_training)}: runs in eval mode; call train(), or say so with in_eval")
+        problems.append(f"{shortened_list(not_training)}: runs in eval mode; call train(), or say so with in_eval")
     if training:
-        problems.append(f"{listed(training)}: runs in training mode, and in_eval says eval mode")
+        problems.append(f"{shortened_list(training)}: runs in training mode, and in_eval says eval mode")
     return problems
 
 
@@ -295,7 +295,7 @@ def everything_restored(
 
 
 @contextmanager
-def modes_noted(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
+def layer_modes_noted(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
     """Note the mode of each dropout and batch norm when it runs."""
     with ExitStack() as stack:
         for name, part in model.named_modules():
@@ -318,15 +318,15 @@ def parameter_names(model: nn.Module, optimizer: Optimizer | None) -> dict[torch
 
 def check_patterns(argument: str, patterns: Sequence[str], names: Sequence[str]) -> None:
     for pattern in patterns:
-        if not any(is_named(name, [pattern]) for name in names):
+        if not any(matches_any_pattern(name, [pattern]) for name in names):
             raise ValueError(f"{argument}: the model has nothing of the name {pattern!r}")
 
 
-def is_named(name: str, patterns: Sequence[str]) -> bool:
+def matches_any_pattern(name: str, patterns: Sequence[str]) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def listed(names: Sequence[str]) -> str:
+def shortened_list(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     return ", ".join(names[:MAX_NAMED]) + more
 

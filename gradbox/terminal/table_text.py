@@ -102,7 +102,7 @@ def module_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[str]
     rows = [
         [
             row.path, row.type, str(row.calls), shapes_text(row.inputs), shapes_text(row.outputs),
-            count_text(row.parameters), own_text(row, sentences), count_text(row.trainable),
+            count_text(row.parameters), own_parameters_text(row, sentences), count_text(row.trainable),
             count_text(row.operations), bytes_text(row.kept),
         ]
         for row in tables.modules
@@ -120,7 +120,7 @@ def parameter_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[s
             parameter_name(row, sentences),
             shape_text(row.shape),
             count_text(row.numbers),
-            held_text(row, sentences),
+            holders_text(row, sentences),
             gradient_text(row),
             number_text(row.weight_norm),
             sentences["tables_updated_of"].format(updated=row.updated, steps=row.steps)
@@ -133,7 +133,7 @@ def parameter_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[s
     return [heading, *rows]
 
 
-def tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> str:
+def run_tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> str:
     """Both tables for a notebook, with the content and order of `table_lines`, which also explains the arguments."""
     parts = [] if tables.whole else [f"<p>{escape(sentences['tables_part'])}</p>"]
     if tables.modules:
@@ -223,7 +223,7 @@ def count_text(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
-def own_text(row: ModuleRow, sentences: dict[str, str]) -> str:
+def own_parameters_text(row: ModuleRow, sentences: dict[str, str]) -> str:
     """How many numbers a module's own parameters have, and how many of these another module has as well."""
     text = count_text(row.own)
     return sentences["tables_shared"].format(own=text, shared=count_text(row.shared)) if row.shared else text
@@ -243,7 +243,7 @@ def parameter_name(row: ParameterRow, sentences: dict[str, str]) -> str:
     return " = ".join([name, *row.also])
 
 
-def held_text(row: ParameterRow, sentences: dict[str, str]) -> str:
+def holders_text(row: ParameterRow, sentences: dict[str, str]) -> str:
     """The optimizer groups that hold a parameter, with their learning rates."""
     if not row.held_by:
         return "?" if row.steps or row.fate == "unknown" else "-"

@@ -83,7 +83,7 @@ async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str 
     return RunReading.model_validate_json(body)
 
 
-async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
+async def fetch_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
     """What was looked for in a run without problems; None if the run has one. Raises RenderingFailed.
 
     trace: its JSON, gzipped

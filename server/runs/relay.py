@@ -23,7 +23,7 @@ from server.pool.remote.messages import MAX_STREAMED, encode_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
-from server.rare_log import RareLog
+from server.throttled_log import ThrottledLog
 
 READ_TIMEOUT = 1.0
 """Seconds for which the command that reads messages waits for one."""
@@ -48,7 +48,7 @@ MAX_MESSAGES = 1000
 _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
 log = logging.getLogger("gradbox.pool")
-rare_log = RareLog(log)
+throttled_log = ThrottledLog(log)
 
 
 class RelayQuestion(Model):
@@ -266,14 +266,16 @@ class RunRelay:
             except BrokerError:
                 await asyncio.sleep(0.2)
             except Exception as error:  # of a value that is none of ours
-                rare_log.error("a message of another web process could not be read", f"{type(error).__name__}: {error}")
+                throttled_log.error(
+                    "a message of another web process could not be read", f"{type(error).__name__}: {error}"
+                )
 
     def _handle_message(self, signed: bytes) -> None:
         """Answer a question, or pass a reply to whoever waits for it. A message signed without the secret is
         ignored."""
         content = self._signer.verify(self.process_name, signed)
         if content is None:
-            rare_log.error(
+            throttled_log.error(
                 "a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?"
             )
             return

@@ -21,8 +21,8 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from server.rare_log import RareLog
 from server.settings import SettingError
+from server.throttled_log import ThrottledLog
 from server.wire.problems import ProblemError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -143,7 +143,7 @@ class Database:
         self._opening: asyncio.Task[bool] | None = None
         self._identity: tuple[int, int] | None = None
         self._progressed_at = self._down_until = -1e9  # as `time.monotonic`
-        self._rare_log = RareLog(log)
+        self._throttled_log = ThrottledLog(log)
         self.failures = 0
 
     def check_file(self) -> None:
@@ -329,7 +329,7 @@ class Database:
             if isinstance(error, TimeoutError) and not self.embedded:
                 self._down_until = time.monotonic() + RETRY_INTERVAL
             first = (str(error).splitlines() or [""])[0]
-            self._rare_log.error(f"the database: {type(error).__name__}", first)
+            self._throttled_log.error(f"the database: {type(error).__name__}", first)
             raise StoreUnavailable(describe_problem(error)) from error
 
 

@@ -9,10 +9,10 @@ import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
 import { startLegend } from "./page/picture/legend.ts";
 import { startMoreMenu } from "./page/start/more_menu.ts";
-import { startStarts } from "./page/start/starts.ts";
+import { startNewProgramMenu } from "./page/start/starts.ts";
 import { createFirstQuestion } from "./page/start/first_question.ts";
 import { createServerWatch } from "./page/running/server_watch.ts";
-import { keepLastAddress, keepUsed, lastAddress, usedBefore } from "./page/start/kept.ts";
+import { keepLastAddress, rememberFeatureUse, lastAddress, featuresUsedBefore } from "./page/start/kept.ts";
 import { createAddress } from "./page/address.ts";
 import { startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
@@ -48,7 +48,7 @@ const page = servedPage();
 const isFront = isFrontPage(page);
 /** The page without a name in its address: it shows what its reader had there last. */
 const isWorkplace = document.getElementById("starts") !== null;
-const isFirstVisit = isWorkplace && !usedBefore().has("starts");
+const isFirstVisit = isWorkplace && !featuresUsedBefore().has("starts");
 if (isFirstVisit) page.stopsBefore = document.getElementById("first-question")?.dataset.line;
 const store = createStore(reduce, initialState(page, preferredView()));
 const { state: currentState, dispatch } = store;
@@ -92,7 +92,7 @@ const stepStatus = createStepStatus(host);
 const moreMenu = startMoreMenu(host);
 const firstQuestion = createFirstQuestion(host, isFirstVisit);
 const serverWatch = createServerWatch(host);
-const starts = startStarts(host, {
+const starts = startNewProgramMenu(host, {
   isFirstVisit,
   editEmptied: program.startAnew,
   showOpening() {
@@ -192,7 +192,7 @@ function render(state: PageState, before: PageState | null) {
   runner.render(state, before, picture.timeline.pause);
   address.render(state, before);
   serverWatch.render(state, before);
-  if (state.pending?.reason === "run" && before && state.pending !== before.pending) keepUsed("starts");
+  if (state.pending?.reason === "run" && before && state.pending !== before.pending) rememberFeatureUse("starts");
 }
 
 /** The page that compares begins with this program on both sides; a page in another language, where this one is. */
@@ -212,7 +212,7 @@ function startPageLinks() {
 // Parts that hear of the state themselves, or only ask for actions.
 startLive({ toggle: document.querySelector("#live"), foot: element("live-foot") }, store, say, {
   editor: program.editor,
-  markOlder: picture.stage.markOlder,
+  markOutdated: picture.stage.markOutdated,
 });
 startPredict(element, store, say, {
   load: loadPredict,

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 
 import { heightOfStep } from "../../static/js/loom/run_layout.ts";
-import { keptAt } from "../../static/js/loom/run_kept.ts";
+import { keptBytesAt } from "../../static/js/loom/run_kept.ts";
 import { runBodyMarks, runHeadMarks } from "../../static/js/loom/run_marks.ts";
 import { ModuleLoomPlanner } from "../../static/js/loom/run_planner.ts";
-import { isIn } from "../../static/js/loom/run_state.ts";
+import { isStepOfRun } from "../../static/js/loom/run_state.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { pathOfStep } from "../../static/js/nets/net_rows.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
@@ -38,7 +38,7 @@ function sight(facts, i, layout, room) {
   const path = pathOfStep(facts, i);
   const isSeen = (unit) => {
     const column = columnOfUnit(facts, layout, unit);
-    const box = boxes.find(({ run }) => run.column === column && isIn(run, i));
+    const box = boxes.find(({ run }) => run.column === column && isStepOfRun(run, i));
     return box && box.x + box.w <= room.width && layout.head + box.y + box.h <= room.height && box.h >= 12;
   };
   const place = facts.net.placeOfUnit.get(units[0]);
@@ -68,9 +68,9 @@ function sectionFacts(facts, layout, full) {
     written: full.phases.flatMap(({ stepBoxes }) => stepBoxes.map(({ column, step, parameters }) => ({ column: column.at, step, parameters }))),
     bars: full.bars.map((bar) => ({
       column: bar.column.at,
-      kept: Array.from({ length: full.section.last - full.section.first + 1 }, (_, k) => keptAt(bar, full.section.first + k)),
+      kept: Array.from({ length: full.section.last - full.section.first + 1 }, (_, k) => keptBytesAt(bar, full.section.first + k)),
     })),
-    ways: full.ways.map(({ kind, from, to, step }) => [kind, from.column.at, to.column.at, step]),
+    edges: full.edges.map(({ kind, from, to, step }) => [kind, from.column.at, to.column.at, step]),
   };
 }
 

@@ -260,7 +260,7 @@ def test_each_mark_has_a_sentence(language: str) -> None:
         labels = [re.search('aria-label="([^"]*)"', each) for each in pressed]
         assert len(pressed) > 20 and all(labels)
         titles = re.findall("<title>([^<]*)</title>", svg)
-        assert len(titles) > len(pressed), "bars and ways have a sentence too"
+        assert len(titles) > len(pressed), "bars and edges have a sentence too"
         for text in titles:
             assert text.endswith("." if language == "en" else "。"), text
             assert "{" not in text and "undefined" not in text and "loom_" not in text, text

@@ -13,14 +13,14 @@ from typing import Any
 from kombu.transport import redis
 
 from server.pool.remote.broker import QUEUE_OF_DEVICE, TASK_NAME, BrokerError, CeleryTokens
-from server.rare_log import RareLog
+from server.throttled_log import ThrottledLog
 
-rare_log = RareLog(logging.getLogger("gradbox.worker"))
+throttled_log = ThrottledLog(logging.getLogger("gradbox.worker"))
 
 
 def set_message_aside() -> None:
     """Drop a message. It has been removed from its list already."""
-    rare_log.error("a message in the queue is not valid and is set aside; who else writes to this Redis?")
+    throttled_log.error("a message in the queue is not valid and is set aside; who else writes to this Redis?")
 
 
 def names_our_task(message: Any) -> bool:

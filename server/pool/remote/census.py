@@ -13,8 +13,8 @@ from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Cele
 from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
 from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
-from server.rare_log import RareLog
 from server.settings import Settings
+from server.throttled_log import ThrottledLog
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
 """Seconds between two polls: while a run is awaited, and otherwise."""
@@ -29,7 +29,7 @@ WORKERS_KEY = "gradbox:workers"
 """The set of the workers' names. `gradbox:worker:NAME` holds a worker's record for as long as it lives."""
 
 
-rare_log = RareLog(logging.getLogger("gradbox.pool"))
+throttled_log = ThrottledLog(logging.getLogger("gradbox.pool"))
 
 
 @dataclass
@@ -101,7 +101,7 @@ class QueueCensus:
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
             except Exception as error:  # it goes on with the others
-                rare_log.error("the queue could not be polled", f"{type(error).__name__}: {error}")
+                throttled_log.error("the queue could not be polled", f"{type(error).__name__}: {error}")
                 await asyncio.sleep(INTERVAL)
             self._added.clear()
             if not self.runs:

@@ -19,7 +19,7 @@ from server.pool.remote.broker import Broker, BrokerError
 from server.pool.remote.messages import Name, RemoteRunResult, Versions, stream_key
 from server.pool.remote.run_signature import RunSigner
 from server.pool.zygote import WorkersUnavailable
-from server.rare_log import RareLog
+from server.throttled_log import ThrottledLog
 from server.wire.problems import Busy
 
 READ_TIMEOUT = 1.0
@@ -34,7 +34,7 @@ MAX_ENTRIES = 16
 StreamEntry = dict[bytes, bytes]
 
 log = logging.getLogger("gradbox.pool")
-rare_log = RareLog(log)
+throttled_log = ThrottledLog(log)
 
 
 class RunStreamReader:
@@ -85,7 +85,7 @@ class RunStreamReader:
                 self.connected_since = None
                 await asyncio.sleep(RECONNECT_INTERVAL)
             except Exception as error:  # of a value that is none of ours
-                rare_log.error("the streams of runs could not be read", f"{type(error).__name__}: {error}")
+                throttled_log.error("the streams of runs could not be read", f"{type(error).__name__}: {error}")
                 await asyncio.sleep(RECONNECT_INTERVAL)
 
     def _handle_entries(self, entries_by_stream: Any) -> None:
@@ -100,7 +100,7 @@ class RunStreamReader:
                         handler(fields)
                     except Exception as error:  # of one run; the others are read on
                         detail = f"{type(error).__name__}: {error}"
-                        rare_log.error("an entry of a run's stream could not be handled", detail)
+                        throttled_log.error("an entry of a run's stream could not be handled", detail)
 
 
 LOST_OUTCOME = Outcome(
@@ -160,7 +160,7 @@ class RemoteRun:
         ignored."""
         try:
             if self.signer is not None and entry.get(b"kind") in SIGNED_KINDS and not self.signer.verify_next(entry):
-                rare_log.error(
+                throttled_log.error(
                     "what a worker said of a run has no valid signature and is not believed;"
                     " is GRADBOX_QUEUE_KEY the same in all web processes and workers?"
                 )
@@ -169,7 +169,7 @@ class RemoteRun:
             self._apply_entry(entry)
         except (ValueError, KeyError, zlib.error):
             if self.signer is not None and entry.get(b"kind") not in SIGNED_KINDS:  # anybody may have written it
-                rare_log.error("an entry of a run's stream is not valid and is set aside")
+                throttled_log.error("an entry of a run's stream is not valid and is set aside")
             else:
                 self.mark_lost()
 

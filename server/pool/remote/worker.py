@@ -30,8 +30,8 @@ from server.pool.remote.messages import (
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.run_signature import RunSigner, create_run_signer
 from server.pool.zygote import PREPARE, WorkersUnavailable
-from server.rare_log import RareLog
 from server.settings import Settings
+from server.throttled_log import ThrottledLog
 
 POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
 """Seconds between two polls for cancelled runs, and between two heartbeats of the worker itself."""
@@ -46,7 +46,7 @@ REPORT_TIMEOUT = 60.0
 """Seconds for which a worker tries to report how a run ended while the broker does not answer."""
 
 log = logging.getLogger("gradbox.worker")
-rare_log = RareLog(log)
+throttled_log = ThrottledLog(log)
 
 
 class RemoteWorker:
@@ -120,7 +120,7 @@ class RemoteWorker:
         try:
             message = MESSAGE_ADAPTER.validate_json(body)
         except ValueError:
-            rare_log.error("a message that asks for a run is not valid and is set aside", f"{len(body)} bytes")
+            throttled_log.error("a message that asks for a run is not valid and is set aside", f"{len(body)} bytes")
             await self._add_entry_with_retries(run, {"kind": "failed"})
             return
         gpu = not isinstance(message, AnswerMessage) and message.job.device == "cuda"
@@ -225,7 +225,7 @@ class RemoteWorker:
                     log.warning("the broker does not answer: %s", type(error).__name__)
                     beaten = now
             except Exception as error:  # of a value that is none of ours
-                rare_log.error("the heartbeat failed", f"{type(error).__name__}: {error}")
+                throttled_log.error("the heartbeat failed", f"{type(error).__name__}: {error}")
             await asyncio.sleep(POLL_INTERVAL)
 
     async def _send_heartbeat(self) -> None:

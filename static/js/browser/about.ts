@@ -13,7 +13,7 @@ export interface About {
 const MAX_PRINTED_ADDRESS = 200;
 
 /** The head of a printed run. */
-export function printHead({ title, note, address }: About): HTMLElement {
+export function printedRunHeader({ title, note, address }: About): HTMLElement {
   const head = document.createElement("header");
   head.className = "print-head";
   const heading = document.createElement("h1");

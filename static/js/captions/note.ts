@@ -11,10 +11,10 @@ export type NoteArgument =
   | null
   | undefined
   | NameArgument
-  | { key: string; args: NoteArguments }
+  | { key: string; args: NoteArguments; of?: string }
   | NoteArgument[];
 
-/** `of`: the entity that the name leads to after the step, where it is one; `wasOf`: that it led to before the step */
+/** a phrase has `of`, too, where it stands for a thing without a name; `of`: the entity that the name leads to after the step, where it is one; `wasOf`: that it led to before the step */
 interface NameArgument {
   name: string;
   of?: string;

@@ -42,6 +42,8 @@ function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): Captio
   const path = pathOf(leaf);
   if (!path) return { key: old ? "grad_added_unnamed" : "grad_first_unnamed", args: {} };
   const grad = { name: `${path}.grad` };
+  if (!hasArrived(visit, context)) return { key: "grad_not_added", args: { grad } };
+  if (!now) return { key: "grad_taken", args: { grad } };
   const value = valueText(entities, now);
   const n = numel(findHandle(entities, now)?.shape);
   if (!old) return value ? { key: "grad_first", args: { grad, value } } : { key: "grad_first_many", args: { grad, n } };
@@ -51,6 +53,12 @@ function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): Captio
   return value && valueBefore
     ? { key: "grad_added", args: { grad, before: valueBefore, value } }
     : { key: "grad_added_many", args: { grad, n } };
+}
+
+/** Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf that
+ * was frozen meanwhile takes none. */
+function hasArrived(visit: Visit, { entities }: Pick<NoteContext, "entities">) {
+  return Boolean(visit.grad_outputs[0] && findEntity(entities, visit.accumulates, "tensor")?.requires_grad);
 }
 
 /** `2 + 1.6`, where a gradient of one number was added as it came. */
@@ -88,14 +96,14 @@ export function gradientHookNotes({ opened, step: { visit }, index: i, before, n
 }
 
 /** The statement that ran a backward, after its visits. */
-export function backwardEndNotes({ opened, step, index: i, pathOf }: NoteContext): CaptionNote[] {
+export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: NoteContext): CaptionNote[] {
   const { steps } = opened.trace;
   if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
   const leaves = new Set<string>();
   let visits = 0;
   for (let k = i - 1; k >= 0 && steps[k].visit && steps[k].stmt === step.stmt; k--, visits++) {
-    const leaf = steps[k].visit?.accumulates;
-    if (leaf) leaves.add(leaf);
+    const { visit } = steps[k];
+    if (visit?.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
   }
   if (!visits) return [];
   const named = [...leaves].reverse().flatMap((leaf) => {

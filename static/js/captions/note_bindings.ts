@@ -32,7 +32,14 @@ export function bindingNotes(context: NoteContext): CaptionNote[] {
 
 /** A function that begins, with what its arguments are outside. */
 function callNotes({ entities, fresh, before, opened, index }: NoteContext): CaptionNote[] {
-  const [inner] = [...fresh].flatMap((uid) => findEntity(entities, uid, "frame") ?? []);
+  const begun = [...fresh].filter((uid) => findEntity(entities, uid, "frame"));
+  // the frames of lambdas and comprehensions begin with that of the function that they call
+  const callers = new Set(begun.map((uid) => findEntity(entities, uid, "frame")?.caller));
+  const inner = findEntity(
+    entities,
+    begun.find((uid) => !callers.has(uid)),
+    "frame",
+  );
   if (!inner) return [];
   const outside = objectNamesAt(opened, index, inner.caller);
   const call = callArgument(outside, inner);

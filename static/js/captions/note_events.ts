@@ -66,7 +66,9 @@ function isTrivialEvent({ opened, step, index }: NoteContext, event: Event) {
 /** Along what no gradient comes back: through the result, if it has a name. */
 function wayOfCut({ result }: PathCut, { pathOf }: NoteContext) {
   const path = pathOf(result);
-  return path ? { key: "cut_way", args: { result: { name: path } } } : { key: "cut_way_unnamed", args: {} };
+  return path
+    ? { key: "cut_way", args: { result: { name: path, of: result ?? undefined } } }
+    : { key: "cut_way_unnamed", args: {} };
 }
 
 /** The first name of those whose version a counter is. */

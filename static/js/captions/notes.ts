@@ -89,14 +89,15 @@ function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): 
       return {
         key: kind === "array" ? "unnamed_array" : kind === "object" ? "unnamed_object" : "unnamed_tensor",
         args: {},
+        of: uid ?? undefined,
       };
     },
     node(uid) {
       const node = findEntity(snap.entities, uid, "node") ?? findEntity(before, uid, "node");
       const label = cachedGraphModel(opened).labels.get(uid);
-      if (label) return { name: label };
+      if (label) return { name: label, of: uid };
       return node?.name
-        ? { name: shortNodeName(nodeNameWithoutNamespace(node.name)) }
+        ? { name: shortNodeName(nodeNameWithoutNamespace(node.name)), of: uid }
         : { key: "unnamed_node", args: {} };
     },
   };

@@ -30,7 +30,7 @@ import {
   messageField,
   setMessagesEffect,
 } from "./editor_messages.ts";
-import { changeBetween } from "./text_change.ts";
+import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
@@ -313,7 +313,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       tools = loaded;
       view.dispatch({ effects: toolsPart.reconfigure(tools.toolExtensions()) });
       const { doc, selection } = view.state;
-      const change = changeBetween(initialText.toString(), doc.toString());
+      const change = shortestTextChange(initialText.toString(), doc.toString());
       if (!change) return;
       // what was written before them is made again, so that it can be undone
       suppressChange = true;

@@ -1,7 +1,7 @@
 /** What turns a text into another one. */
 
 /** The shortest replacement of one part; null where the texts are the same. */
-export function changeBetween(before: string, after: string) {
+export function shortestTextChange(before: string, after: string) {
   if (before === after) return null;
   const shorter = Math.min(before.length, after.length);
   let from = 0;

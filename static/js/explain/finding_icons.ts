@@ -1,6 +1,6 @@
 /** The mark of each role in a finding's chain, 26 by 16: the same in the card, in the editor and on the timeline. */
 
-import { SHAPES_BY_ROLE, SHAPES_BY_SEVERITY, type Shapes } from "../marks/finding_shapes.ts";
+import { SHAPES_BY_ROLE, SHAPES_BY_SEVERITY, type IconShapes } from "../marks/finding_shapes.ts";
 import type { LinkRole, Severity } from "../findings/finding.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
@@ -25,7 +25,7 @@ export function calmIcon() {
   return iconElement(16, 16, CALM_SHAPES, "finding-severity");
 }
 
-function iconElement(width: number, height: number, shapes: Shapes, className: string): SVGSVGElement {
+function iconElement(width: number, height: number, shapes: IconShapes, className: string): SVGSVGElement {
   const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("class", className);

@@ -1,11 +1,11 @@
 /** The gallery in the browser: its keys and its stills. The server searches; the page's form says what for. */
 
-import { sayWhatFails } from "../browser/failed_fragments.ts";
+import { showRequestFailures } from "../browser/failed_fragments.ts";
 import { currentTheme } from "../browser/theme.ts";
 
 export function startGalleryPage() {
   document.addEventListener("keydown", onKey);
-  sayWhatFails();
+  showRequestFailures();
   startStills();
 }
 

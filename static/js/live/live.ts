@@ -5,7 +5,7 @@
 
 import { commonLines } from "../trace/steps/step_after_edit.ts";
 import { programMessages } from "../program/messages.ts";
-import { articleOfProgram, doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
+import { articleOfProgram, doesTraceMatchText, isTraceUpToDate } from "../page_state/selectors.ts";
 import { areSettingsEqual } from "../page_state/settings.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
@@ -32,7 +32,7 @@ interface LiveStore {
 interface LivePicture {
   editor: { unfinishedLine: () => number | null; markUnfinished: (line: number | null, words: string) => void };
   /** marks what is drawn of these as older than the text, nothing where there are none */
-  markOlder: (older: { uids: Set<string>; names: Set<string> } | null) => void;
+  markOutdated: (older: { uids: Set<string>; names: Set<string> } | null) => void;
 }
 
 /** The strip stands in the stage's foot. */
@@ -40,7 +40,7 @@ export function createLive(
   foot: HTMLElement,
   store: LiveStore,
   say: Locale["say"],
-  { editor, markOlder }: LivePicture,
+  { editor, markOutdated }: LivePicture,
 ) {
   let schedule = initialLiveSchedule(store.state().isLive);
   const strip = createLiveStatusStrip(foot, say);
@@ -98,7 +98,7 @@ export function createLive(
     if (!older) {
       clearTimeout(markTimer);
       markTimer = 0;
-      if (isMarked) markOlder(null);
+      if (isMarked) markOutdated(null);
       isMarked = false;
       editor.markUnfinished(null, "");
     } else if (isMarked) showMarks();
@@ -114,9 +114,9 @@ export function createLive(
   function showMarks() {
     const state = store.state();
     const { opened, step } = state;
-    if (!opened?.count || isUpToDate(state)) return;
+    if (!opened?.count || isTraceUpToDate(state)) return;
     const firstOlderStep = doesTraceMatchText(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
-    markOlder(changedBetweenSteps(opened, firstOlderStep, step));
+    markOutdated(changedBetweenSteps(opened, firstOlderStep, step));
     const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
     editor.markUnfinished(line, say("live_unfinished"));
   }
@@ -130,7 +130,7 @@ export function createLive(
 
   function showStrip() {
     const state = store.state();
-    if (!state.isLive || isUpToDate(state) || state.pending || !isMarked) return strip.hide();
+    if (!state.isLive || isTraceUpToDate(state) || state.pending || !isMarked) return strip.hide();
     if (schedule.isTold) return strip.showReason(reasonWithoutPicture(state.text));
     if (schedule.notBefore > performance.now())
       return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
@@ -171,10 +171,10 @@ export function createLive(
       handleEvent({ type: "replaced" }); // an emptied editor waits for a program, and so does the picture
     } else if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
-      handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
+      handleEvent({ type: "edited", isCurrent: isTraceUpToDate(state), isUnfinished });
     }
     if (hasChangedField(state, before, "text", "settings", "opened", "step", "isLive"))
-      markOlderSoon(state.isLive && !isUpToDate(state));
+      markOlderSoon(state.isLive && !isTraceUpToDate(state));
     showStrip();
   }
 
@@ -194,7 +194,7 @@ export function createLive(
 
   store.subscribe(render);
   if (!store.state().pending && !isAsNeverRun(store.state()) && store.state().text.trim()) {
-    handleEvent({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
-    markOlderSoon(store.state().isLive && !isUpToDate(store.state()));
+    handleEvent({ type: "edited", isCurrent: isTraceUpToDate(store.state()), isUnfinished: false });
+    markOlderSoon(store.state().isLive && !isTraceUpToDate(store.state()));
   }
 }

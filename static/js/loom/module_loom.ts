@@ -9,7 +9,7 @@ import { createLocale, type Say } from "../words/sentences.ts";
 import { element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
-import { choicesToUnfold, pathOfStep, type Row } from "../nets/net_rows.ts";
+import { keysToUnfoldRow, pathOfStep, type NetRow } from "../nets/net_rows.ts";
 import { NetStepping } from "../nets/net_stepping.ts";
 import { netOf } from "../nets/net_places.ts";
 import { NetFacts } from "../nets/net_state.ts";
@@ -17,7 +17,7 @@ import { pathElements } from "../nets/net_path.ts";
 import { boxSentence, stepSentence } from "./run_sentences.ts";
 import { ModuleLoomPlanner } from "./run_planner.ts";
 import { runBodyMarks, runHeadMarks, type RunScene } from "./run_marks.ts";
-import { isIn, stepOfBox } from "./run_state.ts";
+import { isStepOfRun, stepOfBox } from "./run_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { RunLayout, SectionPlace } from "./run_plan.ts";
 
@@ -77,7 +77,7 @@ export function createModuleLoom(
   function sentenceOfStep(scene: RunScene): string {
     const { layout, i } = scene;
     const full = layout.sections.find(({ isFull }) => isFull);
-    const boxes = full?.phases.flatMap((phase) => phase.boxes).filter(({ run }) => isIn(run, i)) ?? [];
+    const boxes = full?.phases.flatMap((phase) => phase.boxes).filter(({ run }) => isStepOfRun(run, i)) ?? [];
     const box = boxes.at(-1);
     if (box) return boxSentence(scene, box);
     const written = full?.phases.flatMap(({ stepBoxes }) => stepBoxes).find(({ step }) => step === i);
@@ -143,12 +143,12 @@ export function createModuleLoom(
     return true;
   }
 
-  function open(row: Row | null): boolean {
+  function open(row: NetRow | null): boolean {
     if (!row) return false;
     const isFold = row.kind === "fold" || row.kind === "repeat";
     if (!isFold && !row.places[0].inner.length) return false;
     choices = new Map(choices);
-    if (isFold) for (const key of choicesToUnfold(row)) choices.set(key, true);
+    if (isFold) for (const key of keysToUnfoldRow(row)) choices.set(key, true);
     else choices.set(row.places[0].key, true);
     reached = isFold ? `column ${row.places[0].key}` : `group ${row.places[0].key}`;
     redrawWithFocus();

@@ -1,15 +1,15 @@
 /** The columns of a run by its modules, the same at every step, and what ran in each in one piece. */
 
-import { rowsOfRun, type OpenedRows, type Row } from "../nets/net_rows.ts";
+import { netRowsOfWholeRun, type OpenedRows, type NetRow } from "../nets/net_rows.ts";
 import { parameterUidsOf } from "./run_parameters.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Phase, Section } from "./run_sections.ts";
-import type { Place } from "../nets/net_places.ts";
+import type { NetPlace } from "../nets/net_places.ts";
 import type { Unit } from "../nets/net_calls.ts";
 
 export interface ModuleColumn {
   key: string;
-  row: Row;
+  row: NetRow;
   /** from the left */
   at: number;
   /** uids, of modules within it too */
@@ -17,18 +17,18 @@ export interface ModuleColumn {
 }
 
 /** A frame around the columns of what is opened. */
-export interface Group {
+export interface ColumnGroup {
   key: string;
-  place: Place;
+  place: NetPlace;
   depth: number;
   from: number;
   to: number;
 }
 
-export interface Columns {
+export interface ModuleColumns {
   columns: ModuleColumn[];
-  groups: Group[];
-  columnOf: Map<Place, ModuleColumn>;
+  groups: ColumnGroup[];
+  columnOf: Map<NetPlace, ModuleColumn>;
   sections: SectionRuns[];
 }
 
@@ -69,18 +69,18 @@ export function columnsOfRun(
   facts: NetFacts,
   sections: Section[],
   { width, least, most, choices }: { width: number; least: number; most: number; choices: OpenedRows },
-): Columns {
+): ModuleColumns {
   const room = Math.max(width, least);
   const count = Number.POSITIVE_INFINITY;
   const size = { room: Math.min(room, most * least), head: 0, row: least, least, most: count, isSparing: true };
-  const rows = rowsOfRun(facts, size, choices);
+  const rows = netRowsOfWholeRun(facts, size, choices);
   const columns: ModuleColumn[] = [];
-  const columnOf = new Map<Place, ModuleColumn>();
+  const columnOf = new Map<NetPlace, ModuleColumn>();
   for (const row of rows) {
     if (row.kind === "head") continue;
     const column = { key: row.key, row, at: columns.length, parameters: parameterUidsOf(facts, row.places) };
     columns.push(column);
-    const add = (place: Place) => {
+    const add = (place: NetPlace) => {
       columnOf.set(place, column);
       place.inner.forEach(add);
     };
@@ -97,7 +97,7 @@ export function columnsOfRun(
   return { columns, groups: groupsOf(rows, columns), columnOf, sections: shown };
 }
 
-function groupsOf(rows: Row[], columns: ModuleColumn[]): Group[] {
+function groupsOf(rows: NetRow[], columns: ModuleColumn[]): ColumnGroup[] {
   return rows.flatMap((head) => {
     const [place] = head.places;
     const inside = columns.filter(({ row }) => row.within.includes(place));
@@ -106,7 +106,7 @@ function groupsOf(rows: Row[], columns: ModuleColumn[]): Group[] {
   });
 }
 
-function runsOf(facts: NetFacts, phase: Phase, columnOf: Map<Place, ModuleColumn>): PhaseRuns {
+function runsOf(facts: NetFacts, phase: Phase, columnOf: Map<NetPlace, ModuleColumn>): PhaseRuns {
   const moments = phase.moments.filter(({ place }) => columnOf.has(place));
   const pieces = new Map<ModuleColumn, { from: number; to: number }[]>();
   moments.forEach(({ place }, k) => {
@@ -130,7 +130,7 @@ function runsOf(facts: NetFacts, phase: Phase, columnOf: Map<Place, ModuleColumn
         if (run.steps.at(-1) !== step) run.steps.push(step);
         if (leaf) run.arrived.push({ leaf, step });
         let outer: Unit | null = unit;
-        while (outer && !own.has(facts.net.placeOfUnit.get(outer) as Place)) outer = outer.parent;
+        while (outer && !own.has(facts.net.placeOfUnit.get(outer) as NetPlace)) outer = outer.parent;
         if (outer) units.add(outer);
       }
       run.units = [...units].sort((a, b) => a.begins - b.begins || a.order - b.order);

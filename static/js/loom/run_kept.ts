@@ -4,10 +4,10 @@ import { addToList } from "../trace/multimap.ts";
 import type { ModuleColumn } from "./run_columns.ts";
 import type { KeptBar, RunLayout } from "./run_plan.ts";
 import type { NetFacts } from "../nets/net_state.ts";
-import type { Place } from "../nets/net_places.ts";
+import type { NetPlace } from "../nets/net_places.ts";
 
 interface KeptBytes {
-  place: Place;
+  place: NetPlace;
   bytes: number;
   birth: number;
   released: number | null;
@@ -20,7 +20,7 @@ function keepingsOf(facts: NetFacts): Map<number, KeptBytes[]> {
   let keepings = keepingsOfRun.get(facts);
   if (keepings) return keepings;
   keepings = new Map<number, KeptBytes[]>();
-  const known = new Map<Place, Map<string, KeptBytes>>();
+  const known = new Map<NetPlace, Map<string, KeptBytes>>();
   for (const [node, list] of facts.keptByNode) {
     let unit = facts.net.unitOfNode.get(node) ?? null;
     while (unit && !facts.net.placeOfUnit.has(unit)) unit = unit.parent;
@@ -58,7 +58,7 @@ export function keptBars(facts: NetFacts, { columnOf }: Pick<RunLayout, "columnO
 }
 
 /** Bytes that are kept after a step, and all until then. */
-export function keptAt({ pieces }: KeptBar, i: number): { kept: number; holds: number } {
+export function keptBytesAt({ pieces }: KeptBar, i: number): { kept: number; holds: number } {
   let [kept, holds] = [0, 0];
   for (const { bytes, birth, released } of pieces) {
     if (birth > i) continue;

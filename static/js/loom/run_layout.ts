@@ -1,11 +1,11 @@
 /** Where everything of a run by its modules stands: time goes down, modules stand beside each other. Pixels. */
 
 import { keptBars } from "./run_kept.ts";
-import { writtenIn } from "./run_parameters.ts";
+import { parametersWrittenAtStep } from "./run_parameters.ts";
 import { addToList } from "../trace/multimap.ts";
-import { countUntil } from "./run_state.ts";
-import type { Box, PhasePlace, RunLayout, SectionPlace, StepBox, Way } from "./run_plan.ts";
-import type { ModuleColumn, Columns, PhaseRuns, ModuleRun, SectionRuns } from "./run_columns.ts";
+import { countStepsUpTo } from "./run_state.ts";
+import type { RunBox, PhasePlace, RunLayout, SectionPlace, StepBox, BoxEdge } from "./run_plan.ts";
+import type { ModuleColumn, ModuleColumns, PhaseRuns, ModuleRun, SectionRuns } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Section } from "./run_sections.ts";
 
@@ -31,7 +31,7 @@ const INTERLEAVED_ROWS = 3;
 /** The round of step `i` is drawn in full. */
 export function layoutRun(
   facts: NetFacts,
-  { columns, groups, columnOf, sections }: Columns,
+  { columns, groups, columnOf, sections }: ModuleColumns,
   i: number,
   { width, height }: { width: number; height: number },
 ): RunLayout {
@@ -57,9 +57,9 @@ export function layoutRun(
   if (!sections.length) return layout;
   const at = sectionAt(sections, i);
   const others = sections.length - 1;
-  const rows = rowsIn(sections[at]);
+  const rows = leastRowsOfSection(sections[at]);
   const room = height - head - TOP - SECTION_GAP;
-  const gaps = gapsIn(sections[at]);
+  const gaps = heightOfPhaseGaps(sections[at]);
   const stripRoom = (strips: number, hidden: number) => strips * (STRIP_HEIGHT + SECTION_GAP) + hidden * HIDDEN_HEIGHT;
   let strips = others;
   const hiddenOf = (count: number) => (count < others ? Math.min(2, others - count) : 0);
@@ -117,7 +117,7 @@ function shownSections(count: number, at: number, strips: number) {
 }
 
 /** How many rows a section takes at least. */
-export function rowsIn({ phases }: SectionRuns): number {
+export function leastRowsOfSection({ phases }: SectionRuns): number {
   return phases.reduce((sum, phase) => sum + lastOf(heightsOf(phase, 1)), 0);
 }
 
@@ -126,14 +126,14 @@ function lastOf(heights: number[]) {
 }
 
 /** Besides the rows of a section: the heads, and others as strips. */
-export function otherHeight({ groups, sections }: Columns): number {
+export function heightBesidesRows({ groups, sections }: ModuleColumns): number {
   const depth = groups.reduce((most, group) => Math.max(most, group.depth + 1), 0);
   const strips = Math.min(2, sections.length - 1) * (STRIP_HEIGHT + SECTION_GAP);
   const hidden = sections.length > 3 ? HIDDEN_HEIGHT : 0;
   return depth * GROUP_HEIGHT + COLUMN_HEAD_HEIGHT + TOP + SECTION_GAP + strips + hidden;
 }
 
-export function gapsIn({ phases }: SectionRuns): number {
+export function heightOfPhaseGaps({ phases }: SectionRuns): number {
   return Math.max(0, phases.length - 1) * PHASE_GAP;
 }
 
@@ -205,7 +205,7 @@ function placeSection(
     return { ...place, boxes: boxesOf(layout, phase, heights, isFull), stepBoxes: stepBoxesOf(facts, layout, place) };
   });
   const h = (phases.length ? top - gap : top) - y;
-  const result: SectionPlace = { section, isFull, y, h, phases: placed, bars: [], ways: [] };
+  const result: SectionPlace = { section, isFull, y, h, phases: placed, bars: [], edges: [] };
   result.bars = keptBars(facts, layout, section.stretch);
   for (const { column, pieces } of result.bars)
     for (const piece of pieces) {
@@ -213,11 +213,11 @@ function placeSection(
       piece.from = made ? made.y + made.h : heightOfStep(result, piece.birth);
       piece.to = piece.released === null ? y + h : heightOfStep(result, piece.released - 1);
     }
-  if (isFull) result.ways = waysOf(facts, layout, result);
+  if (isFull) result.edges = edgesOf(facts, layout, result);
   return result;
 }
 
-function boxesOf(layout: RunLayout, { runs }: PhaseRuns, heights: number[], isFull: boolean): Box[] {
+function boxesOf(layout: RunLayout, { runs }: PhaseRuns, heights: number[], isFull: boolean): RunBox[] {
   const margin = isFull ? 1 : 0;
   return runs.map((run) => {
     const y = heights[run.from];
@@ -237,7 +237,7 @@ function stepBoxesOf(
 ): StepBox[] {
   if (phase.kind !== "step") return [];
   return layout.columns.flatMap((column) => {
-    const parameters = writtenIn(facts, column.parameters, phase.first);
+    const parameters = parametersWrittenAtStep(facts, column.parameters, phase.first);
     const key = `${phase.first} ${column.key}`;
     return parameters.length
       ? [{ key, column, step: phase.first, parameters, ...columnBox(layout, column), y: y + 1, h: Math.max(1, h - 2) }]
@@ -246,7 +246,12 @@ function stepBoxesOf(
 }
 
 /** The box of a column that a step is in. */
-function boxAtStep({ phases }: SectionPlace, column: ModuleColumn, step: number, isBackward: boolean): Box | undefined {
+function boxAtStep(
+  { phases }: SectionPlace,
+  column: ModuleColumn,
+  step: number,
+  isBackward: boolean,
+): RunBox | undefined {
   for (const { phase, boxes } of phases) {
     if ((phase.kind === "backward") !== isBackward || phase.first > step || phase.last < step) continue;
     const found = boxes.find(({ run }) => {
@@ -258,16 +263,16 @@ function boxAtStep({ phases }: SectionPlace, column: ModuleColumn, step: number,
   return undefined;
 }
 
-/** The ways between boxes of the section, each pair once. */
-function waysOf(facts: NetFacts, layout: RunLayout, place: SectionPlace): Way[] {
+/** The edges between boxes of the section, each pair once. */
+function edgesOf(facts: NetFacts, layout: RunLayout, place: SectionPlace): BoxEdge[] {
   const boxAt = (column: ModuleColumn, step: number, isBackward: boolean) => boxAtStep(place, column, step, isBackward);
-  const ways = new Map<string, Way>();
-  const add = (from: Box | undefined, to: Box | undefined, way: Pick<Way, "kind" | "step" | "cut">) => {
+  const edges = new Map<string, BoxEdge>();
+  const add = (from: RunBox | undefined, to: RunBox | undefined, edge: Pick<BoxEdge, "kind" | "step" | "cut">) => {
     if (!from || !to || from === to) return;
-    const key = `${way.kind} ${from.run.key} ${to.run.key}`;
-    const known = ways.get(key);
+    const key = `${edge.kind} ${from.run.key} ${to.run.key}`;
+    const known = edges.get(key);
     const skips = Math.abs(from.column.at - to.column.at) > 1;
-    if (!known || (known.cut && !way.cut)) ways.set(key, { key, from, to, skips, ...way });
+    if (!known || (known.cut && !edge.cut)) edges.set(key, { key, from, to, skips, ...edge });
   };
   for (const edge of facts.net.edges) {
     const [from, to] = [layout.columnOf.get(edge.from), layout.columnOf.get(edge.to)];
@@ -283,7 +288,7 @@ function waysOf(facts: NetFacts, layout: RunLayout, place: SectionPlace): Way[] 
       }
     }
   }
-  return [...ways.values()];
+  return [...edges.values()];
 }
 
 /** The height at which the step of a section ends. */
@@ -293,7 +298,7 @@ export function heightOfStep({ phases, y }: SectionPlace, i: number): number {
     if (phase.phase.first > i) break;
     if (phase.phase.last <= i) at = phase.y + phase.h;
     else {
-      at = phase.heights[countUntil(phase.steps, i)];
+      at = phase.heights[countStepsUpTo(phase.steps, i)];
     }
   }
   return at;

@@ -2,28 +2,28 @@
 
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { nameOf } from "../nets/net_marks.ts";
+import { netRowName } from "../nets/net_marks.ts";
 import { normText } from "../nets/net_texts.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom/loom_names.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { columnBox, heightOfStep } from "./run_layout.ts";
-import { keptAt } from "./run_kept.ts";
-import { movedBy, numbersIn } from "./run_parameters.ts";
-import { isIn, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
+import { keptBytesAt } from "./run_kept.ts";
+import { normOfChangeByStep, countOfNumbers } from "./run_parameters.ts";
+import { isStepOfRun, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
 import {
   barSentence,
   boxSentence,
   columnSentence,
   groupSentence,
   hiddenSentence,
-  opensMore,
+  canColumnOpen,
   roundText,
   sectionSentence,
   stepSentence,
-  waySentence,
+  edgeSentence,
 } from "./run_sentences.ts";
-import type { Box, KeptBar, PhasePlace, RunLayout, SectionPlace, StepBox, Way } from "./run_plan.ts";
-import type { ModuleColumn, Group } from "./run_columns.ts";
+import type { RunBox, KeptBar, PhasePlace, RunLayout, SectionPlace, StepBox, BoxEdge } from "./run_plan.ts";
+import type { ModuleColumn, ColumnGroup } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -42,7 +42,7 @@ const TEXT = 12;
 const GROUP_HEIGHT = 20;
 /** A box that is lower has no text. */
 const MIN_TEXT_HEIGHT = 12;
-/** Of a bar, beside which ways go down and up. */
+/** Of a bar, beside which edges go down and up. */
 const BAR_MARGIN = 26;
 const LINE = 15;
 
@@ -92,7 +92,7 @@ function columnsNow({ facts, layout, i }: RunScene): Set<ModuleColumn> {
   return found;
 }
 
-function groundMark(layout: RunLayout, { key, from, to, depth }: Group, height: number, y: number) {
+function groundMark(layout: RunLayout, { key, from, to, depth }: ColumnGroup, height: number, y: number) {
   const x = layout.left + from * layout.columnWidth + depth * 2;
   const width = (to - from + 1) * layout.columnWidth - depth * 4;
   return h("rect", {
@@ -105,7 +105,7 @@ function groundMark(layout: RunLayout, { key, from, to, depth }: Group, height: 
   });
 }
 
-function groupMark(scene: RunScene, group: Group) {
+function groupMark(scene: RunScene, group: ColumnGroup) {
   const { layout } = scene;
   const { key, place, depth, from, to } = group;
   const x = layout.left + from * layout.columnWidth + 4 + depth * 2;
@@ -129,12 +129,12 @@ function columnMark(scene: RunScene, column: ModuleColumn, isNow: boolean) {
   const { facts, layout, say } = scene;
   const { x, w } = columnBox(layout, column);
   const y = layout.head - 36;
-  const opens = opensMore(column);
+  const opens = canColumnOpen(column);
   const sentence = columnSentence(scene, column);
   const [place] = column.row.places;
   const isLine = column.row.kind === "lines" || (column.row.kind === "place" && place.kind === "line");
   const fits = column.row.kind === "fold" ? namesThatFit : pathThatFits;
-  const name = fits(nameOf(column.row), charactersIn(w - (opens ? 12 : 2)));
+  const name = fits(netRowName(column.row), charactersIn(w - (opens ? 12 : 2)));
   const nameWidth = textWidth(name, TEXT) + (opens ? 10 : 0);
   const start = x + Math.max(0, (w - nameWidth) / 2);
   const head = { x, y: y + 1, width: w, height: 32, rx: 4 };
@@ -152,7 +152,7 @@ function columnMark(scene: RunScene, column: ModuleColumn, isNow: boolean) {
 /** How many numbers it learns, else its class or line, as far as there is room. */
 function secondLine({ row, parameters }: ModuleColumn, most: number, facts: NetFacts, say: Say): string {
   const [place] = row.places;
-  const numbers = shortCount(numbersIn(facts, parameters));
+  const numbers = shortCount(countOfNumbers(facts, parameters));
   const texts = parameters.length
     ? [say("loom_numbers", { numbers }), numbers]
     : row.kind === "place" && place.kind === "module"
@@ -180,7 +180,7 @@ export function runBodyMarks(scene: RunScene): VNode[] {
   if (full) marks.push(...nowMarks(scene, full));
   for (const section of layout.sections) {
     marks.push(...section.bars.flatMap((bar) => barMarks(scene, section, bar)));
-    marks.push(...section.ways.map((way) => wayMark(scene, way)));
+    marks.push(...section.edges.map((edge) => edgeMark(scene, edge)));
     for (const phase of section.phases) {
       marks.push(...phase.boxes.map((box) => boxMark(scene, section, box)));
       marks.push(...phase.stepBoxes.map((box) => stepMark(scene, section, box)));
@@ -217,7 +217,7 @@ function sectionGroundMarks(scene: RunScene, { section, y, h: height, isFull }: 
 
 /** The row of the step across all columns, and the moment itself. */
 function nowMarks({ layout, i }: RunScene, section: SectionPlace): VNode[] {
-  const boxes = section.phases.flatMap(({ boxes }) => boxes).filter(({ run }) => isIn(run, i));
+  const boxes = section.phases.flatMap(({ boxes }) => boxes).filter(({ run }) => isStepOfRun(run, i));
   const phase = section.phases.find((each) => each.phase.kind === "step" && each.phase.first === i);
   const y = heightOfStep(section, i);
   const [top, bottom] = boxes.length
@@ -241,7 +241,7 @@ function barScale({ layout }: RunScene, { bars, isFull }: SectionPlace) {
 function barMarks(scene: RunScene, section: SectionPlace, bar: KeptBar): VNode[] {
   const { layout, i } = scene;
   const { x, w } = columnBox(layout, bar.column);
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptBytesAt(bar, i);
   if (!kept) return [];
   const widthOf = barScale(scene, section);
   const now = heightOfStep(section, i);
@@ -298,7 +298,7 @@ function round(value: number) {
 
 /** How much it is, where nothing else of the column stands. */
 function barTextMarks({ layout, i }: RunScene, section: SectionPlace, bar: KeptBar): VNode[] {
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptBytesAt(bar, i);
   if (!kept) return [];
   const { x, w } = columnBox(layout, bar.column);
   const text = bytesLabel(holds || kept);
@@ -328,24 +328,24 @@ function gapAfterForward({ phases, y, h: height }: SectionPlace, column: ModuleC
   return gaps.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
 }
 
-function wayMark(scene: RunScene, way: Way): VNode {
+function edgeMark(scene: RunScene, edge: BoxEdge): VNode {
   const { i } = scene;
-  const { key, kind, from, to, skips, cut, step } = way;
-  const sentence = waySentence(scene, way);
-  const d = wayDown(from, to);
+  const { key, kind, from, to, skips, cut, step } = edge;
+  const sentence = edgeSentence(scene, edge);
+  const d = edgePath(from, to);
   const fresh = step === i;
   return h(
     "g",
     {
-      key: `way ${key}`,
-      class: classNames("run-way", kind, skips && "around", cut && "cut", step > i && "waits", fresh && "fresh"),
-      target: { kind: "loom part", key: `way ${key}` },
+      key: `edge ${key}`,
+      class: classNames("run-edge", kind, skips && "around", cut && "cut", step > i && "waits", fresh && "fresh"),
+      target: { kind: "loom part", key: `edge ${key}` },
     },
-    h("path", { class: "run-way-hit", d }),
-    h("path", { class: "run-way-line", d }),
+    h("path", { class: "run-edge-hit", d }),
+    h("path", { class: "run-edge-line", d }),
     cut &&
       h("path", {
-        class: "run-way-cut",
+        class: "run-edge-cut",
         d: `M${to.x - 10} ${to.y + to.h / 2 - 4}l5 8M${to.x - 15} ${to.y + to.h / 2 - 4}l5 8`,
       }),
     h("title", {}, sentence),
@@ -353,7 +353,7 @@ function wayMark(scene: RunScene, way: Way): VNode {
 }
 
 /** Down from the earlier box to the height of the later one, and to its side. */
-function wayDown(before: Box, after: Box) {
+function edgePath(before: RunBox, after: RunBox) {
   const y = after.y + Math.min(after.h, 18) / 2;
   const isRight = after.column.at > before.column.at;
   const end = isRight ? after.x : after.x + after.w;
@@ -366,12 +366,12 @@ function wayDown(before: Box, after: Box) {
   return `M${round(x)} ${round(before.y + before.h)}V${round(y)}${isOver ? "" : `H${round(end)}`}`;
 }
 
-function boxMark(scene: RunScene, { isFull }: SectionPlace, box: Box): VNode {
+function boxMark(scene: RunScene, { isFull }: SectionPlace, box: RunBox): VNode {
   const { facts, i, say } = scene;
   const { run, x, y, w, h: height } = box;
   const progress = progressOfRun(run, i);
   const kind = run.phase.kind === "backward" ? "backward" : "forward";
-  const isNow = isFull && isIn(run, i);
+  const isNow = isFull && isStepOfRun(run, i);
   const name = classNames("run-box", kind, progress, isNow && "now", run.phase.kind === "again" && "again");
   if (!isFull) return h("rect", { key: `box ${run.key}`, class: `${name} small`, x, y, width: w, height });
   const sentence = boxSentence(scene, box);
@@ -389,13 +389,13 @@ function boxMark(scene: RunScene, { isFull }: SectionPlace, box: Box): VNode {
 }
 
 /** A tick for the step within a box that is higher than a row. */
-function tickMarks({ i }: RunScene, { run, x, y, w, h: height }: Box) {
-  if (height < 30 || !isIn(run, i)) return [];
+function tickMarks({ i }: RunScene, { run, x, y, w, h: height }: RunBox) {
+  if (height < 30 || !isStepOfRun(run, i)) return [];
   const share = (run.steps.findLastIndex((step) => step <= i) + 0.5) / run.steps.length;
   return [h("path", { class: "run-tick", d: `M${x} ${round(y + height * share)}h${w}` })];
 }
 
-function boxText(facts: NetFacts, { run, w }: Box, i: number, say: Say): string {
+function boxText(facts: NetFacts, { run, w }: RunBox, i: number, say: Say): string {
   const progress = progressOfRun(run, i);
   if (progress === "waits") return "";
   const most = charactersIn(w - 14);
@@ -427,7 +427,7 @@ function stepMark(scene: RunScene, { isFull }: SectionPlace, box: StepBox): VNod
   const name = classNames("run-box step", step > i ? "waits" : "done", isFull && step === i && "now");
   if (!isFull) return h("rect", { key: `step ${key}`, class: `${name} small`, x, y, width: w, height });
   const sentence = stepSentence(scene, box);
-  const moved = step > i ? null : movedBy(facts, parameters, step);
+  const moved = step > i ? null : normOfChangeByStep(facts, parameters, step);
   return h(
     "g",
     { key: `step ${key}`, class: name },

@@ -5,7 +5,7 @@ import { addToList } from "../trace/multimap.ts";
 import { parameterMomentsOf } from "../parameters/parameter_moments.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Place } from "../nets/net_places.ts";
+import type { NetPlace } from "../nets/net_places.ts";
 
 interface Parameters {
   /** by module, its own and those of the modules in it */
@@ -46,7 +46,7 @@ function readParameters(opened: OpenTrace): Parameters {
 }
 
 /** The uids of the parameters, each once. */
-export function parameterUidsOf(facts: NetFacts, places: Place[]): string[] {
+export function parameterUidsOf(facts: NetFacts, places: NetPlace[]): string[] {
   const { byModule, counters } = parametersOf(facts.opened);
   const found = new Set<string>();
   for (const place of places) {
@@ -61,12 +61,12 @@ export function parameterUidsOf(facts: NetFacts, places: Place[]): string[] {
 }
 
 /** How many numbers there are in parameters. */
-export function numbersIn(facts: NetFacts, parameters: string[]): number {
+export function countOfNumbers(facts: NetFacts, parameters: string[]): number {
   return parameters.reduce((sum, uid) => sum + numelOf(facts.shapeOf(uid) ?? [0]), 0);
 }
 
 /** Those of the parameters that a step wrote in place. */
-export function writtenIn(facts: NetFacts, parameters: string[], step: number): string[] {
+export function parametersWrittenAtStep(facts: NetFacts, parameters: string[], step: number): string[] {
   const { counters } = parametersOf(facts.opened);
   const { set } = facts.opened.trace.steps[step];
   return parameters.filter((uid) => counters.get(uid)?.some((counter) => set?.[counter]?.value !== undefined));
@@ -76,7 +76,7 @@ export function writtenIn(facts: NetFacts, parameters: string[], step: number): 
  * How far a step moved parameters together: the norm of the difference; null where the trace does not list all
  * elements.
  */
-export function movedBy(facts: NetFacts, parameters: string[], step: number): number | null {
+export function normOfChangeByStep(facts: NetFacts, parameters: string[], step: number): number | null {
   const moments = parameterMomentsOf(facts.opened);
   let sum = 0;
   for (const uid of parameters) {

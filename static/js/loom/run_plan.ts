@@ -1,10 +1,10 @@
 /** What a picture of a run by its modules consists of. Pixels; heights are below the heads. */
 
-import type { ModuleColumn, Group, ModuleRun } from "./run_columns.ts";
-import type { EdgeRun, Place } from "../nets/net_places.ts";
+import type { ModuleColumn, ColumnGroup, ModuleRun } from "./run_columns.ts";
+import type { EdgeRun, NetPlace } from "../nets/net_places.ts";
 import type { Phase, Section } from "./run_sections.ts";
 
-export interface Box {
+export interface RunBox {
   run: ModuleRun;
   column: ModuleColumn;
   x: number;
@@ -14,19 +14,19 @@ export interface Box {
 }
 
 /** What an optimizer wrote of a column's parameters. */
-export interface StepBox extends Omit<Box, "run"> {
+export interface StepBox extends Omit<RunBox, "run"> {
   key: string;
   step: number;
   parameters: string[];
 }
 
-/** A way from what made something to what read it; backward goes it the other way round. */
-export interface Way {
+/** An edge from the box that made something to the box that read it; reversed for backward. */
+export interface BoxEdge {
   key: string;
-  from: Box;
-  to: Box;
+  from: RunBox;
+  to: RunBox;
   kind: "forward" | "backward";
-  /** the step by which it has been gone */
+  /** the step at which the edge is traversed */
   step: number;
   /** other columns lie between */
   skips: boolean;
@@ -37,7 +37,7 @@ export interface PhasePlace {
   phase: Phase;
   y: number;
   h: number;
-  boxes: Box[];
+  boxes: RunBox[];
   stepBoxes: StepBox[];
   /** of the moments, and last the bottom */
   heights: number[];
@@ -52,7 +52,7 @@ export interface SectionPlace {
   h: number;
   phases: PhasePlace[];
   bars: KeptBar[];
-  ways: Way[];
+  edges: BoxEdge[];
 }
 
 /** Rounds that there is no room for. */
@@ -74,8 +74,8 @@ export interface RunLayout {
   left: number;
   columnWidth: number;
   columns: ModuleColumn[];
-  groups: Group[];
-  columnOf: Map<Place, ModuleColumn>;
+  groups: ColumnGroup[];
+  columnOf: Map<NetPlace, ModuleColumn>;
   sections: SectionPlace[];
   hidden: HiddenRounds[];
 }

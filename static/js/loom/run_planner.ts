@@ -1,14 +1,14 @@
 /** The plans of a run by its modules: built once for a run, a size and what is opened; a step only looks one up. */
 
-import { columnsOfRun, type Columns } from "./run_columns.ts";
+import { columnsOfRun, type ModuleColumns } from "./run_columns.ts";
 import {
-  gapsIn,
+  heightOfPhaseGaps,
   labelWidth,
   layoutRun,
   MIN_COLUMN_WIDTH,
   MIN_ROW_HEIGHT,
-  otherHeight,
-  rowsIn,
+  heightBesidesRows,
+  leastRowsOfSection,
   sectionAt,
 } from "./run_layout.ts";
 import { sectionsOf, type Section } from "./run_sections.ts";
@@ -31,7 +31,7 @@ export class ModuleLoomPlanner {
   /** of the program, by line */
   lines: string[];
   private key = "";
-  private columns: Columns | null = null;
+  private columns: ModuleColumns | null = null;
   private layouts = new Map<number, RunLayout>();
 
   constructor(facts: NetFacts) {
@@ -58,13 +58,15 @@ export class ModuleLoomPlanner {
   }
 
   /** As many columns as there is room for beside each other, and for what runs in them below each other. */
-  private columnsFor({ width, height, choices }: RunRoom): Columns {
+  private columnsFor({ width, height, choices }: RunRoom): ModuleColumns {
     const room = { width: width - labelWidth(width) - 10, least: MIN_COLUMN_WIDTH, choices };
     let most = Number.POSITIVE_INFINITY;
     for (let tries = 1; ; tries++) {
       const columns = columnsOfRun(this.facts, this.sections, { ...room, most });
-      const heights = columns.sections.map((section) => rowsIn(section) * MIN_ROW_HEIGHT + gapsIn(section));
-      const excess = Math.max(0, ...heights) / Math.max(MIN_ROW_HEIGHT, height - otherHeight(columns));
+      const heights = columns.sections.map(
+        (section) => leastRowsOfSection(section) * MIN_ROW_HEIGHT + heightOfPhaseGaps(section),
+      );
+      const excess = Math.max(0, ...heights) / Math.max(MIN_ROW_HEIGHT, height - heightBesidesRows(columns));
       const count = columns.columns.length;
       if (excess <= 1 || choices.size || count <= MIN_COLUMNS || tries === MAX_TRIES) return columns;
       most = Math.max(MIN_COLUMNS, Math.min(count - 1, Math.ceil(count / excess)));

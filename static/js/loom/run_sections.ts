@@ -1,7 +1,7 @@
 /** A run in order of time: rounds, in them phases, in them what ran where. Built once for a run. */
 
 import { loopsAround } from "../nets/net_rounds.ts";
-import type { Place } from "../nets/net_places.ts";
+import type { NetPlace } from "../nets/net_places.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Unit } from "../nets/net_calls.ts";
 import type { Visit } from "../trace/wire.ts";
@@ -10,7 +10,7 @@ import type { Visit } from "../trace/wire.ts";
 interface Moment {
   step: number;
   unit: Unit;
-  place: Place;
+  place: NetPlace;
   /** the parameter whose `.grad` was written */
   leaf: string | null;
 }

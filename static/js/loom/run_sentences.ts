@@ -1,15 +1,15 @@
 /** What each mark of a run by its modules is, in one sentence. */
 
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { nameOf } from "../nets/net_marks.ts";
+import { netRowName } from "../nets/net_marks.ts";
 import { normText } from "../nets/net_texts.ts";
-import { keptAt } from "./run_kept.ts";
-import { movedBy, numbersIn } from "./run_parameters.ts";
-import { countUntil, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
-import type { Box, HiddenRounds, KeptBar, StepBox, Way } from "./run_plan.ts";
-import type { ModuleColumn, Group } from "./run_columns.ts";
+import { keptBytesAt } from "./run_kept.ts";
+import { normOfChangeByStep, countOfNumbers } from "./run_parameters.ts";
+import { countStepsUpTo, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
+import type { RunBox, HiddenRounds, KeptBar, StepBox, BoxEdge } from "./run_plan.ts";
+import type { ModuleColumn, ColumnGroup } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
-import type { Place } from "../nets/net_places.ts";
+import type { NetPlace } from "../nets/net_places.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Section } from "./run_sections.ts";
 
@@ -23,14 +23,14 @@ interface Asked {
 
 /** The names of a column, of a module its whole path. */
 function columnName({ row }: ModuleColumn): string {
-  return row.kind === "place" ? placeName(row.places[0]) : nameOf(row);
+  return row.kind === "place" ? placeName(row.places[0]) : netRowName(row);
 }
 
-function placeName({ path, name }: Place) {
+function placeName({ path, name }: NetPlace) {
   return path ?? name;
 }
 
-export function opensMore({ row }: ModuleColumn): boolean {
+export function canColumnOpen({ row }: ModuleColumn): boolean {
   return row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
 }
 
@@ -45,23 +45,23 @@ export function columnSentence({ facts, say }: Asked, column: ModuleColumn): str
     repeat: say("loom_is_repeat", { n: row.places.length, name, type: place.type }),
     head: "",
   }[row.kind];
-  const numbers = numbersIn(facts, parameters).toLocaleString("en");
+  const numbers = countOfNumbers(facts, parameters).toLocaleString("en");
   const learns = parameters.length ? say("loom_has_parameters", { n: parameters.length, numbers }) : "";
   return (
-    [what, learns, opensMore(column) ? say("loom_opens") : ""].filter(Boolean).join(say("loom_comma")) +
+    [what, learns, canColumnOpen(column) ? say("loom_opens") : ""].filter(Boolean).join(say("loom_comma")) +
     say("loom_stop")
   );
 }
 
-function lineText(say: Say, name: string, { kind, line }: Place) {
+function lineText(say: Say, name: string, { kind, line }: NetPlace) {
   return say(kind === "function" ? "loom_is_function" : "loom_is_line", { name, line });
 }
 
-export function groupSentence({ say }: Asked, { place }: Group): string {
+export function groupSentence({ say }: Asked, { place }: ColumnGroup): string {
   return say("loom_group", { name: placeName(place) });
 }
 
-export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): string {
+export function boxSentence({ facts, i, say }: Asked, { run, column }: RunBox): string {
   const name = columnName(column);
   const { phase, units, arrived } = run;
   const n = units.length;
@@ -82,7 +82,7 @@ export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): str
       ? say("loom_said_backward", { name })
       : say("loom_said_backward_norm", { name, norm: normText(norm) }),
     n > 1 ? say("loom_calls_back", { n }) : "",
-    progress === "part" ? say("loom_backward_part", { k: countUntil(run.steps, i), n: run.steps.length }) : "",
+    progress === "part" ? say("loom_backward_part", { k: countStepsUpTo(run.steps, i), n: run.steps.length }) : "",
     came ? say("loom_arrived", { n: came }) : "",
   ];
   return parts.filter(Boolean).join(say("loom_comma")) + say("loom_stop");
@@ -91,7 +91,7 @@ export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): str
 export function stepSentence({ facts, i, say }: Asked, { column, parameters, step }: StepBox): string {
   const [name, n] = [columnName(column), parameters.length];
   if (step > i) return say("loom_said_step_waits", { name });
-  const moved = movedBy(facts, parameters, step);
+  const moved = normOfChangeByStep(facts, parameters, step);
   return say(moved === null ? "loom_said_step" : "loom_said_moved", {
     name,
     n,
@@ -100,7 +100,7 @@ export function stepSentence({ facts, i, say }: Asked, { column, parameters, ste
 }
 
 export function barSentence({ i, say }: Asked, bar: KeptBar): string {
-  const { kept, holds } = keptAt(bar, i);
+  const { kept, holds } = keptBytesAt(bar, i);
   const args = { name: columnName(bar.column), kept: bytesLabel(kept), holds: bytesLabel(holds) };
   if (holds === kept) return say("loom_keeps", args);
   if (holds) return say("loom_keeps_part", args);
@@ -108,7 +108,7 @@ export function barSentence({ i, say }: Asked, bar: KeptBar): string {
   return say("loom_let_go", { ...args, step: last + 1 });
 }
 
-export function waySentence({ say, lines }: Asked, { from, to, kind, skips, cut }: Way): string {
+export function edgeSentence({ say, lines }: Asked, { from, to, kind, skips, cut }: BoxEdge): string {
   const args = { from: columnName(from.column), to: columnName(to.column) };
   if (cut) {
     const what = (lines[cut.line - 1] ?? "").trim();

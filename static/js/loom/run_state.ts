@@ -1,7 +1,7 @@
 /** What is known at a step of what stands in a picture of a run by its modules. */
 
 import { shapeText } from "../nets/net_texts.ts";
-import type { Box } from "./run_plan.ts";
+import type { RunBox } from "./run_plan.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { ModuleRun } from "./run_columns.ts";
 
@@ -14,12 +14,12 @@ export function progressOfRun({ steps }: ModuleRun, i: number): RunProgress {
 }
 
 /** Whether a step is one of a run's. */
-export function isIn({ steps }: ModuleRun, i: number): boolean {
-  return countUntil(steps, i) > countUntil(steps, i - 1);
+export function isStepOfRun({ steps }: ModuleRun, i: number): boolean {
+  return countStepsUpTo(steps, i) > countStepsUpTo(steps, i - 1);
 }
 
 /** How many of steps in order are no later than one. */
-export function countUntil(steps: number[], i: number): number {
+export function countStepsUpTo(steps: number[], i: number): number {
   let [from, to] = [0, steps.length];
   while (from < to) {
     const middle = (from + to) >> 1;
@@ -44,7 +44,7 @@ export function outputText(facts: NetFacts, { units }: ModuleRun): string {
 }
 
 /** The step that a box leads to: where its gradient came, or where it had run. */
-export function stepOfBox(facts: NetFacts, { run }: Box): number {
+export function stepOfBox(facts: NetFacts, { run }: RunBox): number {
   const { steps, phase, units } = run;
   const unit = units.at(-1);
   if (phase.kind !== "backward" || !unit) return steps[steps.length - 1];

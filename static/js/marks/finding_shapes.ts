@@ -5,7 +5,7 @@
 import type { LinkRole, Severity } from "../findings/finding.ts";
 
 /** each an element and its attributes */
-export type Shapes = readonly (readonly [string, Record<string, string | number>])[];
+export type IconShapes = readonly (readonly [string, Record<string, string | number>])[];
 
 /**
  * Shapes as [element, attributes]; colours are the classes of `findings.css`. No text: it would be read as the
@@ -29,7 +29,7 @@ const TAG_SHAPES = [
   ["path", { d: "M6 8h8", class: "f-tag-line" }],
 ] as const;
 
-export const SHAPES_BY_ROLE: Record<LinkRole, Shapes> = {
+export const SHAPES_BY_ROLE: Record<LinkRole, IconShapes> = {
   saved: PIN_SHAPES,
   shares: [
     ["path", { d: "M3 3v10M3 5h16M3 11h16", class: "f-rail" }],
@@ -84,7 +84,7 @@ export const SHAPES_BY_ROLE: Record<LinkRole, Shapes> = {
   ],
 };
 
-export const SHAPES_BY_SEVERITY: Record<Severity, Shapes> = {
+export const SHAPES_BY_SEVERITY: Record<Severity, IconShapes> = {
   error: [
     ["path", { d: "M5 1h6l4 4v6l-4 4H5l-4-4V5z", class: "f-bad" }],
     ["path", { d: "m5.500 5.500 5 5M10.500 5.500l-5 5", class: "f-on-bad" }],

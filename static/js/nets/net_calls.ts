@@ -48,10 +48,10 @@ interface Flow {
   from: Unit;
   to: Unit;
   step: number;
-  cut: Cut | null;
+  cut: GradientCut | null;
 }
 
-export interface Cut {
+export interface GradientCut {
   reason: string;
   line: number;
   /** the tensor that requires a gradient */
@@ -105,7 +105,7 @@ class UnitReader {
   numbers = new Map<Unit, number>();
   maker = new Map<string, Unit>();
   /** by tensor, where its history was cut off */
-  cuts = new Map<string, Cut>();
+  cuts = new Map<string, GradientCut>();
   flows: Flow[] = [];
   order = 0;
   /** by tensor */

@@ -1,10 +1,10 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
-import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathOfStep, type OpenedRows, type Row } from "./net_rows.ts";
-import type { EdgeRun, NetEdge, Place } from "./net_places.ts";
+import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathOfStep, type OpenedRows, type NetRow } from "./net_rows.ts";
+import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
-export interface RowPlace extends Row {
+export interface PlacedNetRow extends NetRow {
   y: number;
   h: number;
   states: PlaceState[];
@@ -14,10 +14,10 @@ export interface RowPlace extends Row {
 }
 
 /** A rail from a row's dot to another one. */
-export interface Rail {
+export interface NetRail {
   key: string;
-  from: RowPlace;
-  to: RowPlace;
+  from: PlacedNetRow;
+  to: PlacedNetRow;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
   hasRun: boolean;
@@ -31,7 +31,7 @@ export interface Rail {
 }
 
 interface Frame {
-  place: Place;
+  place: NetPlace;
   depth: number;
   y: number;
   h: number;
@@ -40,11 +40,11 @@ interface Frame {
 export interface NetLayout {
   width: number;
   height: number;
-  rows: RowPlace[];
-  rails: Rail[];
+  rows: PlacedNetRow[];
+  rails: NetRail[];
   frames: Frame[];
   columns: NetColumns;
-  path: Place[];
+  path: NetPlace[];
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
@@ -73,8 +73,8 @@ interface NetRoom {
 }
 
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
-  let placed: RowPlace[] = [];
-  let rails: Rail[] = [];
+  let placed: PlacedNetRow[] = [];
+  let rails: NetRail[] = [];
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
     const room = height - PADDING - cuts * CUT_HEIGHT;
@@ -86,7 +86,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   }
   makeRoomForCuts(placed, rails);
   assignLanes(placed, rails);
-  const arriving = new Map<RowPlace, number>();
+  const arriving = new Map<PlacedNetRow, number>();
   for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
   for (const row of placed) row.joins = (arriving.get(row) ?? 0) >= 2 && isAddition(facts, row);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
@@ -104,7 +104,7 @@ function columnsFor(width: number): NetColumns {
   return { rail, name: rail + 30, box: shape - 10, shape, norm: width - 196, kept: width - 10 };
 }
 
-function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPlace[] {
+function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): PlacedNetRow[] {
   const heads = rows.filter(({ kind }) => kind === "head").length;
   const others = Math.max(1, rows.length - heads);
   const rowHeight = Math.max(MIN_ROW_HEIGHT, Math.min(MAX_ROW_HEIGHT, (room - heads * HEAD_HEIGHT) / others));
@@ -126,9 +126,9 @@ function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPl
 }
 
 /** By each place without inner ones, the row that it is in. */
-function rowsByLeaf(rows: RowPlace[]): Map<Place, RowPlace> {
-  const found = new Map<Place, RowPlace>();
-  const add = (place: Place, row: RowPlace) => {
+function rowsByLeaf(rows: PlacedNetRow[]): Map<NetPlace, PlacedNetRow> {
+  const found = new Map<NetPlace, PlacedNetRow>();
+  const add = (place: NetPlace, row: PlacedNetRow) => {
     if (!place.inner.length) found.set(place, row);
     for (const inner of place.inner) add(inner, row);
   };
@@ -136,8 +136,8 @@ function rowsByLeaf(rows: RowPlace[]): Map<Place, RowPlace> {
   return found;
 }
 
-function railsBetween(facts: NetFacts, rowOf: Map<Place, RowPlace>, i: number): Rail[] {
-  const rails = new Map<string, Rail>();
+function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: number): NetRail[] {
+  const rails = new Map<string, NetRail>();
   for (const edge of facts.net.edges) {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
     if (!from || !to || from === to) continue;
@@ -155,7 +155,7 @@ function firstCut(facts: NetFacts, edge: NetEdge, i: number) {
   return edge.runs.get(facts.stretchAt(edge.to, i))?.find(({ cut }) => cut)?.cut ?? null;
 }
 
-function addRuns(facts: NetFacts, rail: Rail, edge: NetEdge, i: number) {
+function addRuns(facts: NetFacts, rail: NetRail, edge: NetEdge, i: number) {
   const runs = edge.runs.get(facts.stretchAt(edge.to, i)) ?? [];
   if (runs.some(({ cut }) => !cut)) rail.cut = null;
   if (facts.isWaiting(edge.to, i)) return;
@@ -170,8 +170,8 @@ function addRuns(facts: NetFacts, rail: Rail, edge: NetEdge, i: number) {
 }
 
 /** A cut has a line of its own above the row, or its frame, that it leads to. */
-function gapsForCuts(rows: RowPlace[], rails: Rail[]): Set<RowPlace> {
-  const gaps = new Set<RowPlace>();
+function gapsForCuts(rows: PlacedNetRow[], rails: NetRail[]): Set<PlacedNetRow> {
+  const gaps = new Set<PlacedNetRow>();
   for (const { from, to, cut } of rails) {
     if (!cut) continue;
     const outer = to.within.findIndex((place) => !from.within.includes(place));
@@ -180,7 +180,7 @@ function gapsForCuts(rows: RowPlace[], rails: Rail[]): Set<RowPlace> {
   return gaps;
 }
 
-function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+function makeRoomForCuts(rows: PlacedNetRow[], rails: NetRail[]) {
   const gaps = gapsForCuts(rows, rails);
   let moved = 0;
   for (const row of rows) {
@@ -190,11 +190,11 @@ function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
 }
 
 /** Rails that skip rows have a lane of their own, the short ones near the dots. */
-function assignLanes(rows: RowPlace[], rails: Rail[]) {
+function assignLanes(rows: PlacedNetRow[], rails: NetRail[]) {
   const leaves = rows.filter(({ kind }) => kind !== "head");
   const index = new Map(leaves.map((row, k) => [row, k]));
-  const spanOf = ({ from, to }: Rail) => [index.get(from) ?? 0, index.get(to) ?? 0].sort((a, b) => a - b);
-  const lengthOf = (rail: Rail) => spanOf(rail)[1] - spanOf(rail)[0];
+  const spanOf = ({ from, to }: NetRail) => [index.get(from) ?? 0, index.get(to) ?? 0].sort((a, b) => a - b);
+  const lengthOf = (rail: NetRail) => spanOf(rail)[1] - spanOf(rail)[0];
   const lanes: [number, number][][] = [];
   for (const rail of rails.sort((a, b) => lengthOf(a) - lengthOf(b))) {
     const [from, to] = spanOf(rail);
@@ -208,14 +208,14 @@ function assignLanes(rows: RowPlace[], rails: Rail[]) {
 }
 
 /** Whether an addition joins the ways that arrive at a row. */
-function isAddition({ opened }: NetFacts, row: RowPlace) {
+function isAddition({ opened }: NetFacts, row: PlacedNetRow) {
   if (row.kind !== "place" || row.places[0].inner.length) return false;
   return row.places[0].units[0].nodes.some((uid) =>
     /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
   );
 }
 
-function framesAround(rows: RowPlace[]): Frame[] {
+function framesAround(rows: PlacedNetRow[]): Frame[] {
   return rows.flatMap((head, k) => {
     if (head.kind !== "head") return [];
     let last = head;

@@ -6,7 +6,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetLayout, Rail, RowPlace } from "./net_layout.ts";
+import type { NetLayout, NetRail, PlacedNetRow } from "./net_layout.ts";
 import type { Say } from "../words/sentences.ts";
 
 const BAR_WIDTH = 56;
@@ -67,7 +67,7 @@ function frameMark({ columns }: NetLayout, { place, depth, y, h: height }: NetLa
   });
 }
 
-function nowMark({ width }: NetLayout, { key, y, h: height }: RowPlace) {
+function nowMark({ width }: NetLayout, { key, y, h: height }: PlacedNetRow) {
   return h(
     "g",
     { key: `now ${key}`, class: "net-now" },
@@ -76,9 +76,9 @@ function nowMark({ width }: NetLayout, { key, y, h: height }: RowPlace) {
   );
 }
 
-const middle = ({ y, h: height }: RowPlace) => y + height / 2;
+const middle = ({ y, h: height }: PlacedNetRow) => y + height / 2;
 
-function railPath(rail: Rail, x: number) {
+function railPath(rail: NetRail, x: number) {
   const [a, b] = [middle(rail.from), middle(rail.to)];
   if (!rail.lane) return `M${x} ${a}V${b}`;
   const lane = laneX(rail, x);
@@ -87,11 +87,11 @@ function railPath(rail: Rail, x: number) {
   return `M${x} ${a}C${x - 6} ${a} ${lane} ${a + 2 * down} ${lane} ${a + r * down}V${b - r * down}C${lane} ${b - 2 * down} ${x - 6} ${b} ${x} ${b}`;
 }
 
-function laneX({ lane }: Rail, x: number) {
+function laneX({ lane }: NetRail, x: number) {
   return Math.max(8, x - 2 - 12 * lane);
 }
 
-function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Rail): VNode[] {
+function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: NetRail): VNode[] {
   const x = layout.columns.rail;
   const d = railPath(rail, x);
   const { key, from, to, cut } = rail;
@@ -113,7 +113,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ra
     ];
   }
   const state = rail.isReturned ? "returned" : rail.hasRun && !isBackward ? "ran" : "";
-  const title = rail.isResidual ? say("net_residual", { from: nameOf(from), to: nameOf(to) }) : "";
+  const title = rail.isResidual ? say("net_residual", { from: netRowName(from), to: netRowName(to) }) : "";
   const marks = [
     h(
       "path",
@@ -126,7 +126,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ra
   return marks;
 }
 
-function arrowMark({ key, from, to }: Rail, x: number, state: string) {
+function arrowMark({ key, from, to }: NetRail, x: number, state: string) {
   const y = (middle(from) + middle(to)) / 2;
   const up = state === "returned" ? -1 : 1;
   return h("path", {
@@ -137,7 +137,7 @@ function arrowMark({ key, from, to }: Rail, x: number, state: string) {
 }
 
 /** In the room above the row, or its frame, that a cut leads to. */
-function cutHeight({ rows }: NetLayout, { from, to }: Rail) {
+function cutHeight({ rows }: NetLayout, { from, to }: NetRail) {
   const outer = to.within.find((place) => !from.within.includes(place));
   const head = rows.find((row) => row.kind === "head" && row.places[0] === outer) ?? to;
   return head.y - 18;
@@ -155,7 +155,7 @@ function cutText(line: string, reason: string) {
 }
 
 /** The names of a row, as it shows them. */
-export function nameOf({ kind, places }: Pick<RowPlace, "kind" | "places">): string {
+export function netRowName({ kind, places }: Pick<PlacedNetRow, "kind" | "places">): string {
   const [first, last] = [places[0], places[places.length - 1]];
   if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
   if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
@@ -170,7 +170,7 @@ function withoutCommon(one: string, other: string) {
   return others.slice(Math.max(0, at)).join(".");
 }
 
-function classText({ kind, places, states }: RowPlace, say: Say): string {
+function classText({ kind, places, states }: PlacedNetRow, say: Say): string {
   const [place] = places;
   const count =
     states[0].calls.length > 1 && places[0].inner.length && kind === "place"
@@ -210,7 +210,7 @@ interface RowTotals {
 }
 
 /** Of all the places of a row together. */
-export function totalsOf({ states }: Pick<RowPlace, "states">): RowTotals {
+export function netRowTotals({ states }: Pick<PlacedNetRow, "states">): RowTotals {
   const sum = (of: "nodes" | "visited" | "kept" | "holds") => states.reduce((total, state) => total + state[of], 0);
   const withNodes = states.filter(({ nodes }) => nodes);
   return {
@@ -225,13 +225,13 @@ export function totalsOf({ states }: Pick<RowPlace, "states">): RowTotals {
   };
 }
 
-function gradientNormOf({ kind, states }: RowPlace): number | null {
+function gradientNormOf({ kind, states }: PlacedNetRow): number | null {
   return kind === "head" ? null : (states.at(-1)?.norm ?? null);
 }
 
-function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
+function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
   const { layout, isBackward } = scene;
-  const totals = totalsOf(row);
+  const totals = netRowTotals(row);
   const { columns, width } = layout;
   const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const state = totals.visited
@@ -258,10 +258,10 @@ function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
   );
 }
 
-function headContent(scene: NetScene, row: RowPlace) {
+function headContent(scene: NetScene, row: PlacedNetRow) {
   const { layout, say } = scene;
   const x = layout.columns.name + row.depth * INDENT;
-  const name = nameOf(row);
+  const name = netRowName(row);
   const y = row.h / 2 + 4.5;
   return [
     h("path", { class: "net-fold", d: `M${x - 4} ${row.h / 2 - 3}h8l-4 6z` }),
@@ -270,14 +270,14 @@ function headContent(scene: NetScene, row: RowPlace) {
   ];
 }
 
-function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: number) {
+function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, largest: number) {
   const { layout, say } = scene;
   const { columns } = layout;
   const y = row.h / 2;
   const x = columns.name + row.depth * INDENT;
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const nameRoom = columns.box - x - (columns.shape === null ? 14 : 130);
-  const name = fitText(nameOf(row), nameRoom, 13);
+  const name = fitText(netRowName(row), nameRoom, 13);
   const isLine =
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
@@ -299,7 +299,7 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
-function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
+function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
   if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
   const room = layout.columns.box - 8 - x;
@@ -317,7 +317,7 @@ function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
       chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
     return chips.marks;
   }
-  const { nodes } = totalsOf(row);
+  const { nodes } = netRowTotals(row);
   if (row.kind === "lines") {
     const code = codeText(lines[place.line - 1] ?? "");
     return [h("text", { class: "net-code", x, y: y + 4 }, fitText(code, room, 12))];
@@ -350,7 +350,7 @@ function fitText(text: string, room: number, size: number) {
   return low > 2 ? `${characters.slice(0, low).join("").trimEnd()}…` : "";
 }
 
-function dotMark(row: RowPlace, totals: RowTotals, x: number) {
+function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
   const y = row.h / 2;
   const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
   if (row.isNow)
@@ -375,7 +375,7 @@ function plusMark(x: number, y: number) {
   return h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` });
 }
 
-function shapeMark({ states }: RowPlace, x: number, room: number, y: number) {
+function shapeMark({ states }: PlacedNetRow, x: number, room: number, y: number) {
   const state = states.at(-1);
   if (!state?.output || !state.hasBegun) return null;
   const [input, output] = [states[0].input ? shapeText(states[0].input) : "", shapeText(state.output)];
@@ -388,7 +388,12 @@ function shapeMark({ states }: RowPlace, x: number, room: number, y: number) {
   );
 }
 
-function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals: RowTotals, largest: number): VNode[] {
+function normMarks(
+  { layout, say, isBackward }: NetScene,
+  row: PlacedNetRow,
+  totals: RowTotals,
+  largest: number,
+): VNode[] {
   const x = layout.columns.norm;
   const y = row.h / 2;
   const norm = gradientNormOf(row);
@@ -415,7 +420,7 @@ function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals:
   ];
 }
 
-function keptMarks({ h: height }: RowPlace, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
+function keptMarks({ h: height }: PlacedNetRow, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
   if (!kept) return [];
   const y = height / 2;
   return [

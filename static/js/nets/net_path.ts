@@ -3,10 +3,10 @@
 import { element } from "../browser/elements.ts";
 import { operationWord } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { Place } from "./net_places.ts";
+import type { NetPlace } from "./net_places.ts";
 
 /** The names of the places around step `i`, or, where there are none, the line that runs. */
-export function pathElements(facts: NetFacts, i: number, path: Place[]): (string | HTMLElement)[] {
+export function pathElements(facts: NetFacts, i: number, path: NetPlace[]): (string | HTMLElement)[] {
   const { trace, index } = facts.opened;
   const node = trace.steps[i].visit?.node;
   const known = index.nodes.get(node ?? "");

@@ -5,13 +5,13 @@
 
 import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
-import { unitsOfRun, type Cut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
+import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 /** Where the program calls a module or a function, or runs operations itself. */
-export interface Place {
+export interface NetPlace {
   /** its name among all */
   key: string;
   kind: UnitKind;
@@ -21,8 +21,8 @@ export interface Place {
   path: string | null;
   type: string;
   line: number;
-  parent: Place | null;
-  inner: Place[];
+  parent: NetPlace | null;
+  inner: NetPlace[];
   /** its runs, in order */
   units: Unit[];
   /** it stands for itself nowhere: what it calls stands in its place */
@@ -45,19 +45,19 @@ export interface EdgeRun {
   /** the step that made it */
   step: number;
   /** where what flows this way left its history behind */
-  cut: Cut | null;
+  cut: GradientCut | null;
 }
 
 export interface NetEdge {
-  from: Place;
-  to: Place;
+  from: NetPlace;
+  to: NetPlace;
   /** by stretch of the run */
   runs: Map<number, EdgeRun[]>;
 }
 
 export interface Net extends UnitsOfRun, Rounds {
-  top: Place[];
-  placeOfUnit: Map<Unit, Place>;
+  top: NetPlace[];
+  placeOfUnit: Map<Unit, NetPlace>;
   /** between places without inner ones */
   edges: NetEdge[];
   /** by node of a leaf, the nodes that read it */
@@ -80,8 +80,8 @@ class NetBuilder {
   run: UnitsOfRun;
   rounds: Rounds;
   lines: string[];
-  placeOfUnit = new Map<Unit, Place>();
-  byKey = new Map<string, Place>();
+  placeOfUnit = new Map<Unit, NetPlace>();
+  byKey = new Map<string, NetPlace>();
   /** functions that train, or call what does */
   trainers = new Set<Unit>();
   backwardStatements = new Set<number>();
@@ -161,7 +161,7 @@ class NetBuilder {
     for (const loop of this.rounds.loopOfStretch) if (loop !== null) this.layerLoops.delete(loop);
   }
 
-  addRun(place: Place, unit: Unit) {
+  addRun(place: NetPlace, unit: Unit) {
     place.units.push(unit);
     this.placeOfUnit.set(unit, place);
     let at = 0;
@@ -221,11 +221,11 @@ class NetBuilder {
     return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
   }
 
-  place(key: string, kind: UnitKind, unit: Unit, parent: Place | null): Place {
+  place(key: string, kind: UnitKind, unit: Unit, parent: NetPlace | null): NetPlace {
     const isAgain = unit.stmt !== null && this.backwardStatements.has(unit.stmt) && kind !== "line";
     const { type, line } = unit;
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
-    const inner: Place[] = [];
+    const inner: NetPlace[] = [];
     const name = this.nameOf(unit, path, parent);
     const isLoop = kind === "line" && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
     return {
@@ -245,7 +245,7 @@ class NetBuilder {
     };
   }
 
-  nameOf(unit: Unit, path: string | null, parent: Place | null): string {
+  nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
     if (unit.kind === "function") return `${unit.name}()`;
     if (unit.kind === "line")
       return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
@@ -258,7 +258,7 @@ class NetBuilder {
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */
-  markPrefixes(places: Place[]) {
+  markPrefixes(places: NetPlace[]) {
     for (const place of places) {
       this.markPrefixes(place.inner);
       place.isTwice = place.path !== null && places.some((other) => other !== place && other.path === place.path);
@@ -330,7 +330,7 @@ class EarlierRuns {
     const key = `${site}|${this.rounds.stretchOfStep[unit.begins]}|${unit.iter.join()}`;
     const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: unit.begins };
     this.runs.set(key, known);
-    const nodes = nodesOf(unit);
+    const nodes = nodesOfUnit(unit);
     const read = new Set<Unit>();
     const seen = new Set<string>();
     const pending = known.maker.size ? [...nodes] : [];
@@ -354,8 +354,8 @@ class EarlierRuns {
 }
 
 /** The nodes of a unit and of what it called. */
-export function nodesOf(unit: Unit): string[] {
-  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOf)] : [...unit.nodes];
+export function nodesOfUnit(unit: Unit): string[] {
+  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfUnit)] : [...unit.nodes];
 }
 
 const LOOPS = new Set(["For", "AsyncFor", "While"]);

@@ -4,14 +4,14 @@
 
 import { loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { Place } from "./net_places.ts";
+import type { NetPlace } from "./net_places.ts";
 import type { Unit } from "./net_calls.ts";
 
 interface Repetition {
   /** its name among all */
   key: string;
   /** of what is repeated, the first */
-  place: Place;
+  place: NetPlace;
   /** how often */
   count: number;
 }
@@ -48,7 +48,7 @@ class NetRepetitions {
     }
   }
 
-  keyIn(unit: Unit, place: Place) {
+  keyIn(unit: Unit, place: NetPlace) {
     return `${this.facts.net.stretchOfStep[unit.begins]} ${place.key}`;
   }
 

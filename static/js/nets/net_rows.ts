@@ -5,7 +5,7 @@
 
 import { changesShapeOnly } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { Place } from "./net_places.ts";
+import type { NetPlace } from "./net_places.ts";
 
 /**
  * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes
@@ -13,14 +13,14 @@ import type { Place } from "./net_places.ts";
  */
 type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
 
-export interface Row {
+export interface NetRow {
   key: string;
   kind: RowKind;
   /** the first of them, in order */
-  places: Place[];
+  places: NetPlace[];
   depth: number;
   /** the keys of the frames that it is in */
-  within: Place[];
+  within: NetPlace[];
 }
 
 export const HEAD_HEIGHT = 24;
@@ -51,9 +51,9 @@ interface RowRoom {
 }
 
 /** The rows of a net at a step. `room` is in pixels. */
-export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): Row[] {
+export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): NetRow[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
-  const path = pathAt(facts, i);
+  const path = placesAroundStep(facts, i);
   const open = placesToOpen(facts, path, size, choices);
   const rows = rowsOf(facts, facts.net.top, open).filter(
     ({ places: [place] }) => !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
@@ -70,22 +70,22 @@ export function netRows(facts: NetFacts, i: number, room: number, choices: Opene
 }
 
 /** The rows of a net for a whole run: the same at every step, opened by the reader alone and where there is room. */
-export function rowsOfRun(facts: NetFacts, size: RowRoom, choices: OpenedRows): Row[] {
+export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows): NetRow[] {
   const open = placesToOpen(facts, new Set(), size, choices);
   return foldRows(rowsOf(facts, facts.net.top, open), new Set(), size, choices);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */
-export function pathOfStep(facts: NetFacts, i: number): Place[] {
-  const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
+export function pathOfStep(facts: NetFacts, i: number): NetPlace[] {
+  const path = [...placesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedPlaces(facts, i);
   return touched.length === 1 ? [...path, touched[0]] : path;
 }
 
 /** The places around what a step touched, and around the code that it runs. */
-export function pathAt(facts: NetFacts, i: number): Set<Place> {
-  const path = new Set<Place>();
-  const add = (place: Place | null | undefined) => {
+export function placesAroundStep(facts: NetFacts, i: number): Set<NetPlace> {
+  const path = new Set<NetPlace>();
+  const add = (place: NetPlace | null | undefined) => {
     for (let outer = place; outer; outer = outer.parent) path.add(outer);
   };
   const touched = touchedPlaces(facts, i);
@@ -95,7 +95,7 @@ export function pathAt(facts: NetFacts, i: number): Set<Place> {
 }
 
 /** The places that a step is about, without those around them; where they are many, what they are in, closed. */
-function touchedPlaces(facts: NetFacts, i: number): Place[] {
+function touchedPlaces(facts: NetFacts, i: number): NetPlace[] {
   const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
   let touched = new Set(places.filter((place) => !place.inner.length));
   while (touched.size > MAX_TOUCHED) {
@@ -108,31 +108,31 @@ function touchedPlaces(facts: NetFacts, i: number): Place[] {
 }
 
 /** The nearest place around one that has a row of its own. */
-function closableAround({ parent }: Place): Place | null {
+function closableAround({ parent }: NetPlace): NetPlace | null {
   let outer = parent;
   while (outer?.isBare) outer = outer.parent;
   return outer;
 }
 
-function levelOf(place: Place) {
+function levelOf(place: NetPlace) {
   let level = 0;
   for (let outer = place.parent; outer; outer = outer.parent) level += 1;
   return level;
 }
 
 /** The place whose code a step runs. */
-function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
+function placeOfStep({ net, opened }: NetFacts, i: number): NetPlace | null {
   let unit = net.unitOfFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
   while (unit && !net.placeOfUnit.has(unit)) unit = unit.parent;
   const place = unit && net.placeOfUnit.get(unit);
   return place?.key ? place : null;
 }
 
-function placesToOpen(facts: NetFacts, path: Set<Place>, size: RowRoom, choices: OpenedRows): Set<Place> {
-  const open = new Set<Place>();
-  const opens = (place: Place) =>
+function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choices: OpenedRows): Set<NetPlace> {
+  const open = new Set<NetPlace>();
+  const opens = (place: NetPlace) =>
     place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
-  const collect = (places: Place[]) => {
+  const collect = (places: NetPlace[]) => {
     for (const place of places)
       if (opens(place)) {
         open.add(place);
@@ -140,13 +140,13 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, size: RowRoom, choices:
       }
   };
   collect(facts.net.top);
-  const cost = (rows: Row[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? size.head : size.row), 0);
+  const cost = (rows: NetRow[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? size.head : size.row), 0);
   const rows = rowsOf(facts, facts.net.top, open);
   let [height, count] = [cost(rows), rows.length];
   const closed = rows.flatMap(({ kind, places }) => (kind === "place" && places[0].inner.length ? [places[0]] : []));
   let level = nearestFirst(closed, rows, path);
   for (let isFull = false; level.length && !isFull; ) {
-    const next: Place[] = [];
+    const next: NetPlace[] = [];
     for (const place of level) {
       if (choices.get(place.key) === false) continue;
       const inside = rowsOf(facts, place.inner, withBare(place.inner));
@@ -165,7 +165,7 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, size: RowRoom, choices:
 }
 
 /** The outermost first, of one level those near to what is open around the step. */
-function nearestFirst(places: Place[], rows: Row[], path: ReadonlySet<Place>): Place[] {
+function nearestFirst(places: NetPlace[], rows: NetRow[], path: ReadonlySet<NetPlace>): NetPlace[] {
   const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
   const rank = new Map(
     places.map((place) => {
@@ -173,18 +173,18 @@ function nearestFirst(places: Place[], rows: Row[], path: ReadonlySet<Place>): P
       return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
     }),
   );
-  const rankOf = (place: Place) => rank.get(place) ?? [0, 0];
+  const rankOf = (place: NetPlace) => rank.get(place) ?? [0, 0];
   return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
 }
 
 /** Those that stand for themselves nowhere, with those within them. */
-function withBare(places: Place[]): Set<Place> {
+function withBare(places: NetPlace[]): Set<NetPlace> {
   const bare = places.filter(({ isBare }) => isBare);
   return new Set(bare.flatMap((place) => [place, ...withBare(place.inner)]));
 }
 
-function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, within: Place[] = []): Row[] {
-  const rows: Row[] = [];
+function rowsOf(facts: NetFacts, places: NetPlace[], open: ReadonlySet<NetPlace>, within: NetPlace[] = []): NetRow[] {
+  const rows: NetRow[] = [];
   for (const place of places) {
     const [key, depth] = [place.key, within.length];
     if (place.isBare && open.has(place)) rows.push(...rowsOf(facts, place.inner, open, within));
@@ -207,7 +207,7 @@ function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, with
   return rows;
 }
 
-function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
+function isShapeLine({ net, opened }: NetFacts, { kind, units }: NetPlace) {
   const nodes = kind === "line" ? units[0].nodes : [];
   return (
     nodes.length > 0 &&
@@ -217,8 +217,8 @@ function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
-function foldRows(rows: Row[], kept: ReadonlySet<Place>, size: RowRoom, choices: OpenedRows): Row[] {
-  const isFixed = (row: Row) =>
+function foldRows(rows: NetRow[], kept: ReadonlySet<NetPlace>, size: RowRoom, choices: OpenedRows): NetRow[] {
+  const isFixed = (row: NetRow) =>
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
     if (doFit(rows, size, choices)) return rows;
@@ -229,14 +229,14 @@ function foldRows(rows: Row[], kept: ReadonlySet<Place>, size: RowRoom, choices:
   }
 }
 
-function doFit(rows: Row[], { room, head, least, most }: RowRoom, choices: OpenedRows) {
+function doFit(rows: NetRow[], { room, head, least, most }: RowRoom, choices: OpenedRows) {
   const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
   const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
   return height <= room && rows.length - pinned <= most;
 }
 
 /** The middle of a run: as many rows as make room for the others. */
-function shorten(run: { from: number; to: number }, rows: Row[], { room, head, least }: RowRoom) {
+function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head, least }: RowRoom) {
   const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
   const count = Math.min(run.to - run.from, Math.max(2, Math.ceil((height - room) / least) + 1));
   run.from += Math.floor((run.to - run.from - count) / 2);
@@ -244,7 +244,7 @@ function shorten(run: { from: number; to: number }, rows: Row[], { room, head, l
 }
 
 /** The run that is folded next; of one class only its middle at first. */
-function runToFold(rows: Row[], isFixed: (row: Row) => boolean): { from: number; to: number } | null {
+function runToFold(rows: NetRow[], isFixed: (row: NetRow) => boolean): { from: number; to: number } | null {
   let best: { from: number; to: number; depth: number; count: number } | null = null;
   for (let from = 0; from < rows.length; ) {
     const first = rows[from];
@@ -261,7 +261,7 @@ function runToFold(rows: Row[], isFixed: (row: Row) => boolean): { from: number;
 }
 
 /** The longest run of modules of one class between two rows. */
-function longestRepetition(rows: Row[], from: number, to: number) {
+function longestRepetition(rows: NetRow[], from: number, to: number) {
   let best = { from, to: from };
   for (let start = from; start < to; ) {
     let end = start + 1;
@@ -272,7 +272,7 @@ function longestRepetition(rows: Row[], from: number, to: number) {
   return best;
 }
 
-function isSameClass(a: Row, b: Row) {
+function isSameClass(a: NetRow, b: NetRow) {
   const [first, other] = [a.places[0], b.places[0]];
   return (
     a.kind === "place" &&
@@ -283,7 +283,7 @@ function isSameClass(a: Row, b: Row) {
   );
 }
 
-function foldedRow(rows: Row[]): Row {
+function foldedRow(rows: NetRow[]): NetRow {
   const [first] = rows;
   const isRepetition = rows.every((row) => isSameClass(first, row) || row.kind === "repeat");
   const places = rows.flatMap((row) => row.places);
@@ -294,6 +294,6 @@ function foldedRow(rows: Row[]): Row {
 const MAX_UNFOLDED = 60;
 
 /** The keys under which the rows of a fold are opened. */
-export function choicesToUnfold(row: Row): string[] {
+export function keysToUnfoldRow(row: NetRow): string[] {
   return row.places.slice(0, MAX_UNFOLDED).map(({ key }) => `rows ${key}`);
 }

@@ -13,7 +13,7 @@ import { gradNorm, type NetFacts } from "./net_state.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { operationWord } from "./net_words.ts";
 import { unqualifiedDtype } from "../trace/reads.ts";
-import type { Place } from "./net_places.ts";
+import type { NetPlace } from "./net_places.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
@@ -30,7 +30,7 @@ interface ParameterFact {
 }
 
 /** The place that the step is about; null: none. */
-export function sideElements(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
+export function netSideElements(facts: NetFacts, i: number, place: NetPlace | null, say: Say): Element[] {
   const { visit } = facts.opened.trace.steps[i];
   const node = visit?.node ?? null;
   const parts = node && !visit?.accumulates ? visitParts(facts, i, node, say) : madeParts(facts, i, place, say);
@@ -127,7 +127,7 @@ function list(rows: string[][], onRow?: (row: HTMLElement, k: number) => void) {
 }
 
 /** What the step made for backward; nothing where it made nothing. */
-function madeParts(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
+function madeParts(facts: NetFacts, i: number, place: NetPlace | null, say: Say): Element[] {
   const { trace, index } = facts.opened;
   const made = facts
     .touchedAt(i)
@@ -182,7 +182,7 @@ function totalParts(facts: NetFacts, i: number, say: Say): Element[] {
   return parts;
 }
 
-function moduleAround(place: Place | null, { net }: NetFacts): string | null {
+function moduleAround(place: NetPlace | null, { net }: NetFacts): string | null {
   for (let outer = place; outer; outer = outer.parent) {
     const uid = outer.kind === "module" ? outer.units[0].uid : null;
     if (uid && net.top.length) return uid;
@@ -191,7 +191,7 @@ function moduleAround(place: Place | null, { net }: NetFacts): string | null {
 }
 
 /** The parameters of the innermost module around a place that has any. */
-function parameterParts(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
+function parameterParts(facts: NetFacts, i: number, place: NetPlace | null, say: Say): Element[] {
   for (let outer = place; outer; outer = outer.parent) {
     if (outer.kind !== "module" || !outer.units[0].uid) continue;
     const parameters = [...parametersOf(facts, i, outer.units[0].uid, "").values()];

@@ -4,7 +4,7 @@
  */
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
-import { nodesOf, type Net, type Place } from "./net_places.ts";
+import { nodesOfUnit, type Net, type NetPlace } from "./net_places.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -61,7 +61,7 @@ export class NetFacts {
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
   keptByNode = new Map<string, KeptTensor[]>();
-  unitsByStretch = new Map<Place, Map<number, Unit[]>>();
+  unitsByStretch = new Map<NetPlace, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */
   arrivals = new Map<string, { step: number; backward: string }[]>();
@@ -124,13 +124,13 @@ export class NetFacts {
   nodes(unit: Unit) {
     let nodes = this.nodesOfUnit.get(unit);
     if (!nodes) {
-      nodes = nodesOf(unit);
+      nodes = nodesOfUnit(unit);
       this.nodesOfUnit.set(unit, nodes);
     }
     return nodes;
   }
 
-  units(place: Place): Map<number, Unit[]> {
+  units(place: NetPlace): Map<number, Unit[]> {
     let units = this.unitsByStretch.get(place);
     if (!units) {
       units = new Map<number, Unit[]>();
@@ -144,7 +144,7 @@ export class NetFacts {
    * The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of
    * its loop.
    */
-  stretchAt(place: Place, i: number): number {
+  stretchAt(place: NetPlace, i: number): number {
     const units = this.units(place);
     const own = this.net.stretchOfStep[i];
     if (units.has(own)) return own;
@@ -155,7 +155,7 @@ export class NetFacts {
   }
 
   /** Whether the runs that are shown of a place at a step lie in the future, or in another round. */
-  isWaiting(place: Place, i: number) {
+  isWaiting(place: NetPlace, i: number) {
     const [stretch, own] = [this.stretchAt(place, i), this.net.stretchOfStep[i]];
     const loop = this.net.loopOfStretch[own];
     return stretch > own || (stretch < own && loop !== null && this.net.loopOfStretch[stretch] === loop);
@@ -233,7 +233,7 @@ export class NetFacts {
     return false;
   }
 
-  stateAt(place: Place, i: number): PlaceState {
+  stateAt(place: NetPlace, i: number): PlaceState {
     const stretch = this.stretchAt(place, i);
     const isWaiting = this.isWaiting(place, i);
     const now = new Set(this.touchedAt(i));

@@ -3,10 +3,10 @@
  * does there.
  */
 
-import { pathAt, type Row } from "./net_rows.ts";
+import { placesAroundStep, type NetRow } from "./net_rows.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { Place } from "./net_places.ts";
+import type { NetPlace } from "./net_places.ts";
 
 /**
  * A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that
@@ -16,7 +16,7 @@ type Stop = string | number | null;
 
 export class NetStepping {
   facts: NetFacts;
-  rowOf = new Map<Place, Row>();
+  rowOf = new Map<NetPlace, NetRow>();
   /** rows that only add: they are passed together with the row before or after them */
   passed: ReadonlySet<string>;
   repetitions;
@@ -24,11 +24,11 @@ export class NetStepping {
   entered: ReadonlySet<string> = new Set();
 
   /** `rows` are those that are shown, `passed` the keys of rows that are no stop of their own. */
-  constructor(facts: NetFacts, rows: Row[], passed: ReadonlySet<string>) {
+  constructor(facts: NetFacts, rows: NetRow[], passed: ReadonlySet<string>) {
     this.facts = facts;
     this.passed = passed;
     this.repetitions = repetitionsOf(facts);
-    const add = (place: Place, row: Row) => {
+    const add = (place: NetPlace, row: NetRow) => {
       this.rowOf.set(place, row);
       if (row.kind !== "head") for (const inner of place.inner) add(inner, row);
     };
@@ -49,7 +49,7 @@ export class NetStepping {
     const repetition = this.repetitions.at(step).find(({ key }) => !this.entered.has(key));
     if (repetition && rows.length) return `repetition ${repetition.key}`;
     if (rows.length) return rows[rows.length - 1];
-    return pathAt(this.facts, step).size ? null : step;
+    return placesAroundStep(this.facts, step).size ? null : step;
   }
 
   isPassed(stop: Stop) {

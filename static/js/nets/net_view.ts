@@ -7,16 +7,16 @@ import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
-import { layoutNet, type NetLayout, type RowPlace } from "./net_layout.ts";
-import { choicesToUnfold } from "./net_rows.ts";
-import { nameOf, netHeadMarks, netMarks, totalsOf } from "./net_marks.ts";
+import { layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
+import { keysToUnfoldRow } from "./net_rows.ts";
+import { netRowName, netHeadMarks, netMarks, netRowTotals } from "./net_marks.ts";
 import { netOf } from "./net_places.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
-import { sideElements } from "./net_side.ts";
+import { netSideElements } from "./net_side.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface NetView {
@@ -58,7 +58,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines }));
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
-    parts.side.replaceChildren(...sideElements(facts, i, layout.path.at(-1) ?? null, say));
+    parts.side.replaceChildren(...netSideElements(facts, i, layout.path.at(-1) ?? null, say));
     writeSentenceAndPath(facts);
   }
 
@@ -94,9 +94,9 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     return say(left ? "net_said_done_left" : "net_said_done", { reached, left });
   }
 
-  function rowSentence(row: RowPlace) {
-    const totals = totalsOf(row);
-    const name = nameOf(row);
+  function rowSentence(row: PlacedNetRow) {
+    const totals = netRowTotals(row);
+    const name = netRowName(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
     if (totals.visited) {
@@ -151,7 +151,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const isFold = row.kind === "fold" || row.kind === "repeat";
     if (!isFold && !row.places[0].inner.length) return goToRow(row);
     choices = new Map(choices);
-    if (isFold) for (const key of choicesToUnfold(row)) choices.set(key, true);
+    if (isFold) for (const key of keysToUnfoldRow(row)) choices.set(key, true);
     else choices.set(row.key, row.kind !== "head");
     redraw();
     focusRow(isFold ? row.places[0].key : row.key);
@@ -164,7 +164,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   }
 
   /** To the step at which a row ran: in backward where that is what the reader looks at. */
-  function goToRow(row: RowPlace) {
+  function goToRow(row: PlacedNetRow) {
     if (!shown) return false;
     const facts = factsOf(shown.opened);
     const call = row.states.at(-1)?.calls[row.states.at(-1)?.shown ?? 0];

@@ -16,7 +16,7 @@ import {
 import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
 import { wasTraceMadeWith, normalizeSettings, areSettingsEqual, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
-import { landingStep, stepBeforeLine, stepWhereItPasses } from "../trace/steps/landing.ts";
+import { landingStep, stepBeforeLine, stepOfFixedStatement } from "../trace/steps/landing.ts";
 import * as skippedIterations from "../trace/steps/skipped_iterations.ts";
 import * as predictMode from "./predict_mode.ts";
 import { hasLargeNet } from "../trace/net_runs.ts";
@@ -122,7 +122,7 @@ const TRANSITION_BY_ACTION: {
   },
   elementsRequested(state, { storage, at }) {
     if (!doesTraceMatchText(state) || state.predict) return state;
-    const focus = skippedIterations.cellWindowFocus(storage, at, state.step);
+    const focus = skippedIterations.focusAroundElement(storage, at, state.step);
     return requestRun(state, "elements", { source: programTextForAddress(state), focus, at });
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
@@ -310,7 +310,7 @@ function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trac
     return state.requestedStep ?? pausedStep(state, trace);
   if (reason === "repair" && state.opened) {
     const before = state.opened.trace;
-    return stepWhereItPasses(before, trace, before.outcome.error?.step ?? state.step);
+    return stepOfFixedStatement(before, trace, before.outcome.error?.step ?? state.step);
   }
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
 }

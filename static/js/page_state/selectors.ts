@@ -15,7 +15,7 @@ export function doesTraceMatchText({ opened, text }: PageState) {
 }
 
 /** Whether a run would be asked for what is shown already. */
-export function isUpToDate(state: PageState) {
+export function isTraceUpToDate(state: PageState) {
   return state.opened === null || (doesTraceMatchText(state) && wasTraceMadeWith(state.settings, state.opened.trace));
 }
 
@@ -67,7 +67,7 @@ export function wasEditedByHand(state: PageState, before: PageState | null) {
 export function shownFocus(state: PageState): Focus | null {
   const { opened, linkedFocus, text } = state;
   if (!opened) return linkedFocus?.source === text ? linkedFocus.focus : null;
-  return isUpToDate(state) ? requestedFocus(opened.trace.focus) : null;
+  return isTraceUpToDate(state) ? requestedFocus(opened.trace.focus) : null;
 }
 
 /** Whether the permalink says all of the program, its settings and its focus. */

@@ -6,7 +6,7 @@
 import { bytesText } from "../trace/format.ts";
 import { h, patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { countText, shapeText } from "./parameter_texts.ts";
-import { itemsIn, openAtFirst, type NameNode } from "./name_tree.ts";
+import { itemsUnderNode, initiallyOpenPaths, type NameNode } from "./name_tree.ts";
 import { createSortedTable } from "./sorted_table.ts";
 import { moduleTable, type ModuleRow, type ModuleTotals } from "../nets/module_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -32,7 +32,7 @@ export function moduleTreeOf(opened: OpenTrace): ModuleTree {
     const { rows, totals } = moduleTable(opened);
     const nodes = nestedByDepth(rows);
     const largest = Math.max(1, ...rows.map(({ kept }) => kept));
-    tree = { rows, totals, nodes, opened: openAtFirst(nodes, MAX_ROWS_AT_FIRST), largest };
+    tree = { rows, totals, nodes, opened: initiallyOpenPaths(nodes, MAX_ROWS_AT_FIRST), largest };
     treeByTrace.set(opened, tree);
   }
   return tree;
@@ -103,7 +103,7 @@ export function createModuleSide(say: Say, onChange: () => void) {
 }
 
 function keyOf(node: NameNode<ModuleRow>, column: string): number | string | null {
-  const row = node.item ?? itemsIn(node)[0];
+  const row = node.item ?? itemsUnderNode(node)[0];
   if (column === "path") return row.path;
   if (column === "out") return row.outputs.map(shapeText).join() || null;
   if (column === "numbers") return row.parameters === null ? null : -row.parameters;

@@ -62,16 +62,16 @@ function withDepths<T>(nodes: NameNode<T>[], depth: number): NameNode<T>[] {
 }
 
 /** The things in a node, in order. */
-export function itemsIn<T>(node: NameNode<T>): T[] {
+export function itemsUnderNode<T>(node: NameNode<T>): T[] {
   const own = node.item === null ? [] : [node.item];
-  return [...own, ...node.children.flatMap(itemsIn)];
+  return [...own, ...node.children.flatMap(itemsUnderNode)];
 }
 
 /**
  * The paths of the nodes that are open at first: level by level from outside, while no more rows than there is room
  * for. A node that stands alone is open in any case, as long as what it holds fits.
  */
-export function openAtFirst<T>(nodes: NameNode<T>[], maxRows: number): Set<string> {
+export function initiallyOpenPaths<T>(nodes: NameNode<T>[], maxRows: number): Set<string> {
   const open = new Set<string>();
   let level = nodes;
   let rows = nodes.length;

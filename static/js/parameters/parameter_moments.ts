@@ -25,7 +25,7 @@ import type { OpenTrace } from "../trace/state.ts";
 /**
  * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
  */
-export type Learns = ParameterFate | "not_made" | "not_yet";
+export type LearningState = ParameterFate | "not_made" | "not_yet";
 
 interface ParameterRound {
   /** at which the optimizer's step had run */
@@ -45,7 +45,7 @@ export interface ParameterMoment {
   uid: string;
   /** of the whole run */
   row: ParameterRow;
-  learns: Learns;
+  learns: LearningState;
   held_by: Holder[];
   /** null where an optimizer holds more than the trace lists: it may hold this one */
   is_held: boolean | null;
@@ -88,7 +88,7 @@ export function parameterMomentsOf(opened: OpenTrace): ParameterMoments {
 }
 
 /** From 0, the worst. */
-export function rankOfLearns(learns: Learns) {
+export function rankOfLearningState(learns: LearningState) {
   if (learns === "not_made") return 100;
   return learns === "not_yet" ? rankOfFate("unknown") + 0.5 : rankOfFate(learns);
 }
@@ -207,7 +207,7 @@ class ParameterMoments {
     uid: string,
     { fate }: ParameterRow,
     { step, updated, rounds }: { step: number; updated: number; rounds: number },
-  ): Learns {
+  ): LearningState {
     const { facts } = this.table;
     const isLast = step >= this.opened.count - 1;
     if (updated) return "updated";

@@ -4,7 +4,7 @@
  */
 
 import type { JointNorm } from "./round_norms.ts";
-import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, rankOfLearningState, type LearningState, type ParameterMoment } from "./parameter_moments.ts";
 
 export type ParameterColumn = "name" | "shape" | "numbers" | "held" | "learns" | "gradient" | "weight" | "moved";
 
@@ -13,7 +13,7 @@ export interface ParameterSummary {
   moments: ParameterMoment[];
   numbers: number;
   /** the worst, and how many have it */
-  learns: Learns;
+  learns: LearningState;
   learnsCount: number;
   held: string[];
   gradient: number | null;
@@ -45,7 +45,7 @@ export function summaryOf(
   moments: ParameterMoment[],
   holderText: (moment: ParameterMoment) => string,
 ): ParameterSummary {
-  const worst = moments.reduce((a, b) => (rankOfLearns(b.learns) < rankOfLearns(a.learns) ? b : a));
+  const worst = moments.reduce((a, b) => (rankOfLearningState(b.learns) < rankOfLearningState(a.learns) ? b : a));
   return {
     moments,
     numbers: moments.reduce((sum, { row }) => sum + row.numbers, 0),
@@ -134,7 +134,7 @@ export const SORT_VALUES: Record<ParameterColumn, (row: ParameterSummary, name: 
   shape: ({ moments, numbers }) => (moments.length === 1 ? moments[0].row.shape.length : numbers),
   numbers: ({ numbers }) => -numbers,
   held: ({ held }) => held.join(),
-  learns: ({ learns }) => rankOfLearns(learns),
+  learns: ({ learns }) => rankOfLearningState(learns),
   gradient: ({ gradient }) => (norm(gradient) === null ? null : -(gradient as number)),
   weight: ({ weight }) => (norm(weight) === null ? null : -weight),
   moved: ({ moved }) => (norm(moved) === null ? null : -(moved as number)),

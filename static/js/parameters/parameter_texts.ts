@@ -55,7 +55,7 @@ export function learnsReason({ learns, updated, ended }: ParameterSummary, say: 
 }
 
 /** The longest name that all names begin with, whole parts of it. */
-export function commonPart(names: string[]): string {
+export function commonModulePath(names: string[]): string {
   const lists = names.map((name) => name.split("."));
   const common: string[] = [];
   for (let k = 0; lists.length && k < lists[0].length - 1; k++) {
@@ -66,14 +66,14 @@ export function commonPart(names: string[]): string {
 }
 
 /** What the table amounts to: problems, each in a sentence of its own, else how far the training is. */
-export function headlines(moments: ParameterMoment[], say: Say): string[] {
+export function parameterHeadlines(moments: ParameterMoment[], say: Say): string[] {
   const withFate = (learns: string) => moments.filter((moment) => moment.learns === learns);
   const problems = (["never_learns", "never_moved"] as const).flatMap((learns) => {
     const found = withFate(learns);
     if (!found.length) return [];
     const names = found.map(({ row }) => row.name ?? "");
     const others = moments.filter((moment) => moment.learns !== learns).map(({ row }) => row.name ?? "");
-    const name = found.length === 1 ? names[0] : commonPart(names);
+    const name = found.length === 1 ? names[0] : commonModulePath(names);
     const isOwn = name !== "" && !others.some((other) => other === name || other.startsWith(`${name}.`));
     const rounds = Math.max(...found.map((moment) => moment.rounds.length));
     return [say(`say_${learns}${isOwn ? "" : "_several"}`, { name, rounds, n: found.length })];
@@ -123,7 +123,7 @@ export function gradientRange(moments: ParameterMoment[], say: Say): string | nu
 }
 
 /** What stands small below it. */
-export function facts(moments: ParameterMoment[], isWhole: boolean, say: Say): string {
+export function parameterCountsText(moments: ParameterMoment[], isWhole: boolean, say: Say): string {
   const sizeOf = (learns: string[]) =>
     moments.filter((moment) => learns.includes(moment.learns)).reduce((sum, { row }) => sum + row.numbers, 0);
   const numbers = moments.reduce((sum, { row }) => sum + row.numbers, 0);

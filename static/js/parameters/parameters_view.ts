@@ -10,15 +10,15 @@ import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { bytesText } from "../trace/format.ts";
 import { createGradientStops } from "./gradient_stops_list.ts";
 import { createModuleSide, MAX_ROWS_AT_FIRST, moduleTreeOf } from "./module_side.ts";
-import { itemsIn, nameTree, openAtFirst, type NameNode } from "./name_tree.ts";
+import { itemsUnderNode, nameTree, initiallyOpenPaths, type NameNode } from "./name_tree.ts";
 import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "./parameter_moments.ts";
 import { SORT_VALUES, summaryOf, type ParameterColumn, type ParameterSummary } from "./parameter_rows.ts";
 import {
-  commonPart,
+  commonModulePath,
   countText,
-  facts,
+  parameterCountsText,
   gradientRange,
-  headlines,
+  parameterHeadlines,
   holderText,
   learnsReason,
   learnsText,
@@ -136,7 +136,7 @@ export function createParametersView(
     let summary = summaries.get(node.path);
     if (!summary) {
       summary = summaryOf(
-        itemsIn(node).flatMap((uid) => momentByUid.get(uid) ?? []),
+        itemsUnderNode(node).flatMap((uid) => momentByUid.get(uid) ?? []),
         (moment) => holderText(moment, say),
       );
       summaries.set(node.path, summary);
@@ -234,7 +234,7 @@ export function createParametersView(
     const found = parameterMomentsOf(opened);
     const rows = [...found.rows];
     const allNames = rows.map(([, { name }]) => name ?? say("unnamed"));
-    const root = rows.some(([, { name }]) => name === null) ? "" : commonPart(allNames).split(".")[0];
+    const root = rows.some(([, { name }]) => name === null) ? "" : commonModulePath(allNames).split(".")[0];
     const things = rows.map(([item], k) => ({ name: root ? allNames[k].slice(root.length + 1) : allNames[k], item }));
     const names = new Map(
       rows.map(([uid, { also }], k) => {
@@ -251,9 +251,9 @@ export function createParametersView(
     }));
     const nodes = things.length <= MAX_ROWS_AT_FIRST ? flat : nameTree(things);
     const pathsOf = new Map<string, string[]>();
-    for (const node of allNodes(nodes)) for (const uid of itemsIn(node)) addToList(pathsOf, uid, node.path);
+    for (const node of allNodes(nodes)) for (const uid of itemsUnderNode(node)) addToList(pathsOf, uid, node.path);
     const roundCount = Math.max(0, ...rows.map(([uid]) => found.roundsOf(uid).length));
-    return { nodes, openedAtFirst: openAtFirst(nodes, MAX_ROWS_AT_FIRST), root, names, pathsOf, roundCount };
+    return { nodes, openedAtFirst: initiallyOpenPaths(nodes, MAX_ROWS_AT_FIRST), root, names, pathsOf, roundCount };
   }
 
   /**
@@ -280,12 +280,12 @@ export function createParametersView(
     const isTall = moments.length <= MAX_TALL_ROWS;
     heightOfSparks = isTall ? SPARK_HEIGHT.tall : SPARK_HEIGHT.low;
     sheet.classList.toggle("tall", isTall);
-    const texts = [...headlines(moments, say), gradientRange(moments, say) ?? []].flat();
+    const texts = [...parameterHeadlines(moments, say), gradientRange(moments, say) ?? []].flat();
     if (texts.join("\n") !== said) {
       said = texts.join("\n");
       sentences.replaceChildren(...texts.map(paragraph));
     }
-    small.textContent = moments.length ? `${facts(moments, isWhole, say)} · ${say("sub_sort")}` : "";
+    small.textContent = moments.length ? `${parameterCountsText(moments, isWhole, say)} · ${say("sub_sort")}` : "";
     const rounds = Math.max(0, ...moments.map((moment) => moment.rounds.length));
     const labels = {
       name: root ? say("name_of", { root }) : say("name"),

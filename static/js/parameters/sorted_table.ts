@@ -1,7 +1,7 @@
 /** A table whose headings sort it, whose parts open and close, and whose rows the arrow keys go through. */
 
 import { element } from "../browser/elements.ts";
-import { itemsIn, type NameNode } from "./name_tree.ts";
+import { itemsUnderNode, type NameNode } from "./name_tree.ts";
 
 export interface TableColumn {
   id: string;
@@ -157,7 +157,7 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
       const press = element("button", "opens", label);
       press.setAttribute("type", "button");
       press.setAttribute("aria-expanded", String(isOpen));
-      press.setAttribute("aria-label", options.openLabel(options.fullName(node), itemsIn(node).length));
+      press.setAttribute("aria-label", options.openLabel(options.fullName(node), itemsUnderNode(node).length));
       press.addEventListener("click", () => {
         chosen.set(node.path, !isOpen);
         options.onChange();

@@ -15,6 +15,6 @@ const LOOKS_OTHER =
 
 /** Whether a pasted text may be no program, or one that something is to be taken off first: it is worth asking at once.
  * What it is, the server says; a program would merely run. */
-export function isWorthAsking(pasted: string) {
+export function mayBeOtherText(pasted: string) {
   return pasted.length < 50_000 && LOOKS_OTHER.test(pasted);
 }

@@ -13,7 +13,7 @@ import { aboutProgram, programName } from "../page/program/program_name.ts";
 import {
   stepForAddress,
   isSavedProgram,
-  isUpToDate,
+  isTraceUpToDate,
   programTextForAddress,
   shownFocus,
 } from "../page_state/selectors.ts";
@@ -92,7 +92,7 @@ async function proposedTitle({ element, state }: PageHost) {
   const current = state();
   const { name, title } = programName(element, current, { source: current.text });
   if (name !== "program") return title;
-  const headline = current.opened && isUpToDate(current) ? await headlineOfRun(current.opened) : "";
+  const headline = current.opened && isTraceUpToDate(current) ? await headlineOfRun(current.opened) : "";
   return headline || mainClassOf(current.text) || title;
 }
 
@@ -159,7 +159,7 @@ function openSaved({ state }: PageHost, id: string) {
 function shownPermalink(host: PageHost) {
   const state = host.state();
   const { saved } = state.page;
-  if (!saved || !isSavedProgram(state) || !isUpToDate(state)) return null;
+  if (!saved || !isSavedProgram(state) || !isTraceUpToDate(state)) return null;
   const { step, view, predict } = state;
   const fragment = stepFragment(step) + viewFragment(view) + predictFragment(predict !== null);
   return { url: new URL(saved.url, location.href).href, title: saved.title, step, fragment };

@@ -2,7 +2,7 @@
 
 import { addToList } from "../trace/multimap.ts";
 import { closestTarget, targetOf, targetsWithin, type Target } from "../browser/targets.ts";
-import { keysOf } from "./relatives.ts";
+import { highlightKeysOfTarget } from "./relatives.ts";
 
 /** What can be pointed at. */
 export const HIGHLIGHTABLE = [
@@ -123,7 +123,7 @@ export function createHighlight(
 function elementsByKey(root: Element) {
   const byKey = new Map<string, Element[]>();
   for (const { element, target } of targetsWithin(root))
-    for (const key of keysOf(target)) addToList(byKey, key, element);
+    for (const key of highlightKeysOfTarget(target)) addToList(byKey, key, element);
   return byKey;
 }
 

@@ -25,13 +25,13 @@ const OWN_KEYS: Record<string, readonly string[]> = {
 };
 
 /** The keys of what stands for entities and a saved slot (`node:slot`) themselves, without what is related to them. */
-export function ownKeys(uids: string[], slot?: string): string[] {
+export function highlightKeysOfEntities(uids: string[], slot?: string): string[] {
   const keys = uids.flatMap((uid) => (OWN_KEYS[uid[0]] ?? []).map((name) => `${name}:${uid}`));
   return slot ? [...keys, `pin:${slot}`, `slot:${slot}`] : keys;
 }
 
 /** The keys of a drawn element. */
-export function keysOf(target: Target): string[] {
+export function highlightKeysOfTarget(target: Target): string[] {
   switch (target.kind) {
     case "handle":
     case "counter":
@@ -79,7 +79,7 @@ function cellKey(storage: string, index: number, dtype: string) {
 }
 
 /** The keys of everything that the thing pointed at belongs to, each once, in the order in which it is to light up. */
-export function relatedKeys(opened: OpenTrace, i: number, target: Target): string[] {
+export function relatedHighlightKeys(opened: OpenTrace, i: number, target: Target): string[] {
   const related = new RelatedKeys(opened, i);
   related.target(target);
   return [...related.keys];

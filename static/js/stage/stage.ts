@@ -20,13 +20,13 @@ import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
 import { stageOverlayMarks } from "../marks/overlay.ts";
 import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
-import { relatedKeys } from "./relatives.ts";
+import { relatedHighlightKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
 import { createHeadlineRoom } from "./headline_room.ts";
 import { createStageMotion } from "./stage_motion.ts";
 import { createStagePane } from "./stage_pane.ts";
-import { markOlder, type Older } from "./older.ts";
+import { markOutdated, type OutdatedParts } from "./outdated.ts";
 import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs, paneOfStep } from "./tabs.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
@@ -48,7 +48,7 @@ interface Stage {
   /** highlight what has one of these keys for a while, nothing where there are none */
   highlight: (keys: string[]) => void;
   /** mark what is of an earlier text */
-  markOlder: (older: Older | null) => void;
+  markOutdated: (older: OutdatedParts | null) => void;
   /** the folds that the reader opened or closed */
   toggled: () => ReadonlySet<string>;
 }
@@ -118,7 +118,7 @@ export function createStage(
   let selection: string | null = null;
   let told: (i: number) => string[] = () => [];
   let drawnTold = "";
-  let olderMarks: Older | null = null;
+  let olderMarks: OutdatedParts | null = null;
   let drawnScale = "";
   let drawnBands = "";
   const headlineRoom = headline ? createHeadlineRoom(headline) : null;
@@ -126,7 +126,7 @@ export function createStage(
   const motion = createStageMotion(document, panes, overlay);
   const highlight = createHighlight(
     row,
-    (target) => (shown ? relatedKeys(shown.opened, shown.i, target) : []),
+    (target) => (shown ? relatedHighlightKeys(shown.opened, shown.i, target) : []),
     callbacks.onSelect,
   );
 
@@ -181,7 +181,7 @@ export function createStage(
     // what is written anew is laid out anew
     if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null);
     drawnScale = scale;
-    markOlder(row, olderMarks);
+    markOutdated(row, olderMarks);
     highlight.drawn();
   }
 
@@ -335,8 +335,8 @@ export function createStage(
       drawLinks();
     },
     highlight: highlight.light,
-    markOlder(next) {
-      markOlder(row, next);
+    markOutdated(next) {
+      markOutdated(row, next);
       olderMarks = next;
     },
     showElements(uid, from) {

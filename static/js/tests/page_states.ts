@@ -1,7 +1,7 @@
 // The states of the page that its tests begin with, and the actions that lead on from them.
 
 import assert from "node:assert/strict";
-import { stepForAddress, doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
+import { stepForAddress, doesTraceMatchText, isTraceUpToDate } from "../page_state/selectors.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { storage } from "./entities.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -79,7 +79,7 @@ function invariants(state: PageState) {
   assert.ok(!pending || pending.id <= requests);
   assert.ok(ahead === null || pending !== null, "who waits has asked for something");
   assert.ok(!waiting || opened === null, "a program that waits to be run has no trace");
-  assert.ok(isUpToDate(state) || opened !== null);
+  assert.ok(isTraceUpToDate(state) || opened !== null);
   assert.ok(stepForAddress(state) === null || opened === null || doesTraceMatchText(state));
   assert.deepEqual(Object.keys(state).sort(), KEYS);
 }

@@ -28,7 +28,7 @@ const SAME_SHARE = 1e-5;
 const MAX_NAME = 32;
 
 /** Null for what is no real number. */
-export function numberOf(value: unknown): number | null {
+export function decodeRealNumber(value: unknown): number | null {
   if (typeof value === "number") return value;
   if (!value || typeof value !== "object" || !("$f" in value)) return null;
   return value.$f === "nan" ? Number.NaN : value.$f === "inf" ? Infinity : -Infinity;
@@ -49,7 +49,7 @@ export function roundSeries(trace: Trace, lossWord: string): RoundSeries[] {
     seriesOf(
       lossName(trace, stmt, root) ?? lossWord,
       values.flatMap((value, k) => {
-        const number = numberOf(value);
+        const number = decodeRealNumber(value);
         return number === null ? [] : [{ n: k * every, value: number }];
       }),
     ),

@@ -13,7 +13,7 @@ import {
 import { axisControls, listenToAxis } from "./axis_controls.ts";
 import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, roundFromText } from "./round_input.ts";
-import { roundNews, type RoundNews } from "./round_news.ts";
+import { notableRounds, type NotableRound } from "./notable_rounds.ts";
 import { roundPhases, type PhaseStretch } from "./phases.ts";
 import { roundSeries, type RoundSeries } from "./round_series.ts";
 import { setText } from "../browser/elements.ts";
@@ -45,7 +45,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   let list: RoundSeries[] = [];
   let series: RoundSeries | null = null;
   let phases: PhaseStretch[] = [];
-  let news: RoundNews[] = [];
+  let news: NotableRound[] = [];
   let findingSteps: number[] = [];
   /** what was wrong with what was typed */
   let complaint = "";
@@ -176,7 +176,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     const name = series?.name;
     list = roundSeries(shown, say("round_loss"));
     series = list.find((other) => other.name === name) ?? list[0] ?? null;
-    news = roundNews(shown, findingSteps);
+    news = notableRounds(shown, findingSteps);
     choices.replaceChildren(...list.map((other) => new Option(other.name, "", other === series, other === series)));
     choices.hidden = list.length < 2;
     const total = last() + 1;
@@ -229,7 +229,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     markFindings(causes: number[]) {
       findingSteps = causes;
       if (!trace) return;
-      news = roundNews(trace, findingSteps);
+      news = notableRounds(trace, findingSteps);
       draw();
     },
     show(shown: Trace, at: number) {

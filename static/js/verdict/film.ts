@@ -12,7 +12,15 @@ import { stepPicture } from "../marks/still.ts";
 import { svgFileText, type Picture } from "../marks/svg_document.ts";
 import { pictureStyles } from "../picture/styles.ts";
 import { shortLineName } from "../trace/program_files.ts";
-import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans, plainText, type TextSpan } from "./rich_text.ts";
+import {
+  clipSpans,
+  richTextMarks,
+  spansOfRichText,
+  spanWidth,
+  wrapSpans,
+  plainText,
+  type TextSpan,
+} from "./rich_text.ts";
 import { filmSteps, type FilmStep } from "./film_steps.ts";
 import { verdictCss, verdictSentences } from "./verdict_svg.ts";
 import { verdictPicture } from "./verdict_picture.ts";
@@ -187,7 +195,7 @@ function headMarks(step: FilmStep, sentence: string, tone: string): { height: nu
   const wordsTop = 14 + ground;
   const x = EDGE + numberWidth + 12;
   const wordsRoom = FRAME.width - EDGE - x - (step.link ? 34 : 0);
-  const words = clipSpans(wrapSpans(spansOf(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
+  const words = clipSpans(wrapSpans(spansOfRichText(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
   const nodes: VNode[] = [
     h("rect", {
       class: `verdict-ground ${tone}`,

@@ -3,7 +3,7 @@
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
 import { shortLineName } from "../trace/program_files.ts";
-import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
+import { clipSpans, richTextMarks, spansOfRichText, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
 import type { Verdict, VerdictLine } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -15,7 +15,7 @@ interface Box {
 }
 
 /** a group of marks with the height it takes */
-export interface Block {
+export interface PictureBlock {
   height: number;
   nodes: VNode[];
 }
@@ -33,8 +33,8 @@ const FEWER_LINES: MaxLines[] = [
 const SHRINKING = [1, 0.9, 0.8, 0.7, 0.62, 0.55];
 
 /** `codeSize` is that of the code where there is room. */
-export function verdictLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): Block {
-  let block: Block = { height: 0, nodes: [] };
+export function verdictLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): PictureBlock {
+  let block: PictureBlock = { height: 0, nodes: [] };
   for (const share of SHRINKING) {
     const size = Math.max(SMALLEST_CODE, Math.round(codeSize * share * 2) / 2);
     block = linesBlock(verdict, box, size, { code: CODE_LINES, role: ROLE_LINES }, say);
@@ -53,7 +53,7 @@ interface MaxLines {
   role: number;
 }
 
-function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, say: Say): Block {
+function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, say: Say): PictureBlock {
   const numberWidth =
     Math.max(...verdict.lines.map(({ line }) => spanWidth({ text: shortLineName(line), code: true }, size))) +
     size * 1.3;
@@ -64,7 +64,7 @@ function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, sa
   verdict.lines.forEach((line, k) => {
     if (k && verdict.linesBetween) {
       const between = say("verdict.between", { n: verdict.linesBetween });
-      nodes.push(text("verdict-quiet", box.x + numberWidth, y + size * 0.95, size * 0.8, between));
+      nodes.push(svgText("verdict-quiet", box.x + numberWidth, y + size * 0.95, size * 0.8, between));
       y += size * 1.5;
     }
     const ground = codeBlock(line, { ...box, y }, size, {
@@ -100,7 +100,7 @@ function codeBlock(
   box: Box,
   size: number,
   { numberWidth, most, stopped }: { numberWidth: number; most: number; stopped: boolean },
-): Block {
+): PictureBlock {
   const room = box.w - numberWidth - size * 0.9;
   const spans: TextSpan[] = [{ text: line.code || " ", code: true }];
   const lines = clipSpans(wrapSpans(spans, room, size), most, room, size);
@@ -113,7 +113,7 @@ function codeBlock(
     nodes: [
       h("rect", { class: `verdict-ground ${tone}`, x: box.x, y: box.y, width: box.w, height }),
       h("rect", { class: `verdict-bar ${line.isCause ? "cause" : tone}`, x: box.x, y: box.y, width: 4, height }),
-      text("verdict-number", box.x + numberWidth - size * 0.6, first, size, shortLineName(line.line)),
+      svgText("verdict-number", box.x + numberWidth - size * 0.6, first, size, shortLineName(line.line)),
       ...richTextMarks(lines, {
         x: box.x + numberWidth,
         y: first,
@@ -140,7 +140,7 @@ function roleRows(
   most: number,
   verdict: Verdict,
   say: Say,
-): Block {
+): PictureBlock {
   const words = size * 0.86;
   const leading = words * 1.35;
   const iconScale = size / 16;
@@ -153,7 +153,7 @@ function roleRows(
     ? links
     : [{ role: "checked" as const, sentence: verdict.stopped ? say("verdict.stops") : say("verdict.effect") }];
   for (const { role, sentence } of says) {
-    const lines = clipSpans(wrapSpans(spansOf(sentence), room, words), most, room, words);
+    const lines = clipSpans(wrapSpans(spansOfRichText(sentence), room, words), most, room, words);
     nodes.push(
       h(
         "g",
@@ -174,6 +174,6 @@ function shortened(sentence: string, code: string) {
   return isStatement ? rest : sentence;
 }
 
-export function text(className: string, x: number, y: number, size: number, content: string): VNode {
+export function svgText(className: string, x: number, y: number, size: number, content: string): VNode {
   return h("text", { class: className, x, y, "font-size": size }, content);
 }

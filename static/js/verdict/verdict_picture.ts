@@ -5,7 +5,7 @@
 
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_SEVERITY } from "../marks/finding_shapes.ts";
-import { clipSpans, fitSpans, lineWidth, richTextMarks, spansOf, spanWidth, wrapSpans } from "./rich_text.ts";
+import { clipSpans, fitSpans, lineWidth, richTextMarks, spansOfRichText, spanWidth, wrapSpans } from "./rich_text.ts";
 import { verdictLinesBlock } from "./verdict_lines_picture.ts";
 import { verdictRowsBlock } from "./verdict_rows_picture.ts";
 import type { Picture } from "../marks/svg_document.ts";
@@ -65,7 +65,7 @@ export function verdictPicture(verdict: Verdict, size: VerdictSize, title: strin
     h("rect", { class: `verdict-edge-bar ${verdict.severity}`, width: m.edge, height }),
     ...kickerMarks(verdict, m, width),
   ];
-  const headline = fitSpans(spansOf(verdict.headline), contentWidth, m.headline, true);
+  const headline = fitSpans(spansOfRichText(verdict.headline), contentWidth, m.headline, true);
   const leading = headline.size * 1.24;
   let y = m.top + m.kicker * 1.1 + headline.size * 1.15;
   nodes.push(
@@ -113,7 +113,7 @@ function kickerMarks({ severity, kicker }: Verdict, m: Measures, width: number):
   const mark = spanWidth({ text: "Gradbox", code: false }, m.kicker, true);
   const x = m.left + m.kicker * 1.6;
   const room = width - m.right - mark - m.kicker - x;
-  const words = clipSpans(wrapSpans(spansOf(kicker), room, m.kicker, true), 1, room, m.kicker, true);
+  const words = clipSpans(wrapSpans(spansOfRichText(kicker), room, m.kicker, true), 1, room, m.kicker, true);
   return [
     h(
       "g",
@@ -145,7 +145,7 @@ function footMarks(
 ): { height: number; nodes: VNode[] } {
   const contentWidth = width - m.left - m.right;
   const leading = m.foot * 1.42;
-  const words = wrapSpans(spansOf(todo || why), contentWidth, m.foot);
+  const words = wrapSpans(spansOfRichText(todo || why), contentWidth, m.foot);
   const lines = clipSpans(words, 2, contentWidth, m.foot);
   const ownTitle =
     title.trim() && !headline.replaceAll("`", "").startsWith(title.trim().replace(/…$/, "")) ? title : "";

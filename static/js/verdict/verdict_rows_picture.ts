@@ -3,8 +3,8 @@
 import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
-import { clipSpans, richTextMarks, spansOf, spanWidth, wrapSpans } from "./rich_text.ts";
-import { text, type Block } from "./verdict_lines_picture.ts";
+import { clipSpans, richTextMarks, spansOfRichText, spanWidth, wrapSpans } from "./rich_text.ts";
+import { svgText, type PictureBlock } from "./verdict_lines_picture.ts";
 import type { NamedRow, Verdict } from "./verdict.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Say } from "../words/sentences.ts";
@@ -32,7 +32,7 @@ const SCALES = [1.5, 1.35, 1.2, 1.1, 1, 0.9, 0.8, 0.72];
 const SMALLEST = 0.72;
 
 /** As large as there is room for, without leaving numbers out that a smaller one shows. */
-export function verdictRowsBlock(verdict: Verdict, box: Box, scale: number, say: Say): Block {
+export function verdictRowsBlock(verdict: Verdict, box: Box, scale: number, say: Say): PictureBlock {
   const all = [...verdict.rows, ...verdict.rowsAfterCut];
   const showsHistory = Boolean(verdict.cut);
   const isLossless = (size: number) =>
@@ -48,7 +48,7 @@ export function verdictRowsBlock(verdict: Verdict, box: Box, scale: number, say:
   }
   // what is about the cause goes first, so the last rows are those that can be spared
   let { rows, rowsAfterCut } = verdict;
-  let block: Block;
+  let block: PictureBlock;
   do {
     if (rowsAfterCut.length > 1) rowsAfterCut = rowsAfterCut.slice(0, -1);
     else rows = rows.slice(0, -1);
@@ -57,10 +57,10 @@ export function verdictRowsBlock(verdict: Verdict, box: Box, scale: number, say:
   return block.height <= box.h ? block : { height: 0, nodes: [] };
 }
 
-function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: number, say: Say): Block {
+function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: number, say: Say): PictureBlock {
   const nodes: VNode[] = [];
   let y = box.y;
-  const add = ({ height, nodes: made }: Block) => {
+  const add = ({ height, nodes: made }: PictureBlock) => {
     nodes.push(...made);
     y += height;
   };
@@ -74,7 +74,7 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
 }
 
 /** A tensor: its names above its cells. `showsHistory`: the node that made it is told beside them. */
-function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): Block {
+function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
   const heading = headingMarks(row, box, scale);
   const top = box.y + heading.height;
   const cells = cellMarks(row, { ...box, y: top }, scale, showsHistory, say);
@@ -82,7 +82,7 @@ function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean,
 }
 
 /** The names as tags, the shape, and after which line it is so; in two lines where one is too short. */
-function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroken: boolean } {
+function headingMarks(row: NamedRow, box: Box, scale: number): PictureBlock & { isBroken: boolean } {
   const size = SIZES.name * scale;
   const nodes: VNode[] = [];
   const tagHeight = SIZES.tag * scale;
@@ -100,7 +100,7 @@ function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroke
           class: k ? "verdict-tag other" : "verdict-tag",
           d: `M${x + 3} ${y}H${end - size * 0.55}L${end} ${middle}L${end - size * 0.55} ${y + tagHeight}H${x + 3}a3 3 0 0 1 -3 -3V${y + 3}a3 3 0 0 1 3 -3z`,
         }),
-        text(
+        svgText(
           k ? "verdict-name other" : "verdict-name",
           x + size * 0.5,
           middle + fitted.size * 0.36,
@@ -111,7 +111,7 @@ function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroke
       x = end + size * 0.5;
     }
   else {
-    const label = clipSpans(wrapSpans(spansOf(row.label), box.w, size), 1, box.w, size);
+    const label = clipSpans(wrapSpans(spansOfRichText(row.label), box.w, size), 1, box.w, size);
     nodes.push(...richTextMarks(label, { x, y: y + tagHeight * 0.68, size, leading: 0, className: "verdict-label" }));
     x += label[0].reduce((sum, run) => sum + spanWidth(run, size), 0) + size * 0.7;
   }
@@ -126,8 +126,8 @@ function headingMarks(row: NamedRow, box: Box, scale: number): Block & { isBroke
     x = box.x;
     y += tagHeight;
     height += small * 1.5;
-    nodes.push(text("verdict-quiet", x, y + small * 1.1, small, words));
-  } else nodes.push(text("verdict-quiet", x, y + tagHeight * 0.66, small, words));
+    nodes.push(svgText("verdict-quiet", x, y + small * 1.1, small, words));
+  } else nodes.push(svgText("verdict-quiet", x, y + tagHeight * 0.66, small, words));
   return { height: height + 5 * scale, nodes, isBroken };
 }
 
@@ -148,7 +148,7 @@ function fittedName(name: string, room: number, size: number): { text: string; s
   return { text: `${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}`, size: smaller };
 }
 
-function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): Block {
+function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
   const { cell } = SIZES;
   const w = cell.w * scale;
   const height = (row.old ? cell.withOld : cell.h) * scale;
@@ -157,7 +157,7 @@ function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean
       height,
       nodes: [
         h("rect", { class: "verdict-missing", x: box.x, y: box.y, width: w, height, rx: 4 }),
-        text("verdict-none", box.x + w / 2, box.y + height / 2 + 6 * scale, SIZES.value * scale, "None"),
+        svgText("verdict-none", box.x + w / 2, box.y + height / 2 + 6 * scale, SIZES.value * scale, "None"),
       ],
     };
   const history = showsHistory ? historyMarks(row, box, height, scale, say) : { width: 0, nodes: () => [] };
@@ -179,7 +179,7 @@ function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean
   if (cells.length > shownCount) {
     const more = say("verdict.more_numbers", { n: cells.length - shownCount });
     const size = SIZES.label * scale;
-    nodes.push(text("verdict-quiet", x, box.y + height / 2 + size * 0.36, size, more));
+    nodes.push(svgText("verdict-quiet", x, box.y + height / 2 + size * 0.36, size, more));
     x += spanWidth({ text: more, code: false }, size) + 10 * scale;
   }
   return { height, nodes: [...nodes, ...history.nodes(x)] };
@@ -212,10 +212,10 @@ function cellNodes(row: NamedRow, value: Cell, k: number, place: Box, largest: n
           }),
         ]
       : []),
-    text("verdict-value", center, baseline, SIZES.value * scale, shortNumberText(value, 6)),
+    svgText("verdict-value", center, baseline, SIZES.value * scale, shortNumberText(value, 6)),
     ...(old === undefined
       ? []
-      : [text("verdict-old", center, place.y + 48 * scale, SIZES.old * scale, shortNumberText(old, 6))]),
+      : [svgText("verdict-old", center, place.y + 48 * scale, SIZES.old * scale, shortNumberText(old, 6))]),
   ];
 }
 
@@ -234,7 +234,7 @@ function summaryMarks({ shape, summary }: NamedRow, box: Box, height: number, sc
     nodes: [
       h("rect", { class: "verdict-cell", x: box.x, y: box.y, width, height, rx: 4 }),
       h("rect", { class: "verdict-strip plain", x: box.x, y: box.y, width, height, rx: 4 }),
-      text("verdict-range", box.x + width / 2, box.y + height / 2 + size * 0.36, size, words),
+      svgText("verdict-range", box.x + width / 2, box.y + height / 2 + size * 0.36, size, words),
     ],
   };
 }
@@ -262,7 +262,7 @@ function historyMarks(row: NamedRow, box: Box, height: number, scale: number, sa
           height: boxHeight,
           rx: 6,
         }),
-        text(
+        svgText(
           row.history ? "verdict-node-name" : "verdict-no-history",
           left + width / 2,
           middle + size * 0.36,
@@ -275,7 +275,7 @@ function historyMarks(row: NamedRow, box: Box, height: number, scale: number, sa
 }
 
 /** Two strokes on the line that goes on from one row to the next. */
-function cutBlock(words: string, box: Box, scale: number): Block {
+function cutBlock(words: string, box: Box, scale: number): PictureBlock {
   const height = SIZES.cut * scale;
   const x = box.x + 40 * scale;
   const top = box.y - 8 * scale;
@@ -293,13 +293,13 @@ function cutBlock(words: string, box: Box, scale: number): Block {
         class: "verdict-stroke",
         d: `M${x - 1 * scale} ${middle - stroke}l${-7 * scale} ${2 * stroke}M${x + 9 * scale} ${middle - stroke}l${-7 * scale} ${2 * stroke}`,
       }),
-      text("verdict-bad", x + 24 * scale, middle + size * 0.36, size, words),
+      svgText("verdict-bad", x + 24 * scale, middle + size * 0.36, size, words),
     ],
   };
 }
 
 /** What was kept of the row, for which node, and with which version. */
-function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say: Say): Block {
+function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say: Say): PictureBlock {
   const height = SIZES.pin * scale;
   const size = SIZES.label * scale;
   const left = box.x + 12 * scale;
@@ -316,7 +316,7 @@ function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say
     nodes: [
       h("path", { class: "verdict-pin-line", d: `M${x} ${box.y - 11 * scale}V${top}` }),
       h("rect", { class: "verdict-node", x: left, y: top, width: nodeWidth, height: boxHeight, rx: 6 }),
-      text("verdict-node-name", x, top + boxHeight / 2 + size * 0.36, size, pin.node),
+      svgText("verdict-node-name", x, top + boxHeight / 2 + size * 0.36, size, pin.node),
       h("rect", {
         class: isBroken ? "verdict-pill" : "verdict-pill quiet",
         x: pillX,
@@ -325,7 +325,7 @@ function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say
         height: boxHeight,
         rx: boxHeight / 2,
       }),
-      text("verdict-pill-text", pillX + pillWidth / 2, top + boxHeight / 2 + size * 0.36, size, pill),
+      svgText("verdict-pill-text", pillX + pillWidth / 2, top + boxHeight / 2 + size * 0.36, size, pill),
     ],
   };
 }

@@ -18,8 +18,8 @@ from server.pool.remote import messages, remote_run, scripts, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun
 from server.pool.remote.run_signature import RunSigner
-from server.rare_log import INTERVAL, RareLog
 from server.settings import Settings
+from server.throttled_log import INTERVAL, ThrottledLog
 from server.visitors.clients import Client
 from server.wire.problems import Busy
 from tests.server.cluster.test_remote_pool import pooled, run
@@ -314,7 +314,7 @@ FORGED_END = {
 def test_lines_without_a_workers_signature_are_ignored(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_run, "rare_log", RareLog(logging.getLogger("gradbox.pool")))
+    monkeypatch.setattr(remote_run, "throttled_log", ThrottledLog(logging.getLogger("gradbox.pool")))
     message = messages.encode_model(messages.TraceMessage(job=Job(source="finish")))
     name = messages.new_run_name()
 
@@ -460,7 +460,7 @@ def test_an_account_of_messages_that_fails_costs_no_program_its_turn(redis: Redi
 
 def test_a_message_that_is_not_valid_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
-    rare = RareLog(logging.getLogger("gradbox.test"), lambda: now[0])
+    rare = ThrottledLog(logging.getLogger("gradbox.test"), lambda: now[0])
     for k in range(100):
         rare.error("it is not valid", str(k))
         rare.error("another thing")

@@ -78,7 +78,7 @@ const shapingsByBlock = new WeakMap<NodeBlock, string[]>();
 const placesByModel = new WeakMap<GraphModel, Map<string, MapPlaces>>();
 
 /** Where every node of a run has its dot in a pane of height `h`. */
-export function mapPlaces(model: GraphModel, h: number): MapPlaces {
+export function graphMapPlaces(model: GraphModel, h: number): MapPlaces {
   const cache = placesByModel.get(model) ?? new Map<string, MapPlaces>();
   placesByModel.set(model, cache);
   const cached = cache.get(String(h));
@@ -142,7 +142,7 @@ export function layoutGraphMap(
   { left, w, h }: { left: number; w: number; h: number },
   inFocus: ReadonlySet<string>,
 ): GraphMap {
-  const places = mapPlaces(graphStep.model, h);
+  const places = graphMapPlaces(graphStep.model, h);
   const dots: MapDot[] = [];
   const dotsByUid = new Map<string, MapDot>();
   const displaced: string[] = [];
@@ -354,7 +354,7 @@ function middle({ y, h }: Rect) {
 }
 
 /** A place counted from the map's left: the same number wherever the map stands. */
-export function fromLeft<T extends { x: number }>(place: T, left: number): T {
+export function relativeToMapLeft<T extends { x: number }>(place: T, left: number): T {
   return { ...place, x: Math.round((place.x - left) * 100) / 100 };
 }
 
@@ -367,7 +367,7 @@ function mapEdge(
     ...{ key: `${reader.uid}:${k}`, from: reader.uid, to, flow, arrow: null, lane: 0, past: false },
     top: Math.min(input.y, reader.y),
     bottom: Math.max(input.y, reader.y) + reader.h,
-    d: mapEdgePath(fromLeft(input, left), fromLeft(reader, left), pitch),
+    d: mapEdgePath(relativeToMapLeft(input, left), relativeToMapLeft(reader, left), pitch),
   };
 }
 

@@ -25,9 +25,9 @@ import {
 } from "./loom_sizes.ts";
 import { shareOfRowsThatFit, storagesTouchedByRow, timeSharedColumns } from "./loom_windows.ts";
 import { textWidth } from "../text/metrics.ts";
-import { buildRunRows } from "./run_rows.ts";
+import { buildLoomRows } from "./run_rows.ts";
 import type { OpenTrace } from "../../trace/state.ts";
-import type { RunRows, StorageLifetime } from "./run_row.ts";
+import type { LoomRows, StorageLifetime } from "./run_row.ts";
 import type { LoomPlan, LoomArrangement } from "./loom_plan.ts";
 
 /** The least cell in which a number is read. */
@@ -68,7 +68,7 @@ export function layoutLoom(
   opened: OpenTrace,
   { room: stageWidth = USUAL_WIDTH, stacked = false }: { room?: number; stacked?: boolean } = {},
 ): LoomPlan {
-  const run = buildRunRows(opened);
+  const run = buildLoomRows(opened);
   const code = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.roomy);
   const margins = railMargins(run);
   const lastingStorageLives = storagesOutlivingRow(run);
@@ -91,7 +91,7 @@ export function layoutLoom(
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name. */
 function columnsOfBoundedWidth(
-  runRows: RunRows,
+  runRows: LoomRows,
   lives: StorageLifetime[],
   margins: RailMargins,
   { code, room: width, stacked }: { code: number; room: number; stacked: boolean },
@@ -137,7 +137,7 @@ function columnsOfBoundedWidth(
 
 /** The plan with these columns. */
 function assembleLoom(
-  runRows: RunRows,
+  runRows: LoomRows,
   { columns, unnamed, code, cell, room, stacked, bounded }: LoomArrangement,
 ): LoomPlan {
   const { right } = columns;
@@ -177,13 +177,13 @@ function assembleLoom(
 }
 
 /** The row that freed a storage. */
-function rowsFreeingStorage({ storages }: RunRows, uid: string) {
+function rowsFreeingStorage({ storages }: LoomRows, uid: string) {
   const life = storages.get(uid);
   return life?.freed ? [life.death] : [];
 }
 
 /** `maxShare` is a share of the room. */
-function loomCodeWidth(runRows: RunRows, stageWidth: number, maxShare: number) {
+function loomCodeWidth(runRows: LoomRows, stageWidth: number, maxShare: number) {
   let longest = 0;
   for (const row of runRows.rows)
     for (const line of row.code)

@@ -12,7 +12,7 @@ import {
 import { textWidth } from "../text/metrics.ts";
 import { IntervalPacker } from "../packing.ts";
 import { itemsize } from "../../trace/reads.ts";
-import type { RunRows, StorageLifetime } from "./run_row.ts";
+import type { LoomRows, StorageLifetime } from "./run_row.ts";
 
 interface Shape {
   w: number;
@@ -143,12 +143,12 @@ export function nameRoom({ x, w, rails }: Pick<StorageColumn, "x" | "w" | "rails
 }
 
 /** The room that pins and ticks of counters need beside their rails. */
-export function railMargins(runRows: RunRows): RailMargins {
+export function railMargins(runRows: LoomRows): RailMargins {
   return { pins: maxPinsByRail(runRows), bumps: counterBumpWidths(runRows) };
 }
 
 /** How many pins hold a rail at once. */
-function maxPinsByRail(runRows: RunRows): Map<string, number> {
+function maxPinsByRail(runRows: LoomRows): Map<string, number> {
   const mostPins = new Map<string, number>();
   const slots = new Map<string, IntervalPacker>();
   for (const pin of runRows.pins.values()) {
@@ -162,7 +162,7 @@ function maxPinsByRail(runRows: RunRows): Map<string, number> {
 }
 
 /** How wide the ticks of a counter are written. */
-function counterBumpWidths(runRows: RunRows): Map<string, number> {
+function counterBumpWidths(runRows: LoomRows): Map<string, number> {
   const widths = new Map<string, number>();
   for (const { bumps } of runRows.rows)
     for (const [counter, bump] of bumps)
@@ -171,13 +171,13 @@ function counterBumpWidths(runRows: RunRows): Map<string, number> {
 }
 
 /** The storages that outlive the row that made them. */
-export function storagesOutlivingRow(runRows: RunRows): StorageLifetime[] {
+export function storagesOutlivingRow(runRows: LoomRows): StorageLifetime[] {
   return [...runRows.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
 /** A column for every one of these storages, which nothing else ever has. */
 export function oneColumnPerStorage(
-  runRows: RunRows,
+  runRows: LoomRows,
   lives: StorageLifetime[],
   margins: RailMargins,
   left: number,

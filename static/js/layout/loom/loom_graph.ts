@@ -12,7 +12,7 @@ import {
   LOOM_SLOT_HEIGHT,
 } from "./loom_sizes.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
-import type { RunRows, GraphNode } from "./run_row.ts";
+import type { LoomRows, GraphNode } from "./run_row.ts";
 import type { LoomPlan, NodeDot } from "./loom_plan.ts";
 
 /** `Addmm` for `AddmmBackward0`. */
@@ -61,7 +61,7 @@ export function addLeafDot(plan: LoomPlan, node: GraphNode, r: number, rowDots: 
 }
 
 /** About the width that the graph needs, at most its share of the room. */
-export function estimateLoomGraphWidth(runRows: RunRows, maxWidth: number, stacked: boolean) {
+export function estimateLoomGraphWidth(runRows: LoomRows, maxWidth: number, stacked: boolean) {
   if (!runRows.nodes.size) return 16;
   const lanes = new LaneAllocator();
   const order = [...runRows.nodes.keys()];

@@ -1,6 +1,6 @@
 /** What stands in the loom, each with its place. */
 
-import type { StorageReader, StorageWrite, LoomPin, RunRows } from "./run_row.ts";
+import type { StorageReader, StorageWrite, LoomPin, LoomRows } from "./run_row.ts";
 import type { StorageColumn, StorageColumns } from "./loom_columns.ts";
 import type { UnnamedColumn } from "./loom_unnamed.ts";
 
@@ -84,7 +84,7 @@ export interface PinLine {
 }
 
 export interface LoomPlan {
-  run: RunRows;
+  run: LoomRows;
   rows: RowBox[];
   shelves: { y: number; h: number }[];
   ends: Set<number>;

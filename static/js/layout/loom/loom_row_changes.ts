@@ -10,12 +10,12 @@ import { referencedUid, type Names } from "../../trace/names.ts";
 import { cellExtentOfHandle, unqualifiedDtype } from "../../trace/reads.ts";
 import type { Counter, Step, Storage, Written } from "../../trace/wire.ts";
 import type { RowState } from "./loom_row_state.ts";
-import type { RunRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
+import type { LoomRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 
 /**
  * Fills a row, by its number `r`, with its readers, writes and bumps, and the run with what the row tells of storages.
  */
-export function recordRowChanges(runRows: RunRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
+export function recordRowChanges(runRows: LoomRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
   const naming = rowState.names.namesAndPathsOf(handlesToName(row, rowState, steps));
   for (const uid of rowState.touchSteps.keys()) {
     const entityNow = rowState.entitiesAfter.get(uid);
@@ -112,7 +112,11 @@ function createStorageReader(
 }
 
 /** A storage's first name, and its counters, at row `r`. */
-function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: StorageReader, r: number) {
+function recordNameAndCounter(
+  { storages, storageNames }: LoomRows,
+  { entity, title, named }: StorageReader,
+  r: number,
+) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
   const life = storages.get(storage);
@@ -121,7 +125,7 @@ function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, tit
   if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
 }
 
-function recordGradientOwner({ storages }: RunRows, after: Entities, uid: string) {
+function recordGradientOwner({ storages }: LoomRows, after: Entities, uid: string) {
   const tensor = after.get(uid);
   if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
   const grad = after.get(tensor.grad);
@@ -129,7 +133,7 @@ function recordGradientOwner({ storages }: RunRows, after: Entities, uid: string
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-function recordStorageChange({ storages }: RunRows, row: LoomRow, r: number, uid: string, rowState: RowState) {
+function recordStorageChange({ storages }: LoomRows, row: LoomRow, r: number, uid: string, rowState: RowState) {
   const old = rowState.stateBefore.get(uid);
   const entityNow = rowState.entitiesAfter.get(uid);
   const known = storages.get(uid);

@@ -4,7 +4,7 @@
  */
 
 import { UNNAMED_COLUMN_WIDTH } from "./loom_sizes.ts";
-import type { RunRows, StorageLifetime } from "./run_row.ts";
+import type { LoomRows, StorageLifetime } from "./run_row.ts";
 
 export interface UnnamedColumn {
   x: number;
@@ -17,7 +17,7 @@ export interface UnnamedColumn {
 }
 
 /** `lives` are those without a name. Null where there are none. */
-export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLifetime[]): UnnamedColumn | null {
+export function unnamedStoragesColumn(runRows: LoomRows, lives: StorageLifetime[]): UnnamedColumn | null {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);
   const bytes = runRows.rows.map(() => 0);

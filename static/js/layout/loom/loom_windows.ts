@@ -7,7 +7,7 @@ import { sortInputsFirst } from "./run_rows.ts";
 import { StorageColumns } from "./loom_columns.ts";
 import { homeColumns, homeWidth, type LoomHome } from "./loom_homes.ts";
 import { MAX_SHELVES_PER_ROW } from "./loom_sizes.ts";
-import type { RunRows, LoomRow } from "./run_row.ts";
+import type { LoomRows, LoomRow } from "./run_row.ts";
 
 interface Claim {
   home: LoomHome;
@@ -40,7 +40,7 @@ interface Touches {
 }
 
 /** What each row touches, what matters most first. */
-export function storagesTouchedByRow(runRows: RunRows): Touches[] {
+export function storagesTouchedByRow(runRows: LoomRows): Touches[] {
   const storagesOfCounter = new Map<string, string[]>();
   for (const life of runRows.storages.values())
     for (const counterUid of life.counters)
@@ -61,7 +61,7 @@ export function storagesTouchedByRow(runRows: RunRows): Touches[] {
 }
 
 /** The storages of what a row's nodes made, inputs first: they stand below each other as their nodes do. */
-function storagesMadeByNodes(row: LoomRow, runRows: RunRows) {
+function storagesMadeByNodes(row: LoomRow, runRows: LoomRows) {
   const storages = new Map<string, string>();
   for (const { entity, alias } of row.readers)
     if (!alias && entity.grad_fn && entity.storage) storages.set(entity.grad_fn, entity.storage);

@@ -94,7 +94,7 @@ export interface LoomPin {
   steps: { broken: number; silent: number; released: number };
 }
 
-export interface RunRows {
+export interface LoomRows {
   rows: LoomRow[];
   /** the row of each step */
   rowOfStep: number[];

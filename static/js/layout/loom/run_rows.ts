@@ -8,7 +8,7 @@ import { RowState } from "./loom_row_state.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
 import type { Step, Trace } from "../../trace/wire.ts";
-import type { LoomRow, LoomPin, RunRows } from "./run_row.ts";
+import type { LoomRow, LoomPin, LoomRows } from "./run_row.ts";
 
 /** Lines of a statement that are shown. */
 const MAX_CODE_LINES = 4;
@@ -18,11 +18,11 @@ const BLOCKS = new Set(
 /** Kinds of steps that go on with the statement of a visit before them. */
 const CONTINUING_KINDS = new Set(["visit", "statement", "raise", "return"]);
 
-export function buildRunRows(opened: OpenTrace): RunRows {
+export function buildLoomRows(opened: OpenTrace): LoomRows {
   const { trace, index } = opened;
   const { steps } = trace;
   const sourceLines = trace.program.source.split("\n");
-  const run: RunRows = {
+  const run: LoomRows = {
     rows: [],
     rowOfStep: [],
     storages: new Map(),
@@ -57,7 +57,7 @@ export function buildRunRows(opened: OpenTrace): RunRows {
   return run;
 }
 
-function addNodesToRows(runRows: RunRows, index: TraceIndex) {
+function addNodesToRows(runRows: LoomRows, index: TraceIndex) {
   for (const [uid, facts] of index.nodes) {
     const row = runRows.rowOfStep[index.lifetimes.get(uid)?.birth ?? 0];
     runRows.nodes.set(uid, { ...facts, row });
@@ -65,7 +65,7 @@ function addNodesToRows(runRows: RunRows, index: TraceIndex) {
   }
 }
 
-function addPins(runRows: RunRows, index: TraceIndex) {
+function addPins(runRows: LoomRows, index: TraceIndex) {
   const rowOf = (step: number | null) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
     runRows.pins.set(key, {
@@ -80,7 +80,7 @@ function addPins(runRows: RunRows, index: TraceIndex) {
 }
 
 /** Inputs before what they go into. */
-export function sortInputsFirst(nodes: string[], runRows: RunRows) {
+export function sortInputsFirst(nodes: string[], runRows: LoomRows) {
   const included = new Set(nodes);
   const ordered = new Set<string>();
   for (const start of nodes) {

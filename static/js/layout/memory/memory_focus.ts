@@ -10,7 +10,7 @@ import { memoryItems } from "./memory_items.ts";
 import { findMemoryList } from "./memory_list.ts";
 import { listAtStep, uidsOfBlock, uidsOfEntry, type ListAtStep, type ListEntry } from "./memory_list_step.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
-import { isInRow } from "./memory_levels.ts";
+import { isEntityInRow } from "./memory_levels.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
@@ -97,7 +97,7 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
     const { block } = item;
     const isTold = told !== undefined && uidsOfBlock(block).some((uid) => told.has(uid));
     const isShown =
-      block.hot || block.broken || isTold || isInRow(item, selected) || (item.small && toggled.has("nameless"));
+      block.hot || block.broken || isTold || isEntityInRow(item, selected) || (item.small && toggled.has("nameless"));
     if (block.state) addState(states, out, block);
     else if (isShown) out.push(inFocus(memoryStep, item));
   }

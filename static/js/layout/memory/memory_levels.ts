@@ -41,7 +41,7 @@ export function chooseRowLevels(
     if (item.kind !== "row") return;
     const slim = collapsedRowHeight(memoryStep, item, columns);
     const { block } = item;
-    const hot = block.hot || isInRow(item, selected);
+    const hot = block.hot || isEntityInRow(item, selected);
     rows.push({
       placed: place,
       item,
@@ -59,7 +59,7 @@ export function chooseRowLevels(
 }
 
 /** Whether something is in a row. */
-export function isInRow({ block }: RowItem, uid: string | null) {
+export function isEntityInRow({ block }: RowItem, uid: string | null) {
   return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
 

@@ -3,7 +3,7 @@
  */
 
 import { textWidth } from "../../layout/text/metrics.ts";
-import { fromLeft, MAP_FONT_SIZE } from "../../layout/graph/graph_map.ts";
+import { relativeToMapLeft, MAP_FONT_SIZE } from "../../layout/graph/graph_map.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { proseThatFits } from "./graph_texts.ts";
 import { cachedMark, transformToHeight, type MarkCache } from "../mark_cache.ts";
@@ -43,14 +43,14 @@ export function graphMapMarks(
     h("path", { key: "map rule", class: "overview-rule", d: `M0.5 0V${height + BELOW_FOOT}` }),
     h("g", { key: "map edges", class: "map-edges" }, edges),
     dots,
-    map.rest.map((rest) => restLineMark(stepFacts, fromLeft(rest, map.left))),
+    map.rest.map((rest) => restLineMark(stepFacts, relativeToMapLeft(rest, map.left))),
   );
 }
 
 function dotFromLeft(dot: MapDot, left: number): MapDot {
   const { label } = dot;
   const nameX = label && Math.round((label.nameX - left) * 100) / 100;
-  return { ...fromLeft(dot, left), label: label && { ...fromLeft(label, left), nameX: nameX ?? 0 } };
+  return { ...relativeToMapLeft(dot, left), label: label && { ...relativeToMapLeft(label, left), nameX: nameX ?? 0 } };
 }
 
 /** A leaf has a dot at each of its readers. */

@@ -3,7 +3,7 @@
  * draws each change of the state into its parts.
  */
 
-import { printHead, type About } from "../../browser/about.ts";
+import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
 import { captionSentences, explanationSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
@@ -193,7 +193,7 @@ function printWithLoom(
     const opened = current();
     if (!opened?.count) return;
     loom.print(opened);
-    host.prepend(printHead(about()));
+    host.prepend(printedRunHeader(about()));
   });
   addEventListener("afterprint", () => {
     loom.clearPrint();

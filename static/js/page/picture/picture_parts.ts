@@ -7,9 +7,9 @@ import { createLazyTrainingAxis } from "../../training/loader.ts";
 import { createLazyLoom } from "../../loom/loader.ts";
 import { createLazyNet } from "../../nets/net_loader.ts";
 import { createLazyParameters } from "../../parameters/loader.ts";
-import { createPrinted } from "./printed.ts";
+import { createOutputPane } from "./printed.ts";
 import { createQuestionCard } from "../../explain/question_card.ts";
-import { ownKeys } from "../../stage/relatives.ts";
+import { highlightKeysOfEntities } from "../../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
 import { createStage } from "../../stage/stage.ts";
 import { createTimeline, type TimelineOptions } from "../../timeline/timeline.ts";
@@ -89,14 +89,14 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     ),
     training,
     loom,
-    printed: createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go),
+    printed: createOutputPane({ pane: element("printed-box"), text: element("printed") }, say, go),
     curves: createSeriesCurves(element("curves"), say, go),
     findings: createFindingsCard(element("findings"), say, {
       load: options.loadFindings,
       fixes: options.fixes,
       loadCheckPanel: options.loadCheckPanel,
       go,
-      light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
+      light: (link) => stage.highlight(link ? highlightKeysOfEntities(link.uids, link.slot) : []),
       found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
       mark: chain.ofFinding,
       told: options.told,
@@ -105,7 +105,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
       load: options.loadFindings,
       go,
-      light: (uids) => stage.highlight(ownKeys(uids)),
+      light: (uids) => stage.highlight(highlightKeysOfEntities(uids)),
       mark: chain.ofAnswer,
       loadCheckPanel: options.loadCheckPanel,
       ask: (uid) => dispatch({ type: "questionAsked", uid }),

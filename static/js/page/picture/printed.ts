@@ -29,7 +29,10 @@ function outputPieces(steps: Step[]): Piece[] {
 }
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them. */
-export function lastPieces(pieces: Piece[], maxLength: number = SHOWN_CHARACTERS): { before: number; pieces: Piece[] } {
+export function lastOutputPieces(
+  pieces: Piece[],
+  maxLength: number = SHOWN_CHARACTERS,
+): { before: number; pieces: Piece[] } {
   let left = maxLength;
   let firstShown = pieces.length;
   while (firstShown > 0 && left > 0) left -= pieces[--firstShown].text.length;
@@ -67,7 +70,7 @@ function pieceCountBefore(pieces: Piece[], step: number) {
  * `pane` wears `none` where nothing is printed, and has a `.nothing`. `go` is called with the step that printed what
  * was clicked.
  */
-export function createPrinted(
+export function createOutputPane(
   { pane, text }: { pane: HTMLElement; text: HTMLElement },
   say: Locale["say"],
   go: (step: number) => void,
@@ -104,7 +107,7 @@ export function createPrinted(
     const key = `${from} ${to}`;
     if (shownKey === key) return;
     shownKey = key;
-    const pieceBefore = lastPieces(printed.slice(0, to));
+    const pieceBefore = lastOutputPieces(printed.slice(0, to));
     const later = firstPieces(printed.slice(to));
     text.replaceChildren(
       ...(pieceBefore.before ? [showAllButton("printed_before", pieceBefore.before, i)] : []),

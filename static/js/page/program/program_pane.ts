@@ -7,11 +7,11 @@ import { showOutcome } from "../running/run_status.ts";
 import { startCodeFold } from "../../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../../editor/editor.ts";
 import { createInputBox } from "../../editor/input_box.ts";
-import { isWorthAsking, refusalOfOtherText } from "../../program/other_text.ts";
+import { mayBeOtherText, refusalOfOtherText } from "../../program/other_text.ts";
 import { programMessages } from "../../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../../program/outputs.ts";
-import { doesTraceMatchText, isPageProgram, isUpToDate, wasEditedByHand } from "../../page_state/selectors.ts";
+import { doesTraceMatchText, isPageProgram, isTraceUpToDate, wasEditedByHand } from "../../page_state/selectors.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
 import { questionBeforeNextStep } from "../../page_state/predict_mode.ts";
 import { createSettingsFields } from "../../page_state/settings.ts";
@@ -85,7 +85,7 @@ export function createProgramPane(
   // what is pasted for the whole program gets its answer at once, where it looks like none
   element("editor").addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain") ?? "";
-    if (isWorthAsking(pasted))
+    if (mayBeOtherText(pasted))
       setTimeout(() => editor.text().trim() === pasted.replace(/\r\n?/g, "\n").trim() && run());
   });
   const cards = createCards(
@@ -187,7 +187,7 @@ export function createProgramPane(
     if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);
     if (isProgramChanged || hasChangedField(state, before, "step", "predict")) showNextLine(state);
     if (isProgramChanged || hasChangedField(state, before, "settings", "isLive"))
-      element("edited").hidden = state.isLive || isUpToDate(state);
+      element("edited").hidden = state.isLive || isTraceUpToDate(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding

@@ -5,7 +5,7 @@
 
 import { doesTraceMatchText } from "../../page_state/selectors.ts";
 import { stepBeforeLine } from "../../trace/steps/landing.ts";
-import { keepUsed } from "./kept.ts";
+import { rememberFeatureUse } from "./kept.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { Entities } from "../../trace/state.ts";
@@ -35,7 +35,7 @@ export function createFirstQuestion({ state: currentState, dispatch, say }: Page
     const seeing = namesThatRead(state.opened.state(at + 1), "c").filter((other) => other !== "c");
     if (seeing.length !== 1) return;
     const isRight = name === seeing[0];
-    keepUsed("starts");
+    rememberFeatureUse("starts");
     isAsked = false;
     answeredStep = at + 1;
     verdict.textContent = say(isRight ? "first_right" : "first_wrong", { name: seeing[0] });

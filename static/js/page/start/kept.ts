@@ -33,13 +33,13 @@ function readJson(key: string): unknown {
   }
 }
 
-export function usedBefore(): Set<string> {
+export function featuresUsedBefore(): Set<string> {
   const names = readJson(USED_KEY);
   return new Set(Array.isArray(names) ? names.map(String) : []);
 }
 
-export function keepUsed(name: Used) {
-  const names = usedBefore();
+export function rememberFeatureUse(name: Used) {
+  const names = featuresUsedBefore();
   if (!names.has(name)) writePreference(USED_KEY, JSON.stringify([...names, name]));
 }
 
@@ -50,7 +50,7 @@ function pageCounts(): Record<string, number> {
 }
 
 /** Takes a page of the menu, as its link's `data-page` names it. */
-export function countPage(page: string) {
+export function countPageVisit(page: string) {
   const counts = pageCounts();
   writePreference(PAGE_COUNTS_KEY, JSON.stringify({ ...counts, [page]: (counts[page] ?? 0) + 1 }));
 }

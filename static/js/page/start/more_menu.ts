@@ -6,7 +6,7 @@
 import { startMenu } from "../../browser/menu.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { ROOT } from "../../requests/root.ts";
-import { countPage, forgetVisits, keepUsed, oftenOpenedPages, usedBefore } from "./kept.ts";
+import { countPageVisit, forgetVisits, rememberFeatureUse, oftenOpenedPages, featuresUsedBefore } from "./kept.ts";
 import { callsModules } from "../../trace/net_runs.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
@@ -24,8 +24,8 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
   const { close } = startMenu(menu);
   showPagesOftenOpened(element("beside-more"), menu);
   for (const link of menu.querySelectorAll<HTMLElement>("a[data-page]"))
-    link.addEventListener("click", () => countPage(link.dataset.page ?? ""));
-  document.getElementById("live")?.addEventListener("change", () => keepUsed("live"));
+    link.addEventListener("click", () => countPageVisit(link.dataset.page ?? ""));
+  document.getElementById("live")?.addEventListener("change", () => rememberFeatureUse("live"));
   element("forget").addEventListener("click", () => {
     forgetVisits();
     location.assign(`${ROOT}/?lang=${document.documentElement.lang}`);
@@ -52,7 +52,7 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
    */
   function place(state: PageState) {
     if (menu.open) return;
-    const used = usedBefore();
+    const used = featuresUsedBefore();
     for (const [name, matters] of Object.entries(MATTERS)) {
       const home = menu.querySelector(`[data-home="${name}"]`);
       const spot = document.querySelector(`[data-place="${name}"]`);
@@ -65,8 +65,8 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
   return {
     render(state: PageState, before: PageState | null) {
       if (!hasChangedField(state, before, "view", "opened", "predict", "settings")) return;
-      if (state.predict !== null) keepUsed("predict");
-      if (state.view === "loom") keepUsed("loom");
+      if (state.predict !== null) rememberFeatureUse("predict");
+      if (state.view === "loom") rememberFeatureUse("loom");
       place(state);
     },
   };

@@ -1,9 +1,9 @@
 /** The three ways to begin: a program, an error message, the program that opens the page. On a first visit they stand
  * under the bar, until there is a program of the visitor's own; from then on they are the menu "New". */
 
-import { sayWhatFails } from "../../browser/failed_fragments.ts";
+import { showRequestFailures } from "../../browser/failed_fragments.ts";
 import { startMenu } from "../../browser/menu.ts";
-import { keepUsed } from "./kept.ts";
+import { rememberFeatureUse } from "./kept.ts";
 import { isPageProgram, wasEditedByHand } from "../../page_state/selectors.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { PageHost } from "../page_host.ts";
@@ -17,14 +17,14 @@ interface Starts {
   showOpening: () => void;
 }
 
-export function startStarts({ element }: PageHost, { isFirstVisit, editEmptied, showOpening }: Starts) {
+export function startNewProgramMenu({ element }: PageHost, { isFirstVisit, editEmptied, showOpening }: Starts) {
   const band = document.getElementById("starts");
   const menu = element<HTMLDetailsElement>("new");
   startMenu(menu);
   let isUnfolded = band !== null && isFirstVisit;
   showBand();
   const dialog = element<HTMLDialogElement>("error-search");
-  sayWhatFails();
+  showRequestFailures();
 
   async function openErrorSearch() {
     dialog.showModal();
@@ -54,7 +54,7 @@ export function startStarts({ element }: PageHost, { isFirstVisit, editEmptied, 
   };
   for (const button of document.querySelectorAll<HTMLElement>("[data-start]"))
     button.addEventListener("click", () => {
-      keepUsed("starts");
+      rememberFeatureUse("starts");
       begin[button.dataset.start ?? ""]?.();
     });
   dialog.addEventListener("click", (event) => {
@@ -64,7 +64,7 @@ export function startStarts({ element }: PageHost, { isFirstVisit, editEmptied, 
     render(state: PageState, before: PageState | null) {
       if (isUnfolded && isOwnProgramWritten(state, before)) {
         isUnfolded = false;
-        if (!state.waiting) keepUsed("starts"); // who came with a link has not begun
+        if (!state.waiting) rememberFeatureUse("starts"); // who came with a link has not begun
         showBand();
       }
       for (const button of showButtons) button.setAttribute("aria-current", String(isPageProgram(state)));

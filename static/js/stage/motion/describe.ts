@@ -13,17 +13,17 @@ import {
   boxOf,
   copyInPlace,
   entitiesIn,
-  findAll,
-  indexPane,
+  findByAttribute,
+  findPaneContents,
   middleOf,
   silentCopy,
-  type Address,
+  type DrawnItemPath,
   type StageDrawing,
-  type Found,
-  type PaneIndex,
+  type DrawnItem,
+  type PaneContents,
 } from "./drawing.ts";
 import type { StepChange } from "./step_change.ts";
-import { distance, pathPoints, sharesOfWay, pathUpTo, type Point } from "./path.ts";
+import { distance, pathPoints, fractionsAlongPath, pathUpTo, type Point } from "./path.ts";
 
 /** How long a step's motion takes, in milliseconds. */
 const MOTION_MS = 180;
@@ -56,7 +56,7 @@ export interface Motion {
   of: string;
   /** what moves: something drawn; a copy, there only on its way, in something drawn, behind a pane, or over
    * both panes with the looks that it has in one */
-  mover: { drawn: Address } | { copy: VNode; into: Address | { behind: PaneSide } | { over: PaneSide } };
+  mover: { drawn: DrawnItemPath } | { copy: VNode; into: DrawnItemPath | { behind: PaneSide } | { over: PaneSide } };
   /** where it is moved to by itself, whatever its frames say */
   base: Point | null;
   frames: MotionFrame[];
@@ -90,8 +90,8 @@ export function describeMotion(before: StageDrawing, after: StageDrawing, change
 }
 
 interface PanePair {
-  old: PaneIndex;
-  now: PaneIndex;
+  old: PaneContents;
+  now: PaneContents;
 }
 
 function pairOfIndices(
@@ -101,13 +101,13 @@ function pairOfIndices(
 ) {
   const [oldChildren, newChildren] = [old, now].map(({ body }) => new Set(body.map(({ children }) => children)));
   return {
-    old: indexPane(side, old, ({ children }) => newChildren.has(children)),
-    now: indexPane(side, now, ({ children }) => oldChildren.has(children)),
+    old: findPaneContents(side, old, ({ children }) => newChildren.has(children)),
+    now: findPaneContents(side, now, ({ children }) => oldChildren.has(children)),
   };
 }
 
 /** Whether something stands beside what stays for the whole run: at each step there is another thing at its place. */
-function isInFocus(found: Found, { drawing }: PaneIndex) {
+function isInFocus(found: DrawnItem, { drawing }: PaneContents) {
   if (!drawing.staying) return false;
   const box = boxOf(found);
   return !box || box.x < drawing.staying.from - 1 || box.x + box.w > drawing.staying.to + 1;
@@ -157,7 +157,7 @@ function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion
 }
 
 /** Where a pane has a focus, all of it is new at each step. */
-function newTextsInFocus(now: PaneIndex) {
+function newTextsInFocus(now: PaneContents) {
   return now.drawing.staying ? now.units.filter((unit) => isInFocus(unit, now)).map(boxOf) : [];
 }
 
@@ -228,10 +228,10 @@ function asBefore(part: VNode, cellBefore: VNode | undefined, value: Cell): VNod
 }
 
 /** Each gradient that a node sends goes from the node along its edge to where its chip stands. */
-function travels(graph: PaneIndex | undefined, { visit }: StepChange): Motion[] {
+function travels(graph: PaneContents | undefined, { visit }: StepChange): Motion[] {
   if (!graph || !visit) return [];
   const chips = graph.things.chip.filter(({ node }) => node.attrs["data-grad"].startsWith(`${visit.node}:`));
-  const nodes = findAll(graph, "data-node", visit.node).flatMap((found) => boxOf(found) ?? []);
+  const nodes = findByAttribute(graph, "data-node", visit.node).flatMap((found) => boxOf(found) ?? []);
   return chips.slice(0, MAX_TRAVELLING_CHIPS).flatMap((chip): Motion[] => {
     const box = boxOf(chip);
     if (!box) return [];
@@ -241,7 +241,7 @@ function travels(graph: PaneIndex | undefined, { visit }: StepChange): Motion[] 
     const drift = [goal[0] - way[way.length - 1][0], goal[1] - way[way.length - 1][1]];
     const base = translationOf(chip.node.attrs.transform);
     const about: Point = [goal[0] - chip.x - base[0], goal[1] - chip.y - base[1]];
-    const frames = sharesOfWay(way).map(({ share, at: [x, y] }) => {
+    const frames = fractionsAlongPath(way).map(({ share, at: [x, y] }) => {
       const [cx, cy] = [x + drift[0] * share, y + drift[1] * share];
       const size = 0.5 + 0.5 * share;
       const pose = { x: cx - goal[0], y: cy - goal[1], scale: [size, size] as [number, number], about };
@@ -252,8 +252,8 @@ function travels(graph: PaneIndex | undefined, { visit }: StepChange): Motion[] 
 }
 
 /** From a node's box along an edge, or straight where the edge isn't drawn, to where its chip stands beside it. */
-function wayOfGradient(graph: PaneIndex, edgeKey: string, node: Rect | null, goal: Point): Point[] {
-  const ways = findAll(graph, "data-edge", edgeKey).flatMap((edge): Point[][] => {
+function wayOfGradient(graph: PaneContents, edgeKey: string, node: Rect | null, goal: Point): Point[] {
+  const ways = findByAttribute(graph, "data-edge", edgeKey).flatMap((edge): Point[][] => {
     const line = edge.node.children.find(({ tag }) => tag === "path");
     const points = pathPoints(line?.attrs.d ?? "").map(([x, y]): Point => [x + edge.x, y + edge.y]);
     if (points.length < 2) return [];
@@ -274,7 +274,7 @@ function nearest(boxes: Rect[], goal: Point): Rect | null {
 }
 
 /** What arrives at a leaf grows out of its chip into the `.grad` beside its tensor, or goes into what is there. */
-function landingOf(sides: PanePair[], now: Map<PaneSide, PaneIndex>, { visit }: StepChange): Motion[] {
+function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit }: StepChange): Motion[] {
   const [memory, graph] = [now.get("memory"), now.get("graph")];
   if (!memory || !graph || !visit?.accumulates) return [];
   const places = memory.things.gradPlace.filter(({ node }) => node.attrs["data-grad-of"] === visit.accumulates);
@@ -282,7 +282,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneIndex>, { visit }: 
   const [target] = filled.sort((a, b) => b.box.w * b.box.h - a.box.w * a.box.h);
   const source = sourceOfLanding(graph, visit.node);
   if (!target || !source) return [];
-  const corner = (pane: PaneIndex, [x, y]: Point): Point => [x + pane.drawing.x, y + pane.drawing.y];
+  const corner = (pane: PaneContents, [x, y]: Point): Point => [x + pane.drawing.x, y + pane.drawing.y];
   const from = corner(graph, middleOf(source.box));
   const to = corner(memory, middleOf(target.box));
   const [x, y] = [from[0] - to[0], from[1] - to[1]];
@@ -316,7 +316,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneIndex>, { visit }: 
 }
 
 /** The cells of a gradient in the place that is kept for it. */
-function stripIn(place: Found): { strip: Found; box: Rect; uid: string } | null {
+function stripIn(place: DrawnItem): { strip: DrawnItem; box: Rect; uid: string } | null {
   const uid = place.node.attrs["data-handle"];
   if (!uid) return null;
   const k = place.node.children.findIndex(({ attrs }) => attrs["data-storage-strip"] !== undefined);
@@ -329,25 +329,27 @@ function stripIn(place: Found): { strip: Found; box: Rect; uid: string } | null 
 /** Whether the place for a tensor's gradient did not show this one. */
 function isNewGradient(sides: PanePair[], tensor: string, grad: string) {
   const memory = sides.find(({ old }) => old.side === "memory")?.old;
-  return !memory || !findAll(memory, "data-grad-of", tensor).some(({ node }) => node.attrs["data-handle"] === grad);
+  return (
+    !memory || !findByAttribute(memory, "data-grad-of", tensor).some(({ node }) => node.attrs["data-handle"] === grad)
+  );
 }
 
 /** The chip on the edge to a leaf, or the leaf itself. */
-function sourceOfLanding(graph: PaneIndex, leaf: string): { box: Rect; chip: Found | null } | null {
-  for (const edge of findAll(graph, "data-to", leaf)) {
-    const [chip] = findAll(graph, "data-grad", edge.node.attrs["data-edge"] ?? "");
+function sourceOfLanding(graph: PaneContents, leaf: string): { box: Rect; chip: DrawnItem | null } | null {
+  for (const edge of findByAttribute(graph, "data-to", leaf)) {
+    const [chip] = findByAttribute(graph, "data-grad", edge.node.attrs["data-edge"] ?? "");
     const box = chip && boxOf(chip);
     if (box) return { box, chip };
   }
-  const [own] = findAll(graph, "data-grad", leaf);
-  const [node] = findAll(graph, "data-node", leaf);
+  const [own] = findByAttribute(graph, "data-grad", leaf);
+  const [node] = findByAttribute(graph, "data-node", leaf);
   const box = (own && boxOf(own)) ?? (node && boxOf(node));
   return box ? { box, chip: own ?? null } : null;
 }
 
 /** A name that means another tensor slides there from the row of the one that it meant. */
 function slidesOfNames({ old, now }: PanePair, moves: Motion[]): Motion[] {
-  const key = ({ node }: Found) => `${node.attrs["data-frame"] ?? ""}/${node.attrs["data-name"]}`;
+  const key = ({ node }: DrawnItem) => `${node.attrs["data-frame"] ?? ""}/${node.attrs["data-name"]}`;
   return now.things.name.flatMap((found): Motion[] => {
     const { node, at } = found;
     const was = old.things.name.filter((other) => key(other) === key(found));
@@ -370,7 +372,7 @@ function slidesOfNames({ old, now }: PanePair, moves: Motion[]): Motion[] {
   });
 }
 
-function isWithin(inner: Address, outer: Address) {
+function isWithin(inner: DrawnItemPath, outer: DrawnItemPath) {
   return inner.pane === outer.pane && outer.path.every((k, n) => inner.path[n] === k);
 }
 

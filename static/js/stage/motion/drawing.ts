@@ -19,14 +19,14 @@ interface PaneDrawing {
 export type StageDrawing = Record<PaneSide, PaneDrawing | null>;
 
 /** Where something stands among what is drawn: the pane, and which child of which child. */
-export interface Address {
+export interface DrawnItemPath {
   pane: PaneSide;
   path: number[];
 }
 
-export interface Found {
+export interface DrawnItem {
   node: VNode;
-  at: Address;
+  at: DrawnItemPath;
   /** what its coordinates are counted from, in units of the pane */
   x: number;
   y: number;
@@ -48,7 +48,7 @@ const KIND_BY_ATTRIBUTE: Record<string, FoundKind | undefined> = {
 const ENTITY_ATTRIBUTES = ["data-handle", "data-storage-strip", "data-node", "data-from", "data-to", "data-object"];
 
 /** What is laid out as one: a row, a node with its chips, an edge. */
-interface Unit extends Found {
+interface Unit extends DrawnItem {
   /** its keys from the pane on */
   identity: string;
   /** of the unit that it is in */
@@ -57,10 +57,10 @@ interface Unit extends Found {
   moved: Point | null;
 }
 
-export interface PaneIndex {
+export interface PaneContents {
   side: PaneSide;
   drawing: PaneDrawing;
-  things: Record<FoundKind, Found[]>;
+  things: Record<FoundKind, DrawnItem[]>;
   units: Unit[];
 }
 
@@ -68,9 +68,13 @@ export interface PaneIndex {
  * Finds what a pane shows. `unchanged` says whether something looks as it does in the other drawing: nothing in it is
  * looked for.
  */
-export function indexPane(side: PaneSide, drawing: PaneDrawing, unchanged: (node: VNode) => boolean): PaneIndex {
-  const things: PaneIndex["things"] = { cell: [], chip: [], gradPlace: [], name: [], node: [], edge: [] };
-  const index: PaneIndex = { side, drawing, things, units: [] };
+export function findPaneContents(
+  side: PaneSide,
+  drawing: PaneDrawing,
+  unchanged: (node: VNode) => boolean,
+): PaneContents {
+  const things: PaneContents["things"] = { cell: [], chip: [], gradPlace: [], name: [], node: [], edge: [] };
+  const index: PaneContents = { side, drawing, things, units: [] };
   drawing.body.forEach((node, k) => addFound(index, { node, k, inside: null }, 0, 0, null, unchanged));
   return index;
 }
@@ -84,7 +88,7 @@ interface Place {
 
 /** `unit` is the one that it is in. */
 function addFound(
-  index: PaneIndex,
+  index: PaneContents,
   place: Place,
   x: number,
   y: number,
@@ -123,15 +127,15 @@ function identityOf({ node, k, inside }: Place): string {
   return `${inside ? identityOf(inside) : ""}/${node.tag} ${node.key ?? k}`;
 }
 
-function addressOf(pane: PaneSide, place: Place): Address {
+function addressOf(pane: PaneSide, place: Place): DrawnItemPath {
   const path: number[] = [];
   for (let at: Place | null = place; at; at = at.inside) path.unshift(at.k);
   return { pane, path };
 }
 
 /** What has an attribute of this value, in all of a pane. */
-export function findAll({ side, drawing }: PaneIndex, attribute: string, value: string): Found[] {
-  const out: Found[] = [];
+export function findByAttribute({ side, drawing }: PaneContents, attribute: string, value: string): DrawnItem[] {
+  const out: DrawnItem[] = [];
   const visit = (node: VNode, path: number[], x: number, y: number) => {
     if (node.attrs[attribute] === value) out.push({ node, at: { pane: side, path }, x, y });
     const [dx, dy] = node.attrs.transform ? translationOf(node.attrs.transform) : [0, 0];
@@ -149,7 +153,7 @@ export function entitiesIn(node: VNode, out = new Set<string>()): Set<string> {
 }
 
 /** The box around what is drawn, without its texts, in units of the pane. */
-export function boxOf({ node, x, y }: Pick<Found, "node" | "x" | "y">): Rect | null {
+export function boxOf({ node, x, y }: Pick<DrawnItem, "node" | "x" | "y">): Rect | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   const add = (px: number, py: number) => {
     [left, right] = [Math.min(left, px), Math.max(right, px)];
@@ -186,6 +190,6 @@ export function silentCopy(node: VNode): VNode {
 }
 
 /** A silent copy where the original stands in its pane, moved by so much. */
-export function copyInPlace({ node, x, y }: Pick<Found, "node" | "x" | "y">, dx = 0, dy = 0): VNode {
+export function copyInPlace({ node, x, y }: Pick<DrawnItem, "node" | "x" | "y">, dx = 0, dy = 0): VNode {
   return h("g", { transform: `translate(${x + dx} ${y + dy})` }, silentCopy(node));
 }

@@ -75,7 +75,7 @@ function nearestOnLine(a: Point, b: Point, goal: Point): Point {
 }
 
 /** By the share of the way that lies behind it, from 0 to 1, each of the points. */
-export function sharesOfWay(points: Point[]): { share: number; at: Point }[] {
+export function fractionsAlongPath(points: Point[]): { share: number; at: Point }[] {
   const lengths = points.map((point, k) => (k ? distance(points[k - 1], point) : 0));
   const total = lengths.reduce((sum, length) => sum + length, 0);
   let sum = 0;

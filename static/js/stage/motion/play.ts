@@ -3,7 +3,7 @@
 import { patchHost, SVG_NAMESPACE } from "../../browser/svg.ts";
 import type { PaneSide } from "../../layout/stage_plan.ts";
 import { describeMotion, type Motion, type MotionFrame } from "./describe.ts";
-import type { Address } from "./drawing.ts";
+import type { DrawnItemPath } from "./drawing.ts";
 
 export { describeMotion };
 
@@ -36,7 +36,7 @@ export function playMotion(document: Document, hosts: StageHosts, motions: Motio
   return end;
 }
 
-function elementAt(hosts: StageHosts, { pane, path }: Address): Element | null {
+function elementAt(hosts: StageHosts, { pane, path }: DrawnItemPath): Element | null {
   let element: Element | undefined = hosts.marks[pane];
   for (const k of path) element = element?.children[k];
   return element ?? null;

@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastPieces, emptyOutputKey } from "../../page/picture/printed.ts";
+import { lastOutputPieces, emptyOutputKey } from "../../page/picture/printed.ts";
 
 const pieces = ["abc", "", "defgh", "ij"].map((text, step) => ({ step, text, stream: "stdout" }));
 
 test("what was printed is shown whole while it is short", () => {
-  assert.deepEqual(lastPieces(pieces, 10), { before: 0, pieces });
-  assert.deepEqual(lastPieces([]), { before: 0, pieces: [] });
+  assert.deepEqual(lastOutputPieces(pieces, 10), { before: 0, pieces });
+  assert.deepEqual(lastOutputPieces([]), { before: 0, pieces: [] });
 });
 
 test("of very much the end is shown, and what is not is counted", () => {
   for (let most = 1; most < 10; most++) {
-    const { before, pieces: shown } = lastPieces(pieces, most);
+    const { before, pieces: shown } = lastOutputPieces(pieces, most);
     const text = shown.map((piece) => piece.text).join("");
     assert.equal(text, "abcdefghij".slice(-most));
     assert.equal(before, 10 - most);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPageProgram, isRunning, isSavedProgram, isUpToDate, shownFocus } from "../../page_state/selectors.ts";
+import { isPageProgram, isRunning, isSavedProgram, isTraceUpToDate, shownFocus } from "../../page_state/selectors.ts";
 import { initialState, reduce } from "../../page_state/page_state.ts";
 import { ADDRESS, RUN, SAVED, after, arrived, edited, link, opened, ran, trace } from "../page_states.ts";
 
@@ -21,7 +21,7 @@ test("a page's own trace is fetched, and kept for the way back", () => {
   assert.equal(asked.pending?.reason, "page");
   assert.ok(!isRunning(asked), "nothing is run");
   const shown = after(asked, arrived(1, trace("a\nb\nc", { seed: 7 })));
-  assert.ok(isSavedProgram(shown) && isUpToDate(shown));
+  assert.ok(isSavedProgram(shown) && isTraceUpToDate(shown));
   assert.equal(shown.step, 2);
   const forked = after(shown, edited("fork"), RUN, arrived(2, trace("fork", { seed: 7 })));
   const back = after(forked, link({ step: 1 }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stepForAddress, doesTraceMatchText, isUpToDate } from "../../page_state/selectors.ts";
+import { stepForAddress, doesTraceMatchText, isTraceUpToDate } from "../../page_state/selectors.ts";
 import { reduce } from "../../page_state/page_state.ts";
 import { RUN, after, arrived, edited, looped, opened, ran, trace } from "../page_states.ts";
 import type { Action } from "../../page_state/actions.ts";
@@ -12,7 +12,7 @@ test("a trace replaces the text that it was asked for, and no other", () => {
   const typed = after(opened(), edited("a\nb\nc # more"), arrived(1, trace("a\nb\nc")));
   assert.equal(typed.text, "a\nb\nc # more");
   assert.equal(typed.opened?.count, 3);
-  assert.ok(!doesTraceMatchText(typed) && !isUpToDate(typed));
+  assert.ok(!doesTraceMatchText(typed) && !isTraceUpToDate(typed));
   assert.equal(stepForAddress(typed), null);
 });
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { itemsIn, nameTree, openAtFirst } from "../../parameters/name_tree.ts";
-import { commonPart, gradientRange, normText, shapeText } from "../../parameters/parameter_texts.ts";
+import { itemsUnderNode, nameTree, initiallyOpenPaths } from "../../parameters/name_tree.ts";
+import { commonModulePath, gradientRange, normText, shapeText } from "../../parameters/parameter_texts.ts";
 import type { ParameterMoment } from "../../parameters/parameter_moments.ts";
 import { csvText, tabbedText } from "../../parameters/tables_csv.ts";
 
@@ -24,7 +24,7 @@ test("every parameter is in the tree once, in order", () => {
     "layers[1].weight",
   ];
   const tree = nameTree(named(names));
-  assert.deepEqual(tree.flatMap(itemsIn), names);
+  assert.deepEqual(tree.flatMap(itemsUnderNode), names);
   assert.deepEqual(
     tree.map(({ label }) => label),
     ["embed.weight", "blocks", "head", "layers"],
@@ -45,11 +45,11 @@ test("at first as many levels are open as there is room for, and nothing is left
     [1, 1000],
   ]) {
     const tree = nameTree(named(["embed.weight", ...blockNames(blocks, each)]));
-    const open = openAtFirst(tree, 28);
+    const open = initiallyOpenPaths(tree, 28);
     const rows = (nodes: typeof tree): number =>
       nodes.reduce((sum, node) => sum + 1 + (open.has(node.path) ? rows(node.children) : 0), 0);
     assert.ok(rows(tree) <= 28, `${blocks} blocks: ${rows(tree)} rows`);
-    assert.equal(tree.flatMap(itemsIn).length, blocks * each + 1);
+    assert.equal(tree.flatMap(itemsUnderNode).length, blocks * each + 1);
   }
 });
 
@@ -66,9 +66,9 @@ test("norms have three digits and shapes the field's sign", () => {
 });
 
 test("the common part of names ends where a module's does", () => {
-  assert.equal(commonPart(["net.enc.weight", "net.enc.bias"]), "net.enc");
-  assert.equal(commonPart(["net.encoder.weight", "net.enc.bias"]), "net");
-  assert.equal(commonPart(["a", "b"]), "");
+  assert.equal(commonModulePath(["net.enc.weight", "net.enc.bias"]), "net.enc");
+  assert.equal(commonModulePath(["net.encoder.weight", "net.enc.bias"]), "net");
+  assert.equal(commonModulePath(["a", "b"]), "");
 });
 
 test("CSV quotes what needs it, and what is not known is empty", () => {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { stepPicture } from "../../marks/still.ts";
-import { keysOf, relatedKeys } from "../../stage/relatives.ts";
+import { highlightKeysOfTarget, relatedHighlightKeys } from "../../stage/relatives.ts";
 import { openTrace, type Entities } from "../../trace/state.ts";
 import { ALL } from "../traces.ts";
 import type { VNode } from "../../browser/svg.ts";
@@ -29,7 +29,7 @@ const carriers = (nodes: VNode[]): VNode[] =>
   ]);
 const attributes = (node: VNode) => (name: string) => node.attrs[`data-${name}`] ?? null;
 
-const keysOfNode = ({ target }: VNode) => (target ? keysOf(target) : []);
+const keysOfNode = ({ target }: VNode) => (target ? highlightKeysOfTarget(target) : []);
 
 /** The elements related to one, by what the elements themselves say. */
 function related(drawn: VNode[], target: VNode) {
@@ -127,7 +127,7 @@ for (const [name, made] of TRACES)
           if (!kind || (tried.get(kind) ?? 0) > 4) continue;
           tried.set(kind, (tried.get(kind) ?? 0) + 1);
           assert.ok(target.target, `step ${i}: ${kind} ${at(kind)} has no target`);
-          const keys = new Set(relatedKeys(opened, i, target.target));
+          const keys = new Set(relatedHighlightKeys(opened, i, target.target));
           const lit = drawn.filter((node) => node === target || keysOfNode(node).some((key) => keys.has(key)));
           const missing = [...related(drawn, target)].filter((node) => !lit.includes(node));
           assert.deepEqual(

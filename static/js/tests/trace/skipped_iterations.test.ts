@@ -3,7 +3,7 @@ import { test } from "node:test";
 import {
   haveSameOutput,
   firstStepOfIteration,
-  cellWindowFocus,
+  focusAroundElement,
   skippedIterationsBefore,
   iterationFocus,
 } from "../../trace/steps/skipped_iterations.ts";
@@ -68,6 +68,6 @@ test("runs that printed something else are not alike", () => {
 });
 
 test("elements that were asked for are opened with some before them, and never before the first", () => {
-  assert.deepEqual(cellWindowFocus("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
-  assert.equal(cellWindowFocus("s1", 5, 3).from, 0);
+  assert.deepEqual(focusAroundElement("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
+  assert.equal(focusAroundElement("s1", 5, 3).from, 0);
 });

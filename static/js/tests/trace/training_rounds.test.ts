@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusOfRound, roundOfIteration } from "../../trace/steps/training_rounds.ts";
 import { lastIterations, roundFromText } from "../../training/round_input.ts";
-import { roundNews } from "../../training/round_news.ts";
+import { notableRounds } from "../../training/notable_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
 import type { Trace, TrainingRounds } from "../../trace/wire.ts";
 
@@ -104,7 +104,7 @@ test("news are the first loss that is not finite, and other rates; the gravest o
     recorded: [{ n: 2, step: 5, end: 9 }],
     new_rates: [2, 6],
   });
-  assert.deepEqual(roundNews(trace, [7]), [
+  assert.deepEqual(notableRounds(trace, [7]), [
     { n: 2, why: "finding" },
     { n: 6, why: "broken" },
   ]);

@@ -60,7 +60,7 @@ const hasMoreThanLine = (fields: object) => Object.keys(fields).some((field) => 
  * Where a statement that a fix was for now passes: as often executed as before; null where no statement stands in its
  * place. `from` is the step of the run before at which it failed, or that its reader looked at.
  */
-export function stepWhereItPasses(before: Trace, after: Trace, from: number): number | null {
+export function stepOfFixedStatement(before: Trace, after: Trace, from: number): number | null {
   const failed = before.steps[from];
   if (!failed || !after.steps.length || after.outcome.status !== "finished") return null;
   const line = lineAfterEdit(commonLines(before.program.source, after.program.source), failed.line);

@@ -73,7 +73,7 @@ export function iterationFocus({ loop, around }: SkippedIterations, index: numbe
 const CELL_WINDOW_SIZE = 512;
 
 /** The focus of a run that is to show the elements around `element` of a big storage. */
-export function cellWindowFocus(storageUid: string, element: number, step: number) {
+export function focusAroundElement(storageUid: string, element: number, step: number) {
   const from = Math.max(0, element - CELL_WINDOW_SIZE / 4);
   return { storage: storageUid, step, from, to: from + CELL_WINDOW_SIZE };
 }

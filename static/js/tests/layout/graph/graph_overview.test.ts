@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { hasGraphFocus } from "../../../layout/graph/graph_focus.ts";
 import { buildGraphModel, layoutGraphPane } from "../../../layout/graph/graph_pane.ts";
 import { GraphStep } from "../../../layout/graph/graph_step.ts";
-import { MIN_LABELLED_PITCH, mapPlaces } from "../../../layout/graph/graph_map.ts";
+import { MIN_LABELLED_PITCH, graphMapPlaces } from "../../../layout/graph/graph_map.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneRoom, type Rect } from "../../../layout/pane.ts";
 import { WHOLE_BAND } from "../../../layout/view.ts";
 import { graphMarks } from "../../../marks/graph/graph_marks.ts";
@@ -221,7 +221,7 @@ function overlaps({ focus, map }: GraphOverview, room: PaneRoom) {
 
 test("graphs whose backward is done give their places to the next, so that forty losses share those of one", () => {
   const [room] = LIST_ROOMS;
-  const { pitch, lines } = mapPlaces(buildGraphModelOnce(made[1].opened), room.h);
+  const { pitch, lines } = graphMapPlaces(buildGraphModelOnce(made[1].opened), room.h);
   assert.ok(pitch >= MIN_LABELLED_PITCH);
   assert.equal(new Set(lines.values()).size, 2);
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { encodedValueJson } from "../../../trace/format.ts";
 import { cellReads } from "../../../trace/reads.ts";
-import { buildRunRows } from "../../../layout/loom/run_rows.ts";
+import { buildLoomRows } from "../../../layout/loom/run_rows.ts";
 import { loomPicture } from "../../../marks/loom/loom.ts";
 import { shelfOfStep } from "../../../marks/loom/loom_scene.ts";
 import { openTrace } from "../../../trace/state.ts";
@@ -65,7 +65,7 @@ for (const [name, make] of Object.entries(ALL))
     });
 
 test("a row is a statement, with the visits of its backward", () => {
-  const run = buildRunRows(openTrace(backward()));
+  const run = buildLoomRows(openTrace(backward()));
   assert.deepEqual(
     run.rows.map((row) => [row.first, row.last, row.visits.length]),
     [

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isHandle } from "../../../trace/entities.ts";
 import { RowState } from "../../../layout/loom/loom_row_state.ts";
-import { buildRunRows } from "../../../layout/loom/run_rows.ts";
+import { buildLoomRows } from "../../../layout/loom/run_rows.ts";
 import { openTrace } from "../../../trace/state.ts";
 import { frame, ref, storage, tensor, trace } from "../../entities.ts";
 import { ALL } from "../../traces.ts";
@@ -35,7 +35,7 @@ for (const [name, document] of [...made, ...goldens, ["turns", turns]])
   test(`${name}: the same entities and, of what a row touched, the same names`, () => {
     const opened = openTrace(document);
     const state = new RowState(document.steps);
-    for (const { first, last } of buildRunRows(opened).rows) {
+    for (const { first, last } of buildLoomRows(opened).rows) {
       state.advanceToNextRow(first, last);
       assert.deepEqual(state.entitiesAfter, opened.state(last));
       const uids = [...state.touchSteps.keys()].filter((uid) => isHandle(state.entitiesAfter.get(uid)));

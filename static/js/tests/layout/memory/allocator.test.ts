@@ -9,7 +9,7 @@ import { WHOLE_BAND } from "../../../layout/view.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
 import { memoryMarks } from "../../../marks/memory/memory_marks.ts";
 import { collectStepFacts } from "../../../marks/step_facts.ts";
-import { relatedKeys } from "../../../stage/relatives.ts";
+import { relatedHighlightKeys } from "../../../stage/relatives.ts";
 import { gpuTrace } from "../../../specimens/traces.ts";
 import { openTrace } from "../../../trace/state.ts";
 import { counter, frame, ref, storage, tensor, trace } from "../../entities.ts";
@@ -133,9 +133,9 @@ test("a splice changes the blocks of a device", () => {
 
 test("a block lights its storage, and a handle its block", () => {
   const { opened } = drawn(gpuTrace);
-  const ofBlock = relatedKeys(opened, 0, { kind: "block", storage: "s1" });
+  const ofBlock = relatedHighlightKeys(opened, 0, { kind: "block", storage: "s1" });
   assert.ok(ofBlock.includes("strip:s1") && ofBlock.includes("handle:t1"));
-  assert.ok(relatedKeys(opened, 0, { kind: "handle", uid: "t1" }).includes("block:s1"));
+  assert.ok(relatedHighlightKeys(opened, 0, { kind: "handle", uid: "t1" }).includes("block:s1"));
 });
 
 test("a device without blocks has its sums alone, and one that was never used nothing", () => {

@@ -1,11 +1,9 @@
-/**
- * Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities.
- */
+/** Hatches the parts of a drawn step that are older than the text, with a mask of stripes. */
 
 import { targetsWithin, type Target } from "../browser/targets.ts";
 
 /** entities, and names as `frame/name` */
-export interface Older {
+export interface OutdatedParts {
   uids: Set<string>;
   names: Set<string>;
 }
@@ -16,7 +14,7 @@ const MASKED_CLASS = "older-masked";
 const markedRoots = new WeakSet<Element>();
 
 /** Null: nothing is older. */
-export function markOlder(root: Element, older: Older | null) {
+export function markOutdated(root: Element, older: OutdatedParts | null) {
   if (!older && !markedRoots.has(root)) return;
   // a step that is drawn over a marked one writes classes anew, and leaves the masks
   for (const element of root.querySelectorAll(`.${MASKED_CLASS}, [mask^="url(#older-"]`)) {
@@ -32,7 +30,7 @@ export function markOlder(root: Element, older: Older | null) {
   }
 }
 
-function isOlder(target: Target, { uids, names }: Older) {
+function isOlder(target: Target, { uids, names }: OutdatedParts) {
   switch (target.kind) {
     case "handle":
     case "node":

@@ -1,0 +1,103 @@
+"""Every sentence that is said at a step is held against plain CPython; `make sentences` asks more programs."""
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.recordings.store import kept_trace
+from tests.referee.sentences.__main__ import Account
+from tests.referee.sentences.said import claim_table, judge_programs, record, sentences_of, verdicts
+from tests.support.tracing import ROOT
+
+SAMPLE = [
+    *sorted((ROOT / "tests/examples/programs").glob("*.py"))[::10],
+    *sorted((ROOT / "tests/golden").glob("*.py"))[::8],
+    *sorted((ROOT / "tests/examples/verdicts").glob("*.py"))[::4],
+]
+
+PROGRAM = """\
+import torch
+a = torch.tensor([1., 2., 3.], requires_grad=True)
+b = a * 2
+c = b.detach()
+d = torch.zeros(3)
+e = c.view(3, 1)
+c[0] = 7
+items = [a, d]
+first = items[0]
+b.sum().backward()
+n = 5
+opt = torch.optim.SGD([a], lr=0.1)
+opt.step()
+b = b * 2
+"""
+
+
+def test_no_sentence_of_a_sample_is_false() -> None:
+    account = Account()
+    record(SAMPLE)
+    for sentences in judge_programs(SAMPLE):
+        account.add(sentences)
+    assert account.false == []
+    assert account.said["true"] > 0.85 * account.said.total(), account.report()
+    assert account.share_with_claim() >= 0.95, account.report()
+    assert set(account.without) <= set(claim_table().without), account.report()
+
+
+def test_every_key_of_a_caption_has_a_claim_or_a_reason() -> None:
+    table = claim_table()
+    known = {*table.claims, *table.without, *table.phrases}
+    texts = [path.read_text() for path in (ROOT / "static/js/captions").glob("note*.ts")]
+    said = {key for text in texts for key in re.findall(r"key: \"(\w+)\"", text)}
+    said |= set(re.findall(r"sentence: \"(\w+)\"", (ROOT / "static/js/trace/registry.ts").read_text()))
+    assert said - known == set()
+
+
+@pytest.fixture(scope="module")
+def trace() -> dict[str, Any]:
+    return kept_trace(PROGRAM)
+
+
+def test_all_that_is_said_of_a_program_is_true(trace: dict[str, Any]) -> None:
+    sentences = sentences_of(trace)
+    assert [(each["text"], verdict) for each, verdict in zip(sentences, verdicts(trace, sentences), strict=True)] == [
+        (each["text"], ("true", "")) for each in sentences
+    ]
+
+
+def name(sentence: dict[str, Any], argument: str, **fields: str) -> None:
+    sentence["args"][argument] = {**sentence["args"][argument], **fields}
+
+
+FALSIFIED: list[tuple[str, str, Callable[[dict[str, Any]], None]]] = [
+    ("another name of the program", "shares_shape", lambda said: name(said, "other", name="d")),
+    ("a name of nothing", "shares_shape", lambda said: name(said, "other", name="gone")),
+    ("another entity under the name", "shares", lambda said: name(said, "other", name="d", of="t5")),
+    ("another name of an object", "same", lambda said: name(said, "other", name="b", of="t2")),
+    ("another shape", "shares_shape", lambda said: said["args"].update(shape="1 × 3")),
+    ("another number", "written_one_many", lambda said: said["args"].update(value="8")),
+    ("another reader", "written_one_many", lambda said: said["args"]["others"].append({"name": "d", "of": "t5"})),
+    ("another size", "new", lambda said: said["args"].update(size={"key": "size_row", "args": {"n": 4}})),
+    ("another count of items", "new_container", lambda said: said["args"].update(n=3)),
+    ("another value", "bound", lambda said: said["args"].update(value="6")),
+    ("another count of gradients", "backward_reached", lambda said: said["args"].update(n=2)),
+    ("another leaf", "grad_first", lambda said: said["args"].update(grad={"name": "d.grad"})),
+    ("another gradient", "grad_first", lambda said: said["args"].update(value="[2, 2, 3]")),
+    ("another target", "visit", lambda said: said["args"].update(targets=[{"name": "d", "of": "t5"}])),
+    ("another count of parameters", "stepped_one", lambda said: name(said, "name", name="d", of="t5")),
+    ("numbers of before", "stepped_one", lambda said: said["args"].update(before="[1, 2, 4]")),
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "falsify"), [(key, change) for _, key, change in FALSIFIED], ids=[w for w, _, _ in FALSIFIED]
+)
+def test_a_false_sentence_is_found(trace: dict[str, Any], key: str, falsify: Callable[[dict[str, Any]], None]) -> None:
+    sentences = sentences_of(trace)
+    at = next(at for at, each in enumerate(sentences) if each["key"] == key)
+    sentences[at] = copy.deepcopy(sentences[at])
+    falsify(sentences[at])
+    assert verdicts(trace, sentences)[at][0] == "false"

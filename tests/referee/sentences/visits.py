@@ -1,0 +1,118 @@
+"""Watches the nodes that backward runs in plain CPython: which ones, in which order, and what they send on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.autograd import graph
+
+from tests.referee.sentences.language import Phrase, is_called
+from tests.referee.sentences.paths import Undecided
+
+MOST_NODES = 5000
+
+
+class Visit:
+    """A node that ran.
+
+    edges: of each input, the node that its gradient goes to and the leaf there; None without one
+    nested: whether it runs in a backward within another
+    came: whether a gradient came in at all
+    sent: whether a gradient was computed for each input
+    """
+
+    def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool) -> None:
+        self.node, self.name, self.nested = node, node.name(), nested
+        self.came = any(each is not None for each in came)
+        self.sent = [each is not None for each in sent]
+        self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
+
+    def sends(self, count: int, targets: list[Any]) -> bool:
+        """Whether so many gradients go to these targets, each at least one, and to no others."""
+        reached = [edge for edge, is_sent in zip(self.edges, self.sent, strict=False) if is_sent and edge is not None]
+        if len(reached) != count:
+            return False
+        return all(any(leads_to(edge, target) for target in targets) for edge in reached) and all(
+            any(leads_to(edge, target) for edge in reached) for target in targets
+        )
+
+    def leaf(self) -> Any:
+        """The tensor at which a gradient arrives."""
+        found = variable_of(self.node)
+        if found is None:
+            raise Undecided("the node has no leaf")
+        return found
+
+
+def leads_to(edge: tuple[Any, Any], target: Any) -> bool:
+    """Whether an edge goes to a leaf, or to a node that is called so."""
+    node, leaf = edge
+    if isinstance(target, torch.Tensor):
+        return leaf is target
+    return (
+        leaf is not None
+        if isinstance(target, Phrase) and target.key == "unnamed_tensor"
+        else is_called(node.name(), target)
+    )
+
+
+def variable_of(node: Any) -> Any:
+    """The leaf of a node that puts gradients into its `.grad`."""
+    return getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
+
+
+def nodes_behind(outputs: Sequence[Any]) -> list[Any]:
+    """The nodes that a backward may run."""
+    queue = []
+    for each in outputs:
+        try:
+            queue.append(graph.get_gradient_edge(each).node if isinstance(each, torch.Tensor) else each.node)
+        except (RuntimeError, AttributeError):
+            continue
+    seen = dict.fromkeys(queue)
+    for node in queue:
+        for target, _ in node.next_functions:
+            if target is not None and target not in seen:
+                seen[target] = None
+                queue.append(target)
+        if len(queue) > MOST_NODES:
+            break
+    return queue
+
+
+@contextmanager
+def visits(on_begin: Callable[[], None], on_visit: Callable[[Visit], None]) -> Iterator[None]:
+    """Within it, `on_begin` is called before each node runs and after the last, `on_visit` after each."""
+    engine, depth = graph._engine_run_backward, 0
+
+    def run(outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
+        nonlocal depth
+        handles = []
+        for node in nodes_behind(outputs):
+
+            def after(sent: Sequence[Any], came: Sequence[Any], node: Any = node) -> None:
+                on_visit(Visit(node, came, sent, depth > 1))
+
+            def before(_: Sequence[Any]) -> None:
+                on_begin()
+
+            handles += [node.register_hook(after), node.register_prehook(before)]
+        node = None
+        depth += 1
+        try:
+            return engine(outputs, *arguments, **options)
+        finally:
+            depth -= 1
+            for handle in handles:
+                handle.remove()
+            on_begin()
+
+    places = (graph, torch.autograd)
+    for place in places:
+        place._engine_run_backward = run  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        for place in places:
+            place._engine_run_backward = engine  # type: ignore[attr-defined]
