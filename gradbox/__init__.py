@@ -1,7 +1,6 @@
 """Gradbox on your own code: the command `gradbox`, and what a program or a notebook imports.
 
-This module imports next to nothing, so that `import gradbox` costs a program next to nothing: what a name stands for is
-imported when the name is first used.
+`import gradbox` costs a program next to nothing: a name's module is imported when the name is first used.
 """
 
 import importlib
@@ -16,12 +15,12 @@ LAZY = {
     "load_ipython_extension": "notebook_magic",
     "watch": "region",
 }
-"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would
-be what the name stands for."""
+"""The module of each lazily imported name. No module may share a name with something else, because importing it would
+replace that."""
 
 
 def __getattr__(name: str) -> Any:
-    """A name whose module is imported now. Raises AttributeError for what this package does not have."""
+    """Import the module of a name and return the name's value. Raises AttributeError for an unknown name."""
     if name not in LAZY:
         raise AttributeError(f"module 'gradbox' has no attribute {name!r}")
     # by its name: an import statement would make every module that reads `gradbox.__version__` depend on torch

@@ -1,5 +1,4 @@
-"""The command `gradbox`: record a script of your own, look at it, have its backward explained; or serve the web
-application."""
+"""The command `gradbox`: records a script, shows the run and explains its backward, or serves the web application."""
 
 import argparse
 import ast
@@ -121,7 +120,7 @@ def add_subcommand(
 
 
 def add_script_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say what is run, and how it is recorded."""
+    """Add the arguments that choose what is run and how it is recorded."""
     parser.add_argument(
         "--also",
         metavar="GLOB",
@@ -171,11 +170,11 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help="a script; for `open` also a trace, like run.json, which is shown and not run"
     )
     rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
-    rest.required = False  # or a missing FILE is said to be two
+    rest.required = False  # otherwise the error about a missing FILE names two
 
 
 def parse_line_range(text: str) -> tuple[int, int]:
-    """`40:80` or `40`: the first and the last line. Raises argparse.ArgumentTypeError."""
+    """Parse `40:80` or `40` into the first and the last line. Raises argparse.ArgumentTypeError."""
     first, _, last = text.partition(":")
     try:
         numbers = int(first), int(last or first)
@@ -187,7 +186,7 @@ def parse_line_range(text: str) -> tuple[int, int]:
 
 
 def parse_iteration_numbers(text: str) -> tuple[int, ...]:
-    """`0,1,100`: numbers from 0. Raises argparse.ArgumentTypeError."""
+    """Parse `0,1,100` into numbers from 0. Raises argparse.ArgumentTypeError."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"numbers from 0 are needed, like 0,1,100, not {text!r}")
@@ -197,7 +196,7 @@ def parse_iteration_numbers(text: str) -> tuple[int, ...]:
 
 
 def validated_expression(text: str) -> str:
-    """An expression of Python. Raises argparse.ArgumentTypeError."""
+    """Return the text if it is a Python expression. Raises argparse.ArgumentTypeError otherwise."""
     try:
         ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
@@ -206,12 +205,12 @@ def validated_expression(text: str) -> str:
 
 
 FLAGS_OF_SUMMARY = ("--json", "--csv", "--script-only", "--quiet", "-m")
-"""Options after which the script may follow at once."""
+"""Options that take no value, so that the script may follow them directly."""
 
 
 def with_default_csv_tables(arguments: list[str]) -> list[str]:
-    """The same with `--csv=both` for a `--csv` before the script that names no table: argparse would take the script
-    for it."""
+    """Replace a `--csv` without a table before the script by `--csv=both`: argparse would take the script as its
+    value."""
     for k, argument in enumerate(arguments[1:], 1):
         if argument == "--csv" and not {"both", *TABLE_NAMES}.intersection(arguments[k + 1 : k + 2]):
             return [*arguments[:k], "--csv=both", *arguments[k + 1 :]]
@@ -223,7 +222,7 @@ def with_default_csv_tables(arguments: list[str]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit status: the script's where one is run, 2 where a command can't begin."""
+    """Run the command and return its exit status: the script's own if a script is run, 2 if the command can't begin."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["serve"]:
         return run_server(arguments)
@@ -235,7 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
             return SCRIPTLESS_COMMANDS[args.command](args)
         command, *rest = arguments
         return record_script_and_output(args, shlex.join(["gradbox", command, "--also", "{also}", *rest]))
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
@@ -243,7 +242,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_server(arguments: list[str]) -> int:
-    """`python -m server …`, with the data of its user's account where no setting says otherwise."""
+    """Run `python -m server …`, with its data in the user's account unless a setting says otherwise."""
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gradbox"
     os.environ.setdefault("GRADBOX_DATA", str(data))
     sys.path.insert(0, str(PACKAGE_FOLDER.parent))
@@ -259,9 +258,9 @@ def run_server(arguments: list[str]) -> int:
 
 
 def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
-    """Run the script, and do with its run what the command asks for; the script's exit status.
+    """Run the script, handle its recording as the command asks, and return the script's exit status.
 
-    again: as `Run` has it
+    again: as in `Run`
     """
     problem = why_not_runnable(args)
     if problem:
@@ -312,7 +311,7 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
 
 
 def record_script_or_ranks(args: argparse.Namespace, script: Script) -> RecordingResult:
-    """What was recorded of the script, or of ranks that `torchrun` starts."""
+    """Record the script, or the ranks that `torchrun` starts."""
     if not args.rank:
         return record_script(script, args.language)
     arguments = torchrun_arguments(args.file, args.arguments)
@@ -326,7 +325,7 @@ def record_script_or_ranks(args: argparse.Namespace, script: Script) -> Recordin
 
 
 def why_not_runnable(args: argparse.Namespace) -> str:
-    """Why a script can't be run at all; "" where it can."""
+    """Return why a script can't be run, or "" if it can."""
     if importlib.util.find_spec("torch") is None:
         return NO_TORCH_MESSAGE
     for name in (getattr(args, "out", None), getattr(args, "trace", None)):
@@ -345,7 +344,7 @@ def why_not_runnable(args: argparse.Namespace) -> str:
 
 
 def why_unwritable(path: Path) -> str:
-    """Why a file can't be written, as far as that can be said before the script runs; "" where it seems that it can."""
+    """Return why a file can't be written, or "" if nothing speaks against it before the script runs."""
     folder = path.absolute().parent
     if not folder.is_dir():
         return f"there is no folder {path.parent}"
@@ -355,9 +354,10 @@ def why_unwritable(path: Path) -> str:
 
 
 def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: bool) -> int:
-    """Write, print or open what was recorded; the script's exit status. Raises OSError, RuntimeError, ValueError.
+    """Write, print or open the recordings and return the script's exit status. Raises OSError, RuntimeError,
+    ValueError.
 
-    in_parts: parts of the script were asked for, of which there may be several
+    in_parts: whether parts of the script were recorded, possibly several
     """
     runs = recorded.runs
     if args.command == "trace" and args.pretty:
@@ -387,9 +387,9 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
 
 
 def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool) -> None:
-    """Print the tables of runs, as text, JSON or CSV. Raises RuntimeError.
+    """Print the tables of runs as text, JSON or CSV. Raises RuntimeError.
 
-    in_parts: as `output_runs` has it
+    in_parts: as in `output_runs`
     """
     if args.json:
         tables = {name: sorted_tables(run.tables, args.sort).model_dump(mode="json") for name, run in runs.items()}
@@ -403,7 +403,7 @@ def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool)
 
 
 def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
-    """The checks that were asked for, by name; what they cost is said before. Raises OSError."""
+    """Announce the cost of the requested checks, run them, and return their results by name. Raises OSError."""
     script, checks = Script(args.file, args.arguments, args.module), {}
     for name, wanted in (("gradients", args.check_gradients), ("samples", args.check_samples)):
         if wanted:
@@ -417,7 +417,7 @@ def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
 
 
 def open_trace(args: argparse.Namespace) -> int:
-    """Open a recorded trace, or print its tables; the exit status."""
+    """Open a recorded trace or print its tables, and return the exit status."""
     body = Path(args.file).read_bytes()
     if not is_trace_json(body):
         print(f"gradbox: {args.file}: {NOT_A_TRACE_MESSAGE}", file=sys.stderr)
@@ -437,7 +437,7 @@ def open_trace(args: argparse.Namespace) -> int:
 def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run], notes: Sequence[str] = ()) -> None:
     """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError.
 
-    notes: of the only run, more to say
+    notes: more lines about the run, if there is only one
     """
     for name, run in runs.items():
         written = []
@@ -453,15 +453,16 @@ def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run], notes: Se
 
 
 def recording_output_path(target: str, name: str, count: int) -> Path:
-    """Where one of several recordings goes: `run.html` is `run-iteration-100.html` then."""
+    """Return the path of one of several recordings: `run-iteration-100.html` for `run.html`."""
     path = Path(target)
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
 
 
 def write_run(run: Run, path: Path, as_trace: bool) -> None:
-    """Write a file of a run. Raises OSError, RuntimeError, ValueError; the trace is then in another file.
+    """Write a file of a run. If that raises OSError, RuntimeError or ValueError, the trace has been saved in another
+    file.
 
-    as_trace: its JSON, whatever the name ends with
+    as_trace: write the trace as JSON, whatever the file's ending
     """
     try:
         if as_trace:
@@ -479,7 +480,7 @@ def write_run(run: Run, path: Path, as_trace: bool) -> None:
 
 
 def export_trace(args: argparse.Namespace) -> int:
-    """Make a file of a trace; the exit status."""
+    """Make a file from a trace and return the exit status."""
     path = Path(args.trace)
     try:
         body = path.read_bytes()
@@ -506,7 +507,7 @@ def export_trace(args: argparse.Namespace) -> int:
 
 
 def print_finding_text(args: argparse.Namespace) -> int:
-    """What a finding means, with its program; without a kind a line for each. The exit status."""
+    """Print what a finding means, with its program, or one line for each kind; return the exit status."""
     if args.kind is None:
         texts = [load_finding_text(kind) for kind in finding_kinds()]
         width = max(len(text.kind) for text in texts)
@@ -525,7 +526,7 @@ def print_finding_text(args: argparse.Namespace) -> int:
 
 
 SCRIPTLESS_COMMANDS = {"about": print_finding_text, "export": export_trace, "doctor": doctor.print_report}
-"""Those that run no script."""
+"""Commands that run no script."""
 
 
 def is_trace_json(body: bytes) -> bool:

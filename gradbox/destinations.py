@@ -1,4 +1,4 @@
-"""Where the recordings of a repeated region go: a folder, the run of TensorBoard's writer, or a run of wandb."""
+"""Where the recordings of a repeated region are sent: a folder, a TensorBoard writer's run, or a wandb run."""
 
 import os
 import re
@@ -9,11 +9,11 @@ from typing import Any
 from gradbox.run import Run
 
 MAX_RECORDINGS = 50
-"""Recordings of one repeated region, at most; the program goes on without more."""
+"""The most recordings of one repeated region; after these the program goes on unrecorded."""
 
 
 def check_destination(to: Any) -> None:
-    """Raises TypeError for what no recording can be sent to, OSError where a folder's parent is missing."""
+    """Raise TypeError if recordings can't be sent to this object, OSError if a folder's parent is missing."""
     if isinstance(to, str | os.PathLike):
         if not Path(to).absolute().parent.is_dir():
             raise FileNotFoundError(2, "there is no such folder", str(Path(to).parent))
@@ -30,12 +30,13 @@ def is_wandb_run(to: Any) -> bool:
 
 
 def send_run(run: Run, to: Any, name: str, number: int) -> str:
-    """Send a recording; where it is now, in words.
+    """Send a recording and return a sentence that says where it is now.
 
-    TensorBoard shows no HTML: the picture is a file in its folder, and the text beside it says what was found and where
-    the file lies. Raises OSError, RuntimeError.
+    TensorBoard shows no HTML, so the picture is a file in its folder and the text names the findings and the file.
+    Raises OSError, RuntimeError.
 
-    name, number: of the region and its time
+    name: of the region
+    number: of the recording
     """
     stem = re.sub(r"[^\w.-]+", "-", name).strip("-") or "region"
     file_name = f"{stem}-{number}.html"

@@ -1,4 +1,4 @@
-"""`gradbox doctor`: whether scripts, notebooks and tests of this machine can be recorded, shown and explained."""
+"""`gradbox doctor`: checks whether this machine can record, show and explain scripts, notebooks and tests."""
 
 import argparse
 import importlib.util
@@ -36,7 +36,7 @@ TORCH_TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what a
 class CheckResult(NamedTuple):
     """A line of the report.
 
-    problem: why nothing can be recorded, drawn or explained; "" where it keeps nobody from that
+    problem: why nothing can be recorded, drawn or explained; "" if it prevents nothing
     """
 
     name: str
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def print_report(args: argparse.Namespace) -> int:
-    """Print the report; the exit status: 0 where scripts can be recorded, drawn and explained."""
+    """Print the report and return the exit status: 0 if scripts can be recorded, drawn and explained."""
     checks = list(run_all_checks())
     said = verdict_line(checks)
     is_ready = not any(check.problem for check in checks)
@@ -64,7 +64,7 @@ def print_report(args: argparse.Namespace) -> int:
 
 
 def verdict_line(checks: list[CheckResult]) -> str:
-    """The last line of the report."""
+    """Return the last line of the report."""
     problems = [f"{check.name}: {check.problem}" for check in checks if check.problem]
     if problems:
         return f"Verdict: not ready, because {'; '.join(problems)}"
@@ -85,7 +85,7 @@ def run_all_checks() -> Iterator[CheckResult]:
 
 
 def query_torch() -> dict[str, Any] | None:
-    """What another process says of torch, {"error": …} where that fails; None where there is no torch."""
+    """Ask another process about torch. Returns {"error": …} if that fails, None if torch is not installed."""
     if importlib.util.find_spec("torch") is None:
         return None
     try:
@@ -99,7 +99,7 @@ def query_torch() -> dict[str, Any] | None:
 
 
 def torch_checks(torch: dict[str, Any] | None) -> Iterator[CheckResult]:
-    """The lines about torch: its version, whether autograd can be asked, and which GPUs it can use.
+    """Return the lines about torch: its version, whether autograd can be observed, and the GPUs that it can use.
 
     torch: what `query_torch` returned
     """
@@ -118,7 +118,7 @@ def torch_checks(torch: dict[str, Any] | None) -> Iterator[CheckResult]:
 
 
 def recording_checks() -> Iterator[CheckResult]:
-    """Records a small script, and has it explained."""
+    """Record a small script and explain it."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="gradbox-doctor-") as folder:
         path = Path(folder) / "small.py"
@@ -145,7 +145,7 @@ def recording_checks() -> Iterator[CheckResult]:
 
 
 def display_and_folder_checks() -> Iterator[CheckResult]:
-    """Where pictures go, and where they are shown."""
+    """Return the lines about where pictures are written and shown."""
     environment = os.environ
     opens = can_open_browser(environment, sys.platform)
     why = "over ssh" if "SSH_CONNECTION" in environment else "in CI" if environment.get("CI") else "no display"
@@ -160,7 +160,7 @@ def display_and_folder_checks() -> Iterator[CheckResult]:
 
 
 def notebook_and_pytest_checks() -> Iterator[CheckResult]:
-    """The notebook extension and the plugin of pytest."""
+    """Return the lines about the notebook extension and the pytest plugin."""
     ipython, kernel = package_version("ipython"), package_version("ipykernel")
     yield CheckResult(
         "notebooks",
@@ -173,7 +173,7 @@ def notebook_and_pytest_checks() -> Iterator[CheckResult]:
 
 
 def package_version(package: str) -> str:
-    """Of an installed package; "" where there is none."""
+    """Return the version of a package, or "" if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Where this installation has what is not code: the page's scripts and styles, its sentences and templates.
+"""Paths of this installation's assets: the page's scripts and styles, its sentences and templates.
 
 In a checkout these are folders beside `gradbox`; in a wheel they are in gradbox/assets.
 """

@@ -1,4 +1,4 @@
-"""The notebook's magic: `%%gradbox` runs a cell as any cell, and shows what it did; `%gradbox explain` says what went
+"""The notebook's magic: `%%gradbox` runs a cell as usual and shows its steps; `%gradbox explain` says what went
 wrong."""
 
 import argparse
@@ -21,13 +21,14 @@ from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOption
 from gradbox.terminal.table_text import SORT_COLUMNS
 
 MAX_TRACE_BYTES = 2_000_000
-"""Of a cell's trace; beyond, recording ends and the cell runs on. Its picture has room for about a third of that."""
+"""The most bytes of a cell's trace; beyond them the cell goes on unrecorded. Its picture shows about a third of
+that."""
 
 MAX_STEPS = 2_000
 
 
 class MagicArgumentParser(argparse.ArgumentParser):
-    """Raises UsageError in the place of ending the process."""
+    """Raises UsageError instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"%%gradbox: {message}")
@@ -56,13 +57,13 @@ class GradboxMagic:
     def __call__(self, line: str, cell: str | None = None) -> Any:
         """%%gradbox [NAME] [--steps N] [--also MODULE] [--cell-only] [--height PIXELS] [--language en|zh] [--whole]
 
-        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module,
-        or a pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its
-        functions. --cell-only: no other module of the notebook's folder has steps. --whole: the output has a viewer of
-        its own; otherwise the first picture of a notebook has the one of all, and `%gradbox viewer` puts another into
-        the notebook. `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox summary
-        [--sort COLUMN]` shows its modules and parameters as tables; `%gradbox again --also MODULE` runs that cell
-        again; `run = %gradbox` gives it.
+        Run the cell and show its steps. --steps: the most steps; the cell goes on after them. --also: a module, or a
+        pattern like `pkg.*`, whose statements are steps too; if it was imported before, only those of its functions.
+        --cell-only: other modules of the notebook's folder have no steps. --whole: the output contains a viewer of its
+        own; otherwise all pictures use the viewer in the notebook's first picture, and `%gradbox viewer` adds another
+        one. `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox summary [--sort
+        COLUMN]` shows its modules and parameters as tables; `%gradbox again --also MODULE` runs it again;
+        `run = %gradbox` returns its run.
         """
         if cell is None and line.split()[:1] == ["again"] and self._last_cell is not None:
             before, cell = self._last_cell
@@ -91,14 +92,14 @@ class GradboxMagic:
     def _parse_options(self, line: str) -> argparse.Namespace:
         try:
             options = self._parser.parse_args(shlex.split(line))
-        except ValueError as error:  # a quote without its end
+        except ValueError as error:  # an unclosed quote
             raise UsageError(f"%%gradbox: {error}") from None
         if not 1 <= options.steps <= MAX_STEPS or options.height < 200:
             raise UsageError(f"%%gradbox: --steps from 1 to {MAX_STEPS}, --height from 200")
         return options
 
     def _record_and_display_cell(self, options: argparse.Namespace, cell: str) -> Any:
-        """Run a cell, show it; the value of its last expression. Raises what the cell raises."""
+        """Run and show a cell, and return the value of its last expression. Raises what the cell raises."""
         shell = self._shell
         source = shell.transform_cell(cell)
         number = len(shell.user_ns["In"]) - 1  # `execution_count` is already the next cell's in some versions
@@ -138,7 +139,7 @@ class GradboxMagic:
 
 
 def display_tables(run: Run, arguments: list[str]) -> None:
-    """Show the tables of a run in the output of this cell.
+    """Show the tables of a run in this cell's output.
 
     arguments: none, or `--sort` with a column
     """
@@ -149,9 +150,9 @@ def display_tables(run: Run, arguments: list[str]) -> None:
 
 
 def display_viewer(languages: list[str]) -> None:
-    """Put the viewer of the notebook's pictures into the output of this cell.
+    """Put the viewer for the notebook's pictures into this cell's output.
 
-    languages: one of them, or none for English
+    languages: one language, or none for English
     """
     language = languages[0] if languages else "en"
     if language not in page.LANGUAGES or len(languages) > 1:
@@ -161,20 +162,20 @@ def display_viewer(languages: list[str]) -> None:
 
 
 def has_top_level_await(tree: ast.Module, path: str, flags: int) -> bool:
-    """Whether the cell's own statements wait for something. Raises SyntaxError."""
+    """Return whether the cell uses `await` outside functions. Raises SyntaxError."""
     code = compile(tree, path, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     return bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
 
 
 def cell_source_to_display(cell: str, source: str) -> str:
-    """The cell as it was written, `!ls` and all, where its lines are those of the Python that is run."""
+    """Return the cell as it was written, with lines such as `!ls`, if its lines match those of the Python that runs."""
     same_lines = cell.count("\n") == source.count("\n") and not cell[:1].isspace()
     return cell if same_lines else source
 
 
 def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
-    """Names from before the cell that are not drawn: IPython's own, modules, classes and functions, but for those that
-    the cell binds."""
+    """Return the earlier names that are not drawn: IPython's own, modules, classes and functions, unless the cell binds
+    them."""
     bound = {name for node in ast.walk(tree) for name in names_bound_by_node(node)}
     own = shell.user_ns_hidden
     names = {
@@ -196,12 +197,12 @@ def names_bound_by_node(node: ast.AST) -> list[str]:
 
 
 def is_last_value_displayed(shell: InteractiveShell, source: str) -> bool:
-    """Whether the value of the last expression is shown, as the shell's settings and a `;` at the end say."""
+    """Return whether the last expression's value is shown, according to the shell's settings and a `;` at the end."""
     return shell.ast_node_interactivity != "none" and not shell.displayhook.semicolon_at_end_of_expression(source)
 
 
 def hide_magic_frames_in_traceback(shell: InteractiveShell, error: BaseException) -> None:
-    """Have the shell show a traceback that begins in the cell, as without this magic."""
+    """Make the shell's tracebacks begin in the cell, as they do without this magic."""
     frames = error.__traceback__
 
     def render_traceback() -> Any:
@@ -214,5 +215,5 @@ def hide_magic_frames_in_traceback(shell: InteractiveShell, error: BaseException
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """`%load_ext gradbox`."""
+    """Load the extension: `%load_ext gradbox`."""
     shell.register_magic_function(GradboxMagic(shell), "line_cell", "gradbox")

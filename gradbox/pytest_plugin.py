@@ -1,4 +1,4 @@
-"""The plugin of pytest: with `--gradbox` a failing test's report says what there is to say of its memory and gradients.
+"""The pytest plugin: with `--gradbox`, a failing test's report explains its memory and gradients.
 
 Without that option nothing is imported, installed or recorded.
 """
@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 MAX_FINDINGS = 4
-"""Findings that a report has; the gravest come first."""
+"""The most findings in a report; the most severe come first."""
 
 SESSION = pytest.StashKey[Any]()
-"""What records a test, from its fixtures on, until it ended."""
+"""The session that records a test, from its fixtures to its end."""
 
 EXPECTED_ENDS = (pytest.skip.Exception, pytest.xfail.Exception)
 
@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Where a fix is tried: have the functions of a file be those of its changed text."""
+    """When a fix is tried, replace the functions of a file by those of its changed text."""
     changed = session.config.getoption("gradbox_functions")
     if changed is not None:
         from gradbox.repaired_test import replace_functions  # noqa: PLC0415 every run of pytest loads this plugin
@@ -66,7 +66,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Record the call; where its fixtures took all steps, anew."""
+    """Record the call; start anew if the fixtures used all steps."""
     session = pyfuncitem.stash.get(SESSION, None)
     if session is not None and not session.is_recording:
         end_recording(pyfuncitem, None)
@@ -82,7 +82,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, object, object]:
-    """A method of a TestCase ended, which pytest does not call as a function."""
+    """End the recording of a TestCase's method, which pytest does not call as a function."""
     if call.when == "call" and isinstance(item, pytest.Function):
         raised = call.excinfo or next(iter(getattr(item, "_excinfo", None) or ()), None)
         end_recording(item, None if raised is None else raised.value)
@@ -102,7 +102,7 @@ def begin_recording(item: pytest.Function, when: str) -> None:
 
 
 def end_recording(item: pytest.Function, error: BaseException | None, when: str = "call") -> None:
-    """End it, where it has not ended yet, and add the findings of a test that failed to its report."""
+    """End the recording if it is still going, and add a failed test's findings to its report."""
     session = item.stash.get(SESSION, None)
     if session is None:
         return
@@ -127,8 +127,8 @@ def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> No
 
 
 def add_working_fixes(item: pytest.Function, run: Any) -> None:
-    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings
-    to be had."""
+    """Add to the most severe finding the changes with which the test passes. Raises RuntimeError if there are no
+    findings."""
     findings = run.findings()
     if not findings or not findings[0].hints:
         return

@@ -1,6 +1,4 @@
-"""`gradbox.watch` and `gradbox.explain`: record a part of a program that runs as it is, and nothing of the rest; show
-it, or say what is wrong.
-"""
+"""`gradbox.watch` and `gradbox.explain`: record one part of a running program, and show it or explain what is wrong."""
 
 import contextlib
 import linecache
@@ -22,19 +20,18 @@ from gradbox.sessions.own_modules import project_folder
 from gradbox.showing import show_recorded_region, write_run_and_report
 
 runs: list[Run] = []
-"""What this process has recorded in regions, the last ones first dropped: see MAX_RUNS."""
+"""The recorded regions of this process, at most MAX_RUNS."""
 
 MAX_RUNS = 20
 
 _open_regions: list["watch"] = []
-"""Those that record now: one at most."""
+"""The region that records now, if one does."""
 
 _reported_titles: set[str] = set()
 """Titles of the regions without a recording of their own that were reported."""
 
 DASH_C_OPTION = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
-"""Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that
-word."""
+"""The option `-c` on Python's command line, alone or at the end of combined options, and a program attached to it."""
 
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
@@ -42,9 +39,9 @@ OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
-    Each statement of the file that has the `with` is a step, and so are those of functions that are called, in it and
-    in other modules of the project; what other code does is part of the statement that calls it. Outside of the region
-    nothing is installed.
+    Each statement of the file with the `with` is a step, and so are the statements of functions that it calls, there
+    and in other modules of the project. What other code does is part of the statement that calls it. Nothing is
+    installed outside the region.
     """
 
     def __init__(
@@ -61,19 +58,18 @@ class watch:  # noqa: N801 a context manager that is used like a function
         language: str = "en",
         quiet: bool = False,
     ) -> None:
-        """Raises ValueError for a name of `out` with another ending and for `every` below 1, OSError without its
-        folder, TypeError for another `to`.
+        """Raises ValueError for another ending of `out` or `every` below 1, OSError if the folder of `out` is missing,
+        TypeError for another `to`.
 
-        name: of the region, in its picture's title
+        name: the region's name, for the picture's title
         out: a file for the picture (.html, .svg, .png) or the trace (.json)
-        show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it
-        also: files, or modules by name, whose statements are steps too
-        this_file_only: none of the other modules of the project, whose functions are stepped otherwise
-        every: of a region that is entered again and again, the times 0, every, 2 * every … are recorded, 50 of them at
-            most
-        to: where they go, besides `run`: a folder, TensorBoard's `SummaryWriter` or a run of wandb
-        steps: most of them; after these the program goes on unrecorded
-        quiet: print no line when it is written
+        show: whether to show the picture if there is no `out`; see `gradbox.showing`
+        also: more files, or modules by name, whose statements are steps
+        this_file_only: whether functions in other modules of the project have no steps
+        every: if the region is entered repeatedly, record entries 0, every, 2 * every …, at most 50
+        to: where recordings are sent: a folder, TensorBoard's `SummaryWriter` or a wandb run
+        steps: the most steps; after these the program goes on unrecorded
+        quiet: print no line when a file is written
         """
         if out is not None:
             check_save_path(Path(out))
@@ -91,12 +87,11 @@ class watch:  # noqa: N801 a context manager that is used like a function
         self._is_part_of_recording = False
 
     SHOWS = True
-    """Whether the picture is shown where nothing is said."""
+    """The default of `show`."""
 
     @property
     def run(self) -> Run:
-        """What was recorded. Raises RuntimeError before the region has ended, and where all of the program is
-        recorded."""
+        """The recording. Raises RuntimeError before the region has ended, or if the whole program is being recorded."""
         if self._run is None:
             raise RuntimeError(
                 "gradbox: the region is part of a recording of the whole program, and has none of its own"
@@ -111,9 +106,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return self
 
     def start(self) -> None:
-        """The same as to enter the region, for a callback of somebody's loop: what the functions of the program that
-        run now do, and all that they call, is recorded until `stop`. It raises nothing: what can't be recorded is said
-        on stderr."""
+        """Enter the region, from a callback of a training loop. Until `stop`, the functions of the program that are
+        running and all that they call are recorded. Raises nothing; problems go to stderr."""
         if self._session is not None:
             self.stop()
         if not self._is_due():
@@ -124,13 +118,13 @@ class watch:  # noqa: N801 a context manager that is used like a function
             print(f"gradbox: {self.name}: not recorded: {str(error).removeprefix('gradbox: ')}", file=sys.stderr)
 
     def stop(self) -> None:
-        """The same as to leave the region; nothing where it was not entered."""
+        """Leave the region, if it was entered."""
         if self._session is not None:
             self._session.continue_in(sys._getframe(1))
             self._end_recording(None)
 
     def _is_due(self) -> bool:
-        """Whether the region, which begins, is to be recorded this time."""
+        """Return whether to record this entry of the region."""
         number, self._times = self._times, self._times + 1
         self._is_part_of_recording = False
         if number % self._every or (self._every > 1 and self._recording_count >= MAX_RECORDINGS):
@@ -152,7 +146,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         _open_regions.append(self)
 
     def _report_outer_recording(self, title: str) -> None:
-        """The command, a test's plugin or a cell records all of the program: it goes on, and that is said once."""
+        """Say once that the command, the pytest plugin or a cell is already recording the whole program."""
         if not self._quiet and title not in _reported_titles:
             _reported_titles.add(title)
             text = "is recorded with the whole program, and has no recording of its own"
@@ -163,7 +157,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return f"{name}: {of_region}" if of_region else name
 
     def _numbered_name(self) -> str:
-        """The region's name. A region that is recorded repeatedly also has the number of this recording."""
+        """Return the region's name, with the recording's number if the region is recorded repeatedly."""
         return f"{self.name} {self._times - 1}".strip() if self._every > 1 else self.name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -188,7 +182,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
             show_recorded_region(self._run, self._quiet)
 
     def _send_recording(self, run: Run) -> None:
-        """Send it where it is to go; where that fails, say why: the program goes on."""
+        """Send the recording to its destination. If that fails, say why and let the program go on."""
         try:
             where = send_run(run, self._to, self.name, self._times - 1)
         except (OSError, RuntimeError) as error:
@@ -199,14 +193,14 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 
 def own_folder_of_code(path: str) -> Path:
-    """The folder of the project that code belongs to; of the current folder where it is in no file, as in a
+    """Return the project folder of some code; the current folder's project for code without a file, as in a
     notebook."""
     file = notebook_path(path) or Path(path)
     return project_folder(str(file if file.is_file() else Path.cwd()))
 
 
 def is_recording() -> bool:
-    """Whether something records in this process."""
+    """Return whether anything is recording in this process."""
     return session.is_recording()
 
 
@@ -221,13 +215,13 @@ def begin_session(
     follow_stack: bool = False,
     **options: Any,
 ) -> Any:
-    """Record the code of a file from here on; the session, whose `end` has to be called in this thread. Raises
-    RuntimeError where something else records, OSError without the file's text.
+    """Start recording the code of a file and return the session, whose `end` must be called in this thread. Raises
+    RuntimeError if something else is recording, OSError if the file's text can't be read.
 
-    namespace: of the module that the file is
-    frame: of its code, that runs; None for what is called from now on
-    follow_stack: it is anybody's frame, and those of the program that wait for it are followed
-    options: more of `SessionOptions`
+    namespace: of the file's module
+    frame: a running frame of its code; None to record only what is called from now on
+    follow_stack: the frame may belong to other code; the program's frames below it on the stack are recorded too
+    options: further `SessionOptions`
     """
     if session.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
@@ -250,13 +244,13 @@ def begin_session(
 
 
 def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
-    """Names of a module that are not shown: modules, classes and functions, which are no state of the program."""
+    """Return the module's names that are not shown: modules, classes and functions, which are not the program's
+    state."""
     return frozenset(name for name, value in namespace.items() if type(value).__name__ in STATELESS_TYPES)
 
 
 def read_recorded_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no
-    file."""
+    """Return the files with steps and their texts. Raises OSError if one can't be read or the code has no file."""
     yield path, read_source(path)
     for name in also:
         module = sys.modules.get(name)
@@ -266,7 +260,7 @@ def read_recorded_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, s
 
 
 def read_source(path: str) -> str:
-    """The text of a file, of `python -c`, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
+    """Return the text of a file, of `python -c`, or of a notebook's cell from `linecache`. Raises OSError."""
     text = "".join(linecache.getlines(path))
     if not text and path == "<string>":
         text = program_of_dash_c(sys.orig_argv)
@@ -278,9 +272,9 @@ def read_source(path: str) -> str:
 
 
 def program_of_dash_c(command: Sequence[str]) -> str:
-    """The program that follows `-c`; "" where there is none.
+    """Return the program after `-c`, or "" if there is none.
 
-    command: how Python was started, with its options
+    command: Python's command line, with its options
     """
     words = iter(command[1:])
     for word in words:
@@ -302,11 +296,11 @@ def displayed_file_name(path: str) -> str:
 
 
 class explain(watch):  # noqa: N801 like `watch`
-    """Record what runs inside, and print what there is to say of it: `with gradbox.explain(): loss.backward()`.
+    """Record what runs inside and print its findings: `with gradbox.explain(): loss.backward()`.
 
-    It takes the arguments of `watch`. The exception, if there is one, goes on.
+    Takes the arguments of `watch`. An exception propagates.
 
-    findings: what was said, as `Run.findings` gives it; empty before the end
+    findings: as in `Run.findings`; empty before the region ends
     """
 
     findings: list[Any]

@@ -1,7 +1,6 @@
-"""Fixes of a failing test that were run: the test once more, in a process of its own, with a changed function in the
-place of its own.
+"""Tries fixes for a failing test: runs it again in a separate process, with changed functions.
 
-`pytest --gradbox-functions FILE` is that process; FILE has the changed text of one file.
+That process is `pytest --gradbox-functions FILE`; FILE contains the changed text of one file.
 """
 
 import gc
@@ -19,10 +18,10 @@ from gradbox.wire.findings import Finding, Fix, FixHint, LineEdit
 from gradbox.wire.program import ProgramFile
 
 MAX_TRIALS = 3
-"""Changed tests that are run for one failing test."""
+"""The most fixes that are tried for one failing test."""
 
 TRIAL_TIMEOUT = 120.0
-"""Seconds that one of them may take."""
+"""The most seconds of one try."""
 
 OPTION = "--gradbox-functions"
 
@@ -30,13 +29,12 @@ OPTION = "--gradbox-functions"
 def working_fixes(
     finding: Finding, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
 ) -> list[Fix]:
-    """The first fix of a finding with which the test passes, as a list; empty where none of those that were tried has
-    it pass.
+    """Return a list with the first fix that makes the test pass, or an empty list.
 
-    test: its id
+    test: the test's id
     folder: pytest's root
     path, source: the file of the test
-    files: of the trace, empty for that one alone; fixes of other files are not tried
+    files: the trace's files, empty if it has only that one; fixes of other files are not tried
     """
     last_line = files[0].last_line if files else len(source.split("\n"))
     hints = [hint for hint in finding.hints if lies_in_file(hint, last_line)]
@@ -49,12 +47,12 @@ def working_fixes(
 
 
 def lies_in_file(hint: FixHint, last_line: int) -> bool:
-    """Whether all lines that a hint names are of the first file, whose numbers are those of the trace."""
+    """Return whether all lines in a hint belong to the first file, whose line numbers equal the trace's."""
     return all(line <= last_line for line in (hint.line, *hint.facts.values()) if isinstance(line, int))
 
 
 def fix_text(fix: fixes.Fix) -> str:
-    """What a fix does, in a sentence."""
+    """Describe a fix in a sentence."""
     sentences = json.loads((STATIC_FOLDER / "locales/findings.en.json").read_text("utf-8"))
     text: str = sentences[f"fix.{fix.kind}"]
     for name, value in fix.args.items():
@@ -63,7 +61,7 @@ def fix_text(fix: fixes.Fix) -> str:
 
 
 def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
-    """Whether a test passes where the functions of its file are those of a changed text."""
+    """Return whether a test passes with the functions of its file replaced by those of a changed text."""
     with tempfile.TemporaryDirectory(prefix="gradbox-") as place:
         changed = Path(place) / "changed.json"
         changed.write_text(json.dumps({"path": path, "source": source}))
@@ -94,7 +92,7 @@ def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
 
 
 def replace_functions(changed: Path) -> None:
-    """Give the functions of a file the code of a changed text. Raises OSError, SyntaxError, ValueError."""
+    """Replace the code of a file's functions by that of a changed text. Raises OSError, SyntaxError, ValueError."""
     request = json.loads(changed.read_text("utf-8"))
     path = request["path"]
     codes = {
@@ -108,6 +106,6 @@ def replace_functions(changed: Path) -> None:
 
 
 def nested_codes(code: CodeType) -> list[CodeType]:
-    """A code object and those of the functions and classes in it."""
+    """Return a code object and those of the functions and classes in it."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return [code, *(nested for constant in inner for nested in nested_codes(constant))]

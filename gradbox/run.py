@@ -1,5 +1,4 @@
-"""A recorded run, as `gradbox.watch`, a notebook's cell and the command have it: its trace, its findings, its
-picture."""
+"""A recorded run, as `gradbox.watch`, a notebook's cell and the command return it: its trace, findings and picture."""
 
 import gzip
 import json
@@ -41,13 +40,13 @@ FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
 FILM_SUFFIXES: dict[str, MovingFormat | None] = {".svg": None, ".webp": "webp", ".gif": "gif"}
 
 TIMEOUT = 60.0
-"""Seconds for the findings of a run."""
+"""Seconds that the renderer may take."""
 
 
 class Run:
-    """What was recorded of a program, a cell or a region.
+    """The recording of a program, a cell or a region.
 
-    A notebook draws it as the stage, to step through; `print` says how it ended.
+    A notebook shows its steps; `print` says how it ended.
     """
 
     def __init__(
@@ -65,9 +64,9 @@ class Run:
         body: the trace's JSON
         title: what was recorded, like "cell 3"
         language: "en" or "zh", of the picture and the findings
-        height: of a notebook's output, in pixels
-        again: what records it once more, with `{also}` for a module whose lines it follows
-        whole_output: its output in a notebook needs no other output's viewer
+        height: the height of a notebook's output, in pixels
+        again: the command that records it once more, with `{also}` for a module whose lines to follow
+        whole_output: its output in a notebook contains a viewer of its own
         """
         if language not in page.LANGUAGES:
             raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
@@ -80,10 +79,9 @@ class Run:
     def from_lines(
         cls, lines: Iterable[bytes], title: str, *, signal: int = 0, complete: bool = True, **options: Any
     ) -> "Run":
-        """A run of the lines that a session of the recorder has when it has ended. Raises ValueError for lines of no
-        trace.
+        """Make a run from the lines of an ended session. Raises ValueError if the lines are no trace.
 
-        signal: that ended its process before it could say how it ended
+        signal: the signal that ended its process before the last line was written
         complete: whether the last line says how it ended
         """
         data = list(lines)
@@ -102,13 +100,13 @@ class Run:
 
     @cached_property
     def trace(self) -> dict[str, Any]:
-        """The trace, as its JSON Schema describes it (`/api/schema` of a server)."""
+        """The trace, as its JSON Schema describes it (`/api/schema` on a server)."""
         trace: dict[str, Any] = json.loads(self.body)
         return trace
 
     def findings(self) -> list[Any]:
-        """What there is to say of the run, the best first: each has `kind`, `severity`, `line`, `what`, `why`, `todo`
-        and `chain`. Another process makes them. Raises RuntimeError where it can't."""
+        """The findings, the best first, each with `kind`, `severity`, `line`, `what`, `why`, `todo` and `chain`.
+        Another process computes them. Raises RuntimeError if it fails."""
         return list(self._findings)
 
     @cached_property
@@ -117,16 +115,16 @@ class Run:
         return [Finding.model_validate(value) for value in json.loads(reply)]
 
     def add_fixes(self, index: int, fixes: Sequence[Fix]) -> None:
-        """Have a finding say which fixes were run and helped.
+        """Add to a finding the fixes that were tried and helped.
 
-        index: of it in `findings`
+        index: of the finding in `findings`
         """
         self._findings[index] = self._findings[index].model_copy(update={"fixes": list(fixes)})
 
     @cached_property
     def looked_for(self) -> LookedFor | None:
-        """What was looked for in a run whose findings are notes at most; None where one is an error or a warning.
-        Raises RuntimeError where it can't be said."""
+        """What was looked for, if the run has no error or warning among its findings; otherwise None. Raises
+        RuntimeError."""
         if any(finding.severity != "note" for finding in self._findings):
             return None
         reply = render_in_subprocess(self.body, kind="looked_for", language=self.language)
@@ -134,15 +132,15 @@ class Run:
         return None if found is None else LookedFor.model_validate(found)
 
     def prepare_findings(self) -> None:
-        """Have the process make what `findings` and `explain` need. Raises RuntimeError where it can't."""
+        """Compute what `findings` and `explain` need. Raises RuntimeError."""
         _ = self.looked_for
 
     def explain(self, max_findings: int | None = None, *, names_options: bool = False) -> str:
-        """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked
+        """Explain the findings in words, with the lines of code behind them; if nothing is wrong, say what was looked
         for.
 
-        max_findings: the best of them; None for all
-        names_options: those of `gradbox explain` for checks that cost more
+        max_findings: how many to explain, the best first; None for all
+        names_options: name the options of `gradbox explain` for more expensive checks
         """
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
@@ -158,30 +156,29 @@ class Run:
         return "\n\n".join(parts) or self.summary()
 
     def modules(self) -> list[ModuleRow]:
-        """The modules that the run called, in the order of first calls. Raises RuntimeError where they can't be
-        told."""
+        """The modules that the run called, in the order of their first calls. Raises RuntimeError."""
         return list(self.tables.modules)
 
     def parameters(self) -> list[ParameterRow]:
-        """The parameters, and what became of each, the worst first. Raises RuntimeError where they can't be told."""
+        """The parameters and what became of each, the worst first. Raises RuntimeError."""
         return list(self.tables.parameters)
 
     @cached_property
     def tables(self) -> RunTables:
-        """Both tables, with what they are of. Raises RuntimeError where they can't be told."""
+        """Both tables, with their totals. Raises RuntimeError."""
         return RunTables.model_validate_json(render_in_subprocess(self.body, kind="tables"))
 
     def tables_text(self, sort: str | None = None) -> str:
-        """Both tables for reading. Raises RuntimeError.
+        """Return both tables as text. Raises RuntimeError.
 
-        sort: a column, one of `gradbox.terminal.table_text.SORT_COLUMNS`
+        sort: one of `gradbox.terminal.table_text.SORT_COLUMNS`
         """
         words = terminal.load_sentences(self.language)
         lines = table_lines(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
         return "\n".join([self.summary(), "", *lines])
 
     def tables_html(self, sort: str | None = None) -> str:
-        """Both tables for a notebook. Raises RuntimeError.
+        """Return both tables as HTML for a notebook. Raises RuntimeError.
 
         sort: as in `tables_text`
         """
@@ -189,14 +186,13 @@ class Run:
         return run_tables_html(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
 
     def tables_csv(self, names: Sequence[TableName] = TABLE_NAMES, sort: str | None = None) -> str:
-        """The tables as CSV. Raises RuntimeError."""
+        """Return the tables as CSV. Raises RuntimeError."""
         return csv_text(sorted_tables(self.tables, sort), names)
 
     def pretty(self, colours: bool = False) -> str:
-        """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't
-        be made.
+        """Return a report: how the run ended, its findings, and every step with its effects. Raises RuntimeError.
 
-        colours: those of a terminal
+        colours: use a terminal's colours
         """
         reply = render_in_subprocess(self.body, kind="reading", language=self.language)
         reading = RunReading.model_validate_json(reply)
@@ -206,7 +202,7 @@ class Run:
         return "\n".join(lines)
 
     def summary(self) -> str:
-        """How it ended, in a sentence."""
+        """Say in a sentence how the run ended."""
         outcome, count = self.trace["outcome"], len(self.trace["steps"])
         steps = f"{count} step{'' if count == 1 else 's'}"
         error, stopped = outcome.get("error"), outcome.get("stopped")
@@ -219,11 +215,11 @@ class Run:
         return f"{self.title}: {steps}, {end}."
 
     def program_files(self) -> list[Any]:
-        """Those of the source, where it has several."""
+        """The program's files, if its source has several."""
         return [ProgramFile.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _line_label(self, line: int) -> str:
-        """A line of the source, with its file where there are several."""
+        """Return the label of a source line, with its file if there are several."""
         files = self.program_files()
         place: str = terminal.format_line_place(line, files)
         return place if files else f"line {place}"
@@ -233,12 +229,12 @@ class Run:
         return page.offline_page(self.body, self.title, self.language)
 
     def save(self, path: str | os.PathLike[str], *, step: int | None = None, theme: str = "light") -> Path:
-        """Write the picture as one HTML file that needs no network, a step's as `.svg` or `.png`, or the trace as
-        `.json`. Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be
-        drawn.
+        """Write the picture as one offline HTML file, the picture of a step as `.svg` or `.png`, or the trace as
+        `.json`. Raises ValueError for another ending, OSError if the file can't be written, RuntimeError if the picture
+        can't be drawn.
 
-        step: from 0; None for the one that the page opens with
-        theme: "light" or "dark", of a step's picture
+        step: from 0; None for the step that the page opens with
+        theme: "light" or "dark", for a step's picture
         """
         target = Path(path)
         check_save_path(target)
@@ -255,10 +251,10 @@ class Run:
         return target
 
     def save_film(self, path: str | os.PathLike[str], *, theme: str = "light") -> Path:
-        """Write a film from the cause of the run's first finding to where it shows, as `.svg`, `.webp` or `.gif`.
+        """Write a film from the cause of the run's first finding to its effect, as `.svg`, `.webp` or `.gif`.
 
-        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be made, as
-        without Pillow for `.webp` and `.gif`.
+        Raises ValueError for another ending, OSError if the file can't be written, and RuntimeError if the film can't
+        be made; `.webp` and `.gif` need Pillow.
         """
         target = Path(path)
         if target.suffix not in FILM_SUFFIXES:
@@ -269,9 +265,9 @@ class Run:
         return target
 
     def save_card(self, path: str | os.PathLike[str], *, theme: str = "light") -> Path:
-        """Write the picture by which a link to the run is shown, its first finding, as `.svg` or `.png`.
+        """Write the preview picture of a link to the run, which shows its first finding, as `.svg` or `.png`.
 
-        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
+        Raises ValueError for another ending, OSError if the file can't be written, RuntimeError if it can't be drawn.
         """
         target = Path(path)
         if target.suffix not in (".svg", ".png"):
@@ -281,8 +277,8 @@ class Run:
         return target
 
     def markdown(self) -> str:
-        """The first finding for an answer in a forum: its headline, its two lines, what to do. Raises RuntimeError
-        where it can't be made."""
+        """Return the first finding as Markdown for a forum: its headline, its two lines, what to do. Raises
+        RuntimeError."""
         return render_in_subprocess(self.body, kind="markdown", language=self.language, title=self.title).decode()
 
     def __repr__(self) -> str:
@@ -290,7 +286,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         cell = notebook_cells.running_cell()
-        if self._html is None or self._html[0] != cell:  # the same run, shown twice in a cell, has one output
+        if self._html is None or self._html[0] != cell:  # a run that is shown twice in a cell has one output
             self._html = cell, self._notebook_output()
         return self._html[1]
 
@@ -306,8 +302,7 @@ class Run:
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
 
     def trace_for_output(self) -> tuple[bytes, str]:
-        """The trace in a notebook's output, and its title: of a run that did not raise the steps that there is room
-        for."""
+        """Return the trace for a notebook's output, and its title. Only a run that raised keeps all of its steps."""
         if self.trace["outcome"].get("error") is not None:
             return self.body, self.title
         trace, count = shorten_trace(self.body)
@@ -317,7 +312,7 @@ class Run:
         return trace, note.substitute(title=self.title, count=f"{count:,}", all=f"{len(self.trace['steps']):,}")
 
     def _repr_mimebundle_(self, include: Container[str] | None = None, exclude: Container[str] | None = None) -> Any:
-        """What Jupyter shows: the picture, and a sentence where there is no HTML."""
+        """Return what Jupyter shows: the picture, or a sentence where HTML can't be shown."""
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
         return {
             kind: text
@@ -326,13 +321,13 @@ class Run:
         }
 
     def _mime_(self) -> tuple[str, str]:
-        """What marimo shows."""
+        """Return what marimo shows."""
         return "text/html", self._repr_html_()
 
 
 def check_save_path(path: Path) -> None:
-    """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its
-    folder."""
+    """Check that `Run.save` can write to this path. Raises ValueError for another ending, FileNotFoundError if the
+    folder is missing."""
     if path.suffix not in FILE_SUFFIXES:
         raise ValueError(f"{path.name}: a name that ends with .html, .svg, .png or .json is needed")
     if not path.absolute().parent.is_dir():
@@ -340,7 +335,7 @@ def check_save_path(path: Path) -> None:
 
 
 def failure_text(outcome: dict[str, Any]) -> str:
-    """How a run ended that did not come to its end, without the place."""
+    """Say how an unfinished run ended, without the place."""
     error = outcome["error"]
     if outcome["status"] == "crashed":
         message: str = error["message"]
@@ -351,9 +346,9 @@ def failure_text(outcome: dict[str, Any]) -> str:
 
 
 def render_in_subprocess(trace: bytes, **fields: Any) -> bytes:
-    """What the page's own code makes of a trace, in a process with V8. Raises RuntimeError.
+    """Have the page's own code render a trace, in a separate process with V8. Raises RuntimeError.
 
-    fields: of `DrawRequest`
+    fields: fields of `DrawRequest`
     """
     packed = gzip.compress(trace, 1)
     request = DrawRequest(size=len(packed), **fields).model_dump_json().encode()

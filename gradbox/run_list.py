@@ -39,10 +39,9 @@ $rows
 
 
 def run_pages(runs: Sequence[Run], language: str = "en") -> dict[str, str]:
-    """The pages of the viewer, by their place below its address: "" is the first, of one run itself or the list of
-    several.
+    """Return the viewer's pages by path below its address; "" is the page of a single run, or the list of several.
 
-    language: of the list's heading
+    language: for the list's heading
     """
     if len(runs) == 1:
         return {"": runs[0].page()}
@@ -50,7 +49,7 @@ def run_pages(runs: Sequence[Run], language: str = "en") -> dict[str, str]:
 
 
 def run_list_page(runs: Sequence[Run], language: str = "en") -> str:
-    """The list as HTML. Raises IndexError for no run."""
+    """Return the list as HTML. Raises IndexError if there are no runs."""
     script = runs[0].title.partition(": ")[0]
     rows = []
     for k, run in enumerate(runs, 1):

@@ -1,6 +1,4 @@
-"""Shows what was recorded: in the browser, with a server on this machine alone; below a notebook's cell; or as a file
-that is named.
-"""
+"""Shows recordings: in the browser from a local server, below a notebook's cell, or as a file."""
 
 import os
 import platform
@@ -20,13 +18,13 @@ from gradbox.run import Run
 
 
 class LocalPageServer:
-    """Serves pages below an address that nobody can guess, on the loopback interface, until it is closed."""
+    """Serves pages at an unguessable address on the loopback interface until it is closed."""
 
     def __init__(self, pages: Mapping[str, str], port: int = 0) -> None:
-        """Raises OSError where it is taken.
+        """Raises OSError if the port is taken.
 
-        pages: HTML by the place below the address, "" for the address itself
-        port: 0 for any that is free
+        pages: HTML by path below the address; "" is the address itself
+        port: 0 for any free port
         """
         token = secrets.token_urlsafe(16)
         content = {f"/{token}/{name}": page.encode() for name, page in pages.items()}
@@ -54,9 +52,9 @@ class LocalPageServer:
 
 
 def create_request_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
-    """What answers requests for pages: GET and HEAD of their paths, nothing else.
+    """Return the handler class that answers GET and HEAD requests for the pages and nothing else.
 
-    path: of the first
+    path: the path of the first page
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -90,28 +88,28 @@ def create_request_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHT
                 self.wfile.write(content)
 
         def log_message(self, *_: Any) -> None:
-            """Nothing is logged: the terminal is the program's."""
+            """Log nothing: the terminal belongs to the program."""
 
     return Handler
 
 
 def can_open_browser(environment: Mapping[str, str], platform: str, *, of_file: bool = False) -> bool:
-    """Whether a window of a browser can be opened before the eyes of whoever started this process.
+    """Return whether a browser window would open where the user of this process sees it.
 
-    A browser in the terminal is none.
+    A text browser does not count.
 
-    of_file: with a file of this machine, which a browser elsewhere could not read
+    of_file: to show a local file, which a browser elsewhere could not read
     """
     remote = "SSH_CONNECTION" in environment
     if environment.get("BROWSER") and not (of_file and remote):
-        return True  # over ssh that is an editor's, which passes the address on
+        return True  # over ssh, an editor's browser command forwards the address
     if remote or environment.get("CI"):
         return False
     return platform in ("darwin", "win32") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 def open_in_browser(address: str) -> bool:
-    """Whether a browser was started."""
+    """Open a page and return whether a browser was started."""
     try:
         return webbrowser.open(address)
     except webbrowser.Error:
@@ -119,7 +117,7 @@ def open_in_browser(address: str) -> bool:
 
 
 def serve_pages_and_open_browser(pages: Mapping[str, str], port: int = 0, browser: bool = True) -> None:
-    """Serve pages until Ctrl-C, and open the first in the browser unless that is not wanted. Raises OSError."""
+    """Serve pages until Ctrl-C, and open the first one in the browser if wanted. Raises OSError."""
     viewer = LocalPageServer(pages, port)
     print(f"gradbox: {viewer.address} (press Ctrl-C to quit)", file=sys.stderr, flush=True)
     if browser and not (can_open_browser(os.environ, sys.platform) and open_in_browser(viewer.address)):
@@ -136,25 +134,25 @@ def serve_pages_and_open_browser(pages: Mapping[str, str], port: int = 0, browse
 
 
 MAX_PICTURES = 20
-"""Pictures that a process writes, or that a notebook's cell shows, for regions that name no file."""
+"""The most pictures that a process writes, or a notebook's cell shows, for regions without a file."""
 
 PYTEST_VARIABLE = "PYTEST_CURRENT_TEST"
 
 picture_paths: set[Path] = set()
-"""Files that this process has chosen for regions that name none."""
+"""Files that this process has chosen for regions without a file."""
 
 runs_shown_in_cell: list[Any] = ["", 0]
-"""The execution of the notebook's cell that last showed a region, and how many it has shown."""
+"""The execution count of the cell that last showed a region, and how many it has shown."""
 
 
 def show_recorded_region(run: Run, quiet: bool = False) -> None:
-    """Show a run that was recorded in this process, where its reader can be expected to see it.
+    """Show a run of this process where its user will see it.
 
-    In a notebook it is shown below the cell. Elsewhere it is written to a file of the current folder; the first one is
-    opened in the browser, if standard output is a terminal and a browser can be opened here. Under pytest it is not
-    shown. Nothing is raised: what can't be written is said on stderr.
+    In a notebook that is below the cell. Elsewhere the picture is written to a file in the current folder, and the
+    first one is opened in the browser if standard output is a terminal and a browser can be opened. Under pytest
+    nothing is shown. Raises nothing; problems go to stderr.
 
-    quiet: no line that says where it was written
+    quiet: print no line that says where it was written
     """
     if PYTEST_VARIABLE in os.environ:
         return
@@ -176,10 +174,10 @@ def show_recorded_region(run: Run, quiet: bool = False) -> None:
 
 
 def write_run_and_report(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
-    """Write a file of a run, and say where; where it can't be written, say why and return False: the program goes on.
+    """Write a file of a run and say where. If that fails, say why and return False.
 
     quiet: don't say where
-    note: more to say
+    note: more text for that line
     """
     try:
         run.save(path)
@@ -193,7 +191,7 @@ def write_run_and_report(run: Run, path: Path, quiet: bool = False, note: str = 
 
 
 def picture_path(title: str) -> Path:
-    """The file of a region's picture: `gradbox-train.py-step-3.html` of the current folder."""
+    """Return the path of a region's picture, such as `gradbox-train.py-step-3.html` in the current folder."""
     name = re.sub(r"[^\w.-]+", "-", title).strip("-")[:80]
     return Path.cwd() / f"gradbox-{name}.html"
 
@@ -203,7 +201,7 @@ def is_stdout_terminal() -> bool:
 
 
 def show_run_in_cell(run: Run) -> None:
-    """Show a run below the cell that runs; of a cell with very many regions the first."""
+    """Show a run below the running cell, for the first MAX_PICTURES regions of the cell."""
     cell = notebook_cells.running_cell()
     execution = "" if cell is None else cell.execution
     runs_shown_in_cell[:] = [execution, runs_shown_in_cell[1] + 1 if runs_shown_in_cell[0] == execution else 1]

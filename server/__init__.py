@@ -8,16 +8,16 @@ from gradbox import __version__
 __all__ = ["HELPER_ENVIRONMENT", "PACKAGE_FOLDERS", "PROJECT_FOLDER", "__version__"]
 
 PROJECT_FOLDER = Path(__file__).parent.parent
-"""Where the folders `server`, `static`, `templates` and `scenarios` are."""
+"""The folder that contains `server`, `static`, `templates` and `scenarios`."""
 
 PACKAGE_FOLDERS = [
     str(Path(folder).absolute()) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder
 ]
-"""Where Python looks for packages besides its own folders; the processes that the server starts look there, too."""
+"""Folders besides Python's own in which packages are found, also by the processes that the server starts."""
 
 HELPER_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "PYTHONPATH": os.pathsep.join([str(PROJECT_FOLDER), *PACKAGE_FOLDERS]),
     **{name: os.environ[name] for name in ("PYTHONDONTWRITEBYTECODE",) if name in os.environ},
 }
-"""The environment of the processes that assemble, draw and propose, without the server's own settings."""
+"""The environment of the processes that assemble, draw and propose. It lacks the server's settings."""

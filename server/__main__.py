@@ -40,20 +40,20 @@ from server.templating import compile_templates
 from server.visitors.clients import parse_networks
 
 SWITCH_SECONDS = 0.0005
-"""Seconds that a thread of the server computes while the event loop waits for Python's lock. By default it is ten times
-as much, and the loop waits each time that it has looked for requests."""
+"""Seconds for which a thread may keep Python's lock while the event loop waits for it. The default is ten times as
+long, and the loop would wait each time it has polled for requests."""
 
 TRACE_TIMEOUT = 60
-"""Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
+"""Seconds that `trace` allows a program if GRADBOX_WALL or GRADBOX_CPU is not set."""
 
 PRINT_MISSING_LAYERS = (
     "import json; from server.worker.confine import missing_layers, try_layers;"
     " print(json.dumps(missing_layers(try_layers())))"
 )
-"""Run in a process of its own: this one has threads and imports nothing from the workers."""
+"""Runs in a separate process, because this one has threads and imports nothing from the workers."""
 
 MAX_FILES_TRACED_AHEAD = 8
-"""Files that are traced ahead of the one that is printed next."""
+"""The most files traced ahead of the one that is printed next."""
 
 
 def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
@@ -87,9 +87,9 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None, program: str = "python -m server") -> int:
-    """The exit status.
+    """Run the command and return its exit status.
 
-    program: what the usage calls the command
+    program: the command's name in the usage text
     """
     args = build_parser(program).parse_args(arguments)
     try:
@@ -99,13 +99,13 @@ def main(arguments: list[str] | None = None, program: str = "python -m server") 
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 
 
 def run_command(args: argparse.Namespace, settings: Settings) -> int:
-    """Run what the command line asks for; the exit status: 0, 1 where it failed, 2 where it can't begin."""
+    """Run what the command line asks for and return the exit status: 0, 1 if it failed, 2 if it can't begin."""
     if args.command in ("serve", "worker"):
         runs_here = args.command == "worker" or not settings.queue_url
         missing = describe_missing_layers(settings) if runs_here else ""
@@ -113,7 +113,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             print(f"GRADBOX_SANDBOX is require, but these layers are missing: {missing}", file=sys.stderr)
             return 2
     if args.command == "worker":
-        settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
+        settings_checks.check_settings(settings, worker=True)  # says what has to be installed before it is imported
         from server.cluster.worker import run_worker  # noqa: PLC0415 it needs Celery, of the extra `cluster`
 
         return run_worker(settings, args.queue)
@@ -156,7 +156,8 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def load_stdin_text(name: str | None) -> str:
-    """What the programs are to read: the text of a file, of the standard input for "-". Raises OSError, ValueError."""
+    """Return the programs' standard input: the text of a file, or of our standard input for "-". Raises OSError,
+    ValueError."""
     if name is None:
         return ""
     data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -167,7 +168,7 @@ def load_stdin_text(name: str | None) -> str:
 
 
 def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
-    """The bounds of connections: those of the settings, as far as this process may have descriptors."""
+    """Create the limits of connections from the settings, as far as this process may open descriptors."""
     room = max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS)
     total = min(settings.connections, room)
     if total < settings.connections:
@@ -177,8 +178,8 @@ def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
 
 
 def prepare_to_serve(app: FastAPI) -> None:
-    """Do what would keep the event loop later: compile templates, make the documents of the interface, and set apart
-    what stays, which the garbage collector would look through for a tenth of a second every now and then."""
+    """Do now what would block the event loop later: compile templates, make the API documents, and freeze what stays,
+    which the garbage collector would otherwise scan for a tenth of a second every now and then."""
     compile_templates()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
@@ -187,7 +188,7 @@ def prepare_to_serve(app: FastAPI) -> None:
 
 
 def cache_api_documents(app: FastAPI) -> None:
-    """Make what takes a second to make and is then kept, before the first visitor asks for it."""
+    """Make the API documents, which takes a second, before the first visitor asks for them."""
     try:
         app.openapi()
         encoded_schema_document()
@@ -197,7 +198,7 @@ def cache_api_documents(app: FastAPI) -> None:
 
 
 def describe_missing_layers(settings: Settings) -> str:
-    """The layers that GRADBOX_SANDBOX requires and this host lacks, each with its reason; "" where none is missing."""
+    """Return the layers that GRADBOX_SANDBOX requires and this host lacks, with the reasons; "" if none is missing."""
     if settings.sandbox != "require":
         return ""
     result = subprocess.run(
@@ -209,7 +210,7 @@ def describe_missing_layers(settings: Settings) -> str:
 
 
 async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Prints a trace for every file, in order. The exit status is 0 if every file has one."""
+    """Print a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
     pool = Pool(settings)
     await pool.start()
@@ -230,7 +231,7 @@ async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Setting
 
 
 async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
-    """Print a trace for reading; False where the renderer failed."""
+    """Print a trace as text. Returns False if the renderer failed."""
     try:
         findings = await explain_trace(renderer, trace.body, language)
         reading = await read_run_for_terminal(renderer, trace.body, language)
@@ -246,7 +247,7 @@ async def print_trace_for_reading(renderer: Renderer, name: str, trace: Recorded
 
 
 async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Prints the findings of every file, in order. The exit status is 0 if every file has its findings, or has none."""
+    """Print the findings of every file, in order. The exit status is 0 if every file could be explained."""
     status = 0
     pool = Pool(settings)
     await pool.start()
@@ -267,9 +268,9 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
 async def trace_files(
     pool: Pool, files: list[str], seed: int, stdin_text: str, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """(file, its trace or why there is none) in order; a few files are traced ahead.
+    """Yield each file with its trace, or why there is none, in order; a few files are traced ahead.
 
-    stdin_text: what each of them reads
+    stdin_text: the standard input of each
     """
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
     ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
@@ -283,10 +284,10 @@ async def trace_files(
 
 
 async def trace_file(pool: Pool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
-    """The trace of a program in a file; where there is none, why.
+    """Trace the program in a file. Returns its trace, or why there is none.
 
-    name: of the file, `-` for standard input
-    stdin_text: its input
+    name: the file's name, `-` for standard input
+    stdin_text: the program's standard input
     """
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()

@@ -1,6 +1,6 @@
 """Which packages a host lets programs import, `GRADBOX_PACKAGES`, and which modules these need.
 
-Nothing is imported here: what is installed is asked of Python's finders and of the packages' metadata.
+No package is imported here: Python's finders and the packages' metadata tell what is installed.
 """
 
 import importlib.metadata
@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from gradbox.language.policy import DEFAULT_PACKAGES
 
 AUTO, NONE = "auto", "none"
-"""Values of the setting: those of DEFAULT_PACKAGES that are installed; no package."""
+"""Values of the setting: the installed ones of DEFAULT_PACKAGES; no package."""
 
 UNSUITABLE_PACKAGES = {
     "it starts threads when it is imported, and the process that has them can't fork those of programs": (
@@ -31,18 +31,18 @@ UNSUITABLE_PACKAGES = {
     ),
     "it is a part of Gradbox": ("gradbox", "server", "tests"),
 }  # fmt: skip
-"""Top-level modules that no setting lets in, by why. What confines programs holds for them all the same."""
+"""Top-level modules that no setting allows, by reason. The sandbox confines programs in any case."""
 
 BUILT_IN_MODULES = ("torch", "numpy")
 """Packages that every program may import."""
 
 
 class PackageError(ValueError):
-    """A package that programs can't be allowed to import; the message says which and why."""
+    """A package that programs can't be allowed to import. The message says which and why."""
 
 
 def allowed_modules(setting: str) -> list[str]:
-    """The top-level modules of the packages that the setting names, by their name for pip or for `import`.
+    """Return the top-level modules of the packages that the setting names, by their name for pip or for `import`.
 
     Raises PackageError.
     """
@@ -68,7 +68,7 @@ def _modules_of_name(name: str) -> list[str]:
 
 
 def _require_suitable(name: str, module: str) -> None:
-    """Raises PackageError for a module that no program may import."""
+    """Raise PackageError for a module that no program may import."""
     if module in sys.stdlib_module_names:
         raise PackageError(
             f"has {name!r}, which is a part of Python: which of those a program may import is no setting"
@@ -79,7 +79,7 @@ def _require_suitable(name: str, module: str) -> None:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether Python finds a top-level module of that name."""
+    """Return whether Python finds a top-level module of that name."""
     try:
         return "." not in module and importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
@@ -87,7 +87,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _modules_of_distribution(name: str) -> list[str]:
-    """The public top-level modules that a distribution brings; none where it is not installed."""
+    """Return the public top-level modules of a distribution; none if it is not installed."""
     return [module for module in _all_modules_of_distribution(name) if not module.startswith("_")]
 
 
@@ -110,8 +110,7 @@ def _is_module_file(file: importlib.metadata.PackagePath) -> bool:
 
 
 def required_modules(modules: Iterable[str]) -> set[str]:
-    """What these packages require besides themselves: top-level modules, and the names of the distributions that
-    provide them.
+    """Return what these packages require: top-level modules, and the names of the distributions that provide them.
 
     Only installed requirements count; names have `_` for `-`, like modules.
     """
@@ -129,7 +128,7 @@ def required_modules(modules: Iterable[str]) -> set[str]:
 
 
 def _distributions_of_module(module: str) -> list[str]:
-    """The distributions that provide a module: usually the one of its name, because searching all of them takes
+    """Return the distributions that provide a module. One of the same name is enough, because searching all takes
     seconds."""
     if module in _all_modules_of_distribution(module):
         return [module]
@@ -137,7 +136,7 @@ def _distributions_of_module(module: str) -> list[str]:
 
 
 def _requirements_of_distribution(name: str) -> list[str]:
-    """The names of what a distribution requires on this machine; what only an extra requires is left out."""
+    """Return the names of a distribution's requirements on this machine, without those of extras."""
     try:
         listed = [Requirement(line) for line in importlib.metadata.requires(name) or []]
     except (importlib.metadata.PackageNotFoundError, InvalidRequirement):

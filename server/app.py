@@ -33,14 +33,14 @@ from server.services import create_services, get_services
 from server.settings import Settings
 
 JSON_EXPANSION = 6
-"""Bytes that JSON may need for one byte of a program: `\\u0000`."""
+"""The most bytes that JSON needs for one byte of a program, as in `\\u0000`."""
 
 
 ROUTES = (operating, api, exports, embeds, saved_programs, series, pages, gallery, matrix, builder, compare)
 
 
 class StaticAssets(StaticFiles):
-    """The page's scripts and styles. A sandboxed frame has no origin and needs them too."""
+    """The page's scripts and styles, served to any origin because a sandboxed frame has none."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
@@ -58,9 +58,9 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
-    """The server. Raises SettingError.
+    """Create the application. Raises SettingError.
 
-    prepare: what makes the workers ready to run programs; tests pass another
+    prepare: the `module:function` that makes workers ready to run programs; tests pass their own
     """
     settings = settings or Settings()
     settings_checks.check_settings(settings)

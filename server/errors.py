@@ -1,5 +1,4 @@
-"""The one handler of errors: every error leaves as the same JSON object, or as a page for a person who opened an
-address."""
+"""The only error handler: every error becomes the same JSON object, or a page for a person who opened an address."""
 
 from collections.abc import Sequence
 
@@ -28,17 +27,17 @@ CODE_OF_STATUS = {
 }
 MESSAGE_OF_STATUS = {404: "there is nothing at this address", 405: "this address does not take that method"}
 MAX_FIELD_LENGTH = 100
-"""Characters of a field's name that an answer repeats."""
+"""The most characters of a field's name that a reply repeats."""
 
 
 def problem_response(error: ProblemError) -> JSONResponse:
-    """The error as JSON, `{"error": {code, message, …}}`."""
+    """Return the error as JSON, `{"error": {code, message, …}}`."""
     body = ProblemReply(error=error.problem).model_dump(mode="json", exclude_none=True)
     return JSONResponse(body, error.status, error.headers)
 
 
 def error_response(request: Request, error: ProblemError) -> Response:
-    """The error as a page where a browser opened the address, else as JSON."""
+    """Return the error as a page if a browser opened the address, otherwise as JSON."""
     path = request.url.path.removeprefix(request.scope["root_path"])
     navigated = request.method == "GET" and "text/html" in request.headers.get("accept", "")
     if not navigated or path.startswith("/api/") or "hx-request" in request.headers:
@@ -48,14 +47,14 @@ def error_response(request: Request, error: ProblemError) -> Response:
     response.headers.update(error.headers)
     response.headers["Cache-Control"] = "no-store"
     if path.startswith("/embed/"):
-        del response.headers["Set-Cookie"]  # a frame in another site's page makes nobody a visitor of this one
+        del response.headers["Set-Cookie"]  # a frame in another site's page gets no visitor's cookie
         frames = get_services(request.scope).settings.frames
         response.headers["Content-Security-Policy"] = content_security_policy(request.state.nonce, frames)
     return response
 
 
 def to_problem_error(error: Exception, request: Request, routes: Sequence[BaseRoute]) -> ProblemError:
-    """Any error that is handled, as a ProblemError."""
+    """Turn any handled error into a ProblemError."""
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, RequestValidationError):
@@ -69,7 +68,7 @@ def to_problem_error(error: Exception, request: Request, routes: Sequence[BaseRo
 
 
 def invalid_request_error(error: RequestValidationError) -> ProblemError:
-    """422 with the first field that is wrong."""
+    """Return a 422 error for the first invalid field."""
     first = error.errors()[0]
     path = [str(part) for part in first["loc"] if part != "body"]
     field = ".".join(path)[:MAX_FIELD_LENGTH] if path and first["type"] != "json_invalid" else None
@@ -78,12 +77,12 @@ def invalid_request_error(error: RequestValidationError) -> ProblemError:
 
 
 def is_run_refusal(error: ProblemError) -> bool:
-    """Whether it is the reason that a program was not run."""
+    """Return whether the error is a refusal to run a program."""
     return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.action == "run")
 
 
 def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
-    """All methods that the address takes; each route knows only its own."""
+    """Return all methods that the address accepts; each route knows only its own."""
     methods: set[str] = set()
     for route in routes:
         if isinstance(route, APIRoute) and route.matches(request.scope)[0] != Match.NONE:
@@ -92,9 +91,9 @@ def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
 
 
 def install_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Make the application answer its errors so.
+    """Install the handlers in the application.
 
-    routes: all that it has
+    routes: all routes of the application
     """
 
     async def handle_error(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""What stands between a request and its route: private mode, limits of requests, their metrics."""
+"""Middleware between a request and its route: authentication, request limits, metrics."""
 
 import posixpath
 import time
@@ -24,16 +24,15 @@ SIGN_IN_ASSETS = ("/static/dist/style.css", "/static/dist/sign_in.js")
 """All files that the sign-in page needs."""
 
 PUBLIC_ASSETS = "/static/dist/chunks/"
-"""Parts of the page's script that it fetches when they are needed: also when its session is over, to say so."""
+"""Chunks that the page's script loads on demand, also to say that its session is over."""
 
 SESSION_PATH = "/session"
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
-"""A scheme for which browsers do not open a password window of their own."""
+"""A scheme for which browsers do not open their own password dialog."""
 
 
 def served_path(scope: Scope) -> str:
-    """The path that the application serves: without the prefix of a proxy, and with its dots resolved, as files are
-    found."""
+    """Return the path that the application serves: without a proxy's prefix, and with dots resolved as for files."""
     path = scope["path"].removeprefix(scope["root_path"])
     return posixpath.normpath(path) + "/" * path.endswith("/") if path else ""
 
@@ -71,7 +70,7 @@ class AuthenticationMiddleware:
         await self._app(scope, receive, send_private)
 
     async def _find_refusal(self, scope: Scope, path: str) -> ProblemError | None:
-        """Why the request is not served; None where it is."""
+        """Return why the request is refused, or None."""
         if not self._authenticator.is_address_allowed(scope):
             return ProblemError(403, "wrong_address", "this server accepts requests from certain addresses only")
         try:
@@ -84,7 +83,8 @@ class AuthenticationMiddleware:
 
 
 def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
-    """The page that asks for the password, or says that the address is not allowed; None where no browser navigates."""
+    """Return the page that asks for the password or says that the address is not allowed; None unless a browser
+    navigates."""
     headers = Headers(scope=scope)
     if scope["method"] != "GET" or "text/html" not in headers.get("accept", "") or "hx-request" in headers:
         return None
@@ -98,13 +98,13 @@ def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
 
 FREE_PATHS = ("/healthz", "/readyz")
 FREE_FOLDER = "/static/dist/"
-"""The files of the page, which a browser asks for together with it."""
+"""The page's own files, which a browser requests along with it."""
 
 
 class RequestRateMiddleware:
-    """Answers 429 in the application's place.
+    """Answers 429 in place of the application if an address sends too many requests.
 
-    proxies: whose X-Forwarded-For is believed
+    proxies: networks whose X-Forwarded-For is trusted
     """
 
     def __init__(self, app: ASGIApp, limits: RequestLimiter, proxies: tuple[Network, ...]) -> None:
@@ -118,7 +118,7 @@ class RequestRateMiddleware:
                 self._limits.count_request(Client(address, address))
             except RateLimited as error:
                 response = problem_response(error)
-                response.headers["Connection"] = "close"  # the next request then costs its sender a connection
+                response.headers["Connection"] = "close"  # so the sender needs a new connection for the next request
                 await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -128,8 +128,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class HttpMetricsMiddleware:
-    """The outermost middleware, so that it also counts requests that another middleware answers. A stream of events
-    counts until it begins."""
+    """Counts requests and their durations. It is the outermost middleware, so that it sees requests which others
+    answer. A stream of events is timed until it begins."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -159,7 +159,7 @@ class HttpMetricsMiddleware:
 
 
 def route_template(scope: MutableMapping[str, Any]) -> str:
-    """The template of the route that a request was given to, like `/s/{id}`; `none` where no route took it."""
+    """Return the template of the route that matched a request, like `/s/{id}`, or `none`."""
     if isinstance(scope.get("endpoint"), StaticFiles):
         return "/static/dist"
     return str(getattr(scope.get("route"), "path", "") or "none")

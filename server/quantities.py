@@ -1,10 +1,10 @@
-"""Quantities as text: bytes and durations, as people read them."""
+"""Formats bytes and durations for people."""
 
 DECIMAL_UNITS = {9: "GB", 6: "MB", 3: "kB"}
 
 
 def format_bytes(number: int | None) -> str:
-    """A number of bytes with one decimal, like `1.3 GB`; `?` for None."""
+    """Format a number of bytes with one decimal, like `1.3 GB`; `?` for None."""
     if number is None:
         return "?"
     power, unit = next((item for item in DECIMAL_UNITS.items() if number >= 10 ** item[0]), (0, "bytes"))
@@ -12,7 +12,7 @@ def format_bytes(number: int | None) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A number of seconds in its two largest units of days, hours and minutes, like `3 d 4 h` or `5 min`."""
+    """Format seconds in the two largest of days, hours and minutes, like `3 d 4 h` or `5 min`."""
     minutes = int(seconds) // 60
     parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
     first = next((k for k, (count, _) in enumerate(parts) if count), 2)

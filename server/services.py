@@ -1,6 +1,5 @@
-"""The parts that one server consists of, made with the application, started and closed with it; and what routes ask
-FastAPI for.
-"""
+"""The services of one server, created, started and closed with the application, and the dependencies by which routes
+get them."""
 
 import asyncio
 import contextlib
@@ -32,10 +31,10 @@ from server.visitors.visitors import Visitors, create_visitors
 
 @dataclass
 class Services:
-    """The parts of one server.
+    """The services of one server.
 
-    shared: what it shares with other web processes; None if there are no others
-    started: seconds since 1970
+    shared: the state shared with other web processes; None if there are none
+    started: in seconds since 1970
     """
 
     settings: Settings
@@ -52,7 +51,7 @@ class Services:
     _start_tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
-        """Begin to boot the workers, to trace the first scenario and to open the database; waits for none of them."""
+        """Start booting the workers, tracing the first scenario and opening the database, without waiting for them."""
         self.started = time.time()
         for name, why in settings_checks.setting_warnings(self.settings):
             log.log_setting_warning(name, why)
@@ -80,15 +79,15 @@ class Services:
         await self.matrix.measure_when_idle()
 
     async def _open_store(self) -> None:
-        """Migrate the database. Where that fails, the first request that needs it tries again."""
+        """Migrate the database. If that fails, the first request that needs it tries again."""
         with contextlib.suppress(StoreUnavailable):
             await self.saved.store.database.open_if_exists()
 
 
 def create_services(settings: Settings, prepare: str) -> Services:
-    """Raises SettingError, and ScenarioError where a scenario can't be read.
+    """Create the services. Raises SettingError, and ScenarioError if a scenario can't be read.
 
-    prepare: `module:function` that makes the workers ready to run programs
+    prepare: the `module:function` that makes workers ready to run programs
     """
     database = Database(settings.database_url, Path(settings.data))
     database.check_file()
@@ -115,7 +114,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
 
 
 def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInterface:
-    """The pool of this machine, or that of the machines behind GRADBOX_QUEUE_URL."""
+    """Create the pool of this machine, or of the machines behind GRADBOX_QUEUE_URL."""
     if not settings.queue_url:
         return Pool(settings, prepare)
     from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
@@ -124,7 +123,7 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
 
 
 def create_shared_state(settings: Settings, database: Database) -> SharedState | None:
-    """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
+    """Create the state that web processes share through GRADBOX_QUEUE_URL; None if it is not set."""
     if not settings.queue_url:
         return None
     from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
@@ -133,12 +132,12 @@ def create_shared_state(settings: Settings, database: Database) -> SharedState |
 
 
 def get_services(scope: Scope) -> Services:
-    """Those of the application that serves this request."""
+    """Return the services of the application that serves this request."""
     services: Services = scope["app"].state.services
     return services
 
 
-# coroutines, though none of them waits: FastAPI would run a plain function in a thread
+# coroutines, although none of them waits, because FastAPI would run plain functions in a thread
 async def get_services_of_request(request: Request) -> Services:
     return get_services(request.scope)
 

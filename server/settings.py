@@ -1,4 +1,4 @@
-"""The settings: names, defaults and meanings. The environment variable `GRADBOX_<NAME>` sets one."""
+"""The settings with their defaults and meanings. The environment variable `GRADBOX_<NAME>` sets one."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Value = TypeVar("Value", str, bool, int, float)
 class Setting:
     """One row of the table of settings.
 
-    unit: of a number, B or s
+    unit: the number's unit, B or s
     choices: the only values allowed
     secret: whether the value is never shown
     name: in upper case
@@ -33,7 +33,7 @@ class Setting:
 
     @property
     def attribute_name(self) -> str:
-        """Its name in `Settings`."""
+        """The name of the attribute in `Settings`."""
         return self.name.lower()
 
     @property
@@ -43,12 +43,12 @@ class Setting:
 
 
 def declare_setting(default: Value, meaning: str, choices: tuple[str, ...] = (), **options: Any) -> Value:
-    """Declares a setting. To the type checker it is its value, as an instance of `Settings` has it."""
+    """Declare a setting. The type checker sees the value that an instance of `Settings` has."""
     return cast(Value, Setting(default, meaning, choices, **options))
 
 
 def declare_limit_setting(name: Limit) -> Any:
-    """Declares the setting of a limit of a run."""
+    """Declare the setting of a run's limit."""
     row = LIMITS[name]
     return Setting(row.default, row.meaning, unit=row.unit)
 
@@ -67,7 +67,7 @@ SWITCH_VALUES = {
 
 
 class ServingSettings:
-    """How the server serves."""
+    """How the server listens and answers."""
 
     hosts = declare_setting(
         "127.0.0.1,localhost,[::1]",
@@ -128,7 +128,7 @@ class ServingSettings:
 
 
 class AccessSettings:
-    """Who may use it."""
+    """Who may use the server."""
 
     password = declare_setting("", "Password that visitors have to enter. If empty, none is required.", secret=True)
     password_limit = declare_setting("10/minute", "Maximum rate of wrong passwords from one address.")
@@ -144,7 +144,7 @@ class AccessSettings:
 
 
 class VisitorSettings:
-    """What a visitor gets."""
+    """What a visitor may do."""
 
     rate_limit = declare_setting("60/minute", "Maximum rate of runs of one visitor. Cached results do not count.")
     address_limit = declare_setting("300/minute", "Maximum rate of runs of all visitors behind one address.")
@@ -270,8 +270,8 @@ class SettingError(Exception):
 class Settings(ServingSettings, AccessSettings, VisitorSettings, RunLimitSettings, StorageSettings):
     """The settings as attributes in lower case, each of the type of its default. Raises SettingError.
 
-    environment: os.environ by default
-    overrides: values by attribute, for tests
+    environment: defaults to os.environ
+    overrides: values by attribute name, for tests
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:
@@ -284,24 +284,24 @@ class Settings(ServingSettings, AccessSettings, VisitorSettings, RunLimitSetting
             raise SettingError(f"unknown setting: {', '.join(sorted(overrides))}")
 
     def changed_settings(self) -> dict[str, Any]:
-        """The values that differ from their defaults, by environment variable; `set` in place of a secret."""
+        """Return the values that differ from their defaults, by environment variable; secrets read `set`."""
         rows = [(row, getattr(self, row.attribute_name)) for row in SETTINGS_TABLE]
         return {row.environment_variable: "set" if row.secret else value for row, value in rows if value != row.default}
 
     @property
     def live_mode(self) -> str:
-        """on, offered or off."""
+        """The mode of Live: on, offered or off."""
         if self.live != "auto":
             return self.live
         return "offered" if self.public_url else "on"
 
     def run_limits(self) -> dict[str, int | float]:
-        """The limits that a run is started with."""
+        """Return the limits of a run."""
         return {name: getattr(self, name) for name in LIMITS}
 
 
 def parse_setting_value(row: Setting, text: str) -> Any:
-    """A value from the environment, of the type of the default. Raises SettingError."""
+    """Parse a value from the environment into the type of the default. Raises SettingError."""
     kind = type(row.default)
     if row.choices and text not in row.choices:
         raise SettingError(f"{row.environment_variable} is {text!r}; it takes one of {', '.join(row.choices)}")

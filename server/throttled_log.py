@@ -1,15 +1,15 @@
-"""Logs at most once a minute what others can cause as often as they like."""
+"""Logs at most once a minute what others can cause at will."""
 
 import logging
 import time
 from collections.abc import Callable
 
 INTERVAL = 60.0
-"""Seconds from one line to the next about the same thing."""
+"""Seconds between two lines with the same text."""
 
 
 class ThrottledLog:
-    """Writes one line a minute for each text, with how often it would have been logged.
+    """Writes at most one line a minute for each text, and says how many were left out.
 
     clock: returns seconds
     """
@@ -22,8 +22,8 @@ class ThrottledLog:
     def error(self, text: str, detail: str = "") -> None:
         """Log an error.
 
-        text: one of a few
-        detail: of this time
+        text: one of a few constant texts
+        detail: what is different each time
         """
         now = self._clock()
         if now - self._logged_at.get(text, -INTERVAL) < INTERVAL:

@@ -1,4 +1,4 @@
-"""Addresses of saved programs and series. They begin with the public URL, never with the Host that a request names."""
+"""Addresses of saved programs and series. They begin with the public URL, never with a request's Host."""
 
 import re
 
@@ -9,12 +9,12 @@ _SERIES = re.compile(r"/(?:embed/)?series/([0-9a-z]{10,64})(?:/([0-9]{1,3}))?/?"
 
 
 def public_url(settings: Settings) -> str:
-    """What all addresses of this server begin with elsewhere; "" where GRADBOX_PUBLIC_URL is not set."""
+    """Return the prefix of this server's addresses for other sites; "" if GRADBOX_PUBLIC_URL is not set."""
     return settings.public_url.rstrip("/")
 
 
 def program_permalink(settings: Settings, root_path: str, id_: str) -> str:
-    """The address of a program's page.
+    """Return the address of a program's page.
 
     root_path: as in the ASGI scope, for a server that does not know its public URL
     """
@@ -22,7 +22,7 @@ def program_permalink(settings: Settings, root_path: str, id_: str) -> str:
 
 
 def series_url(settings: Settings, root_path: str, id_: str, place: int | None = None) -> str:
-    """The address of a series, or of the program at a place in it, from 1.
+    """Return the address of a series, or of the program at a place in it, counted from 1.
 
     root_path: as for `program_permalink`
     """
@@ -31,7 +31,7 @@ def series_url(settings: Settings, root_path: str, id_: str, place: int | None =
 
 
 def trace_url(root_path: str, id_: str) -> str:
-    """The address of a program's trace, for a page of this server.
+    """Return the address of a program's trace, for a page of this server.
 
     root_path: as in the ASGI scope
     """
@@ -39,7 +39,7 @@ def trace_url(root_path: str, id_: str) -> str:
 
 
 def parse_permalink_id(url: str, base: str) -> str | None:
-    """The id in a permalink, or in the address of its frame; None for any other address.
+    """Return the id in a permalink or its frame's address; None for any other address.
 
     base: the public URL
     """
@@ -48,7 +48,7 @@ def parse_permalink_id(url: str, base: str) -> str | None:
 
 
 def parse_series_place(url: str, base: str) -> tuple[str, int | None] | None:
-    """The id and the place in the address of a series, or of its frame; None for any other address.
+    """Return the id and the place in the address of a series or its frame; None for any other address.
 
     base: the public URL
     """
@@ -57,13 +57,13 @@ def parse_series_place(url: str, base: str) -> tuple[str, int | None] | None:
 
 
 def path_below_base(url: str, base: str) -> str:
-    """The path of an address below the public URL, without query and fragment; "" for an address elsewhere."""
+    """Return the path of an address below the public URL, without query and fragment; "" for any other address."""
     path = url.partition("#")[0].partition("?")[0]
     return path[len(base) :] if starts_with_base(path, base) else ""
 
 
 def starts_with_base(url: str, base: str) -> bool:
-    """Whether an address is below the public URL. The case of the host's name does not matter."""
+    """Return whether an address is below the public URL, ignoring the case of the host name."""
     end = base.find("/", len("https://"))
     host = len(base) if end < 0 else end
     return url[:host].lower() == base[:host].lower() and url[host:].startswith(f"{base[host:]}/")

@@ -1,2 +1,1 @@
-"""The public site: the documents of `docs`, the catalogue of findings, the gallery; folders that any static host
-serves."""
+"""The public site, as folders for any static host: the documents of `docs`, the catalogue of findings, the gallery."""

@@ -1,4 +1,5 @@
-"""The catalogue of findings: one page a kind, with what it means, a program that is run, its picture and its fixes."""
+"""The catalogue of findings: a page for each kind, with its meaning, a program that is run, its picture and its
+fixes."""
 
 from dataclasses import dataclass
 
@@ -22,9 +23,9 @@ class FindingPageError(Exception):
 
 @dataclass(frozen=True)
 class FindingPage:
-    """A kind with what its program's run gave.
+    """A kind of finding with the results of its program's run.
 
-    pictures: of the step that the run opens with, as SVG, by theme
+    pictures: the step that the run opens with, as SVG, by theme
     """
 
     text: FindingText
@@ -35,7 +36,7 @@ class FindingPage:
 
 
 async def make_finding_page(services: Services, text: FindingText, scenarios: list[Scenario]) -> FindingPage:
-    """Run a kind's program, explain and draw it. Raises FindingPageError where it has no such finding."""
+    """Run, explain and draw a kind's program. Raises FindingPageError if the run has no such finding."""
     job = Job(source=text.program, limits=services.settings.run_limits())
     trace = await services.pool.run_job(job)
     findings = await explain_trace(services.renderer, trace.body)
@@ -59,12 +60,12 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
 
 
 async def run_source(services: Services, source: str) -> bytes:
-    """The trace of a program, gzipped."""
+    """Run a program and return its trace, gzipped."""
     return (await services.pool.run_job(Job(source=source, limits=services.settings.run_limits()))).body
 
 
 async def draw_opening(services: Services, name: str, trace: RecordedTrace) -> dict[Theme, bytes]:
-    """The step that the run opens with, in each theme."""
+    """Draw the step that the run opens with, in each theme."""
     themes: tuple[Theme, ...] = ("light", "dark")
     return {
         theme: await services.renderer.get_drawing(

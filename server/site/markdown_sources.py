@@ -1,5 +1,4 @@
-"""The project's Markdown documents as sources of the site: under addresses of their own, and with links that lead
-there."""
+"""Turns the project's Markdown documents into sources of the site, with addresses and links of the site."""
 
 import posixpath
 import re
@@ -17,7 +16,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
 def document_addresses(root: Path) -> dict[str, str]:
-    """Where each document stands on the site, by its path in the project.
+    """Return each document's address on the site, by its path in the project.
 
     root: of the project
     """
@@ -34,8 +33,8 @@ class MarkdownSources:
 
     root: of the project
     out: that folder
-    find_page: the address of the page for another file of the project, such as a scenario's program; None where it has
-        none, and the link becomes its text
+    find_page: returns the address of the page for another file of the project, such as a scenario's program; if it
+        returns None, the link becomes plain text
     """
 
     def __init__(self, root: Path, out: Path, find_page: Callable[[str], str | None] = lambda _: None) -> None:
@@ -62,13 +61,13 @@ class MarkdownSources:
         path.write_text(text, "utf-8")
 
     def with_site_links(self, text: str, name: str, address: str) -> str:
-        """A document's text with links to the site's pages.
+        """Return a document's text with links to the site's pages.
 
         name: its path in the project
         address: on the site
         """
         parts, end = [], 0
-        for fence in _FENCE.finditer(text):  # code is left alone
+        for fence in _FENCE.finditer(text):  # leave code alone
             parts += [self._replace_links(text[end : fence.start()], name, address), fence.group()]
             end = fence.end()
         return "".join([*parts, self._replace_links(text[end:], name, address)])
@@ -84,14 +83,14 @@ class MarkdownSources:
             if there is None and page is None:
                 return words
             relative = posixpath.relpath(there or page or ".", posixpath.dirname(address) or ".")
-            if there is None:  # no source of Sphinx, which would look for it
+            if there is None:  # Sphinx would take it for a source and look for it
                 return f'<a href="{relative}">{words}</a>'
             return f"{mark}[{words}]({relative}{hash_mark}{anchor})"
 
         return _LINK.sub(replace, text)
 
     def _source_address(self, name: str) -> str | None:
-        """Where a file of the project is among the sources. A picture is copied there."""
+        """Return the address of a project file among the sources; a picture is copied there."""
         if name in self._addresses:
             return self._addresses[name]
         if name in INDEX_OF_FOLDER:

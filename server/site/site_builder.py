@@ -1,5 +1,4 @@
-"""Builds the site: its sources from the documents and from runs on this machine's torch, and HTML from those by
-Sphinx."""
+"""Builds the site: sources from the documents and from runs on this machine's torch, then HTML with Sphinx."""
 
 import asyncio
 import gzip
@@ -33,10 +32,10 @@ TEMPLATES_FOLDER = Path(__file__).parent / "templates"
 RUNS_FOLDER = "runs"
 STILLS_FOLDER = "stills"
 WAIT_SECONDS = 300.0
-"""Seconds that the site waits for one run, one picture or the matrix."""
+"""Seconds to wait for a run, a picture or the matrix."""
 
 LINK_TO_TABLE = "[The table](matrix-table.md) is here too, as it was measured when this site was built."
-"""In the document about the page of a server."""
+"""A link in the document about a server's page."""
 
 
 class SiteBuildError(Exception):
@@ -46,10 +45,10 @@ class SiteBuildError(Exception):
 class SiteBuilder:
     """Builds the site.
 
-    services: started
+    services: already started
     sources, out: empty folders
-    gallery: whether the site has the gallery with its runs
-    report: called with what is being done
+    gallery: whether the site includes the gallery with its runs
+    report: called with a description of each stage
     kinds: the findings that get a page
     """
 
@@ -73,10 +72,10 @@ class SiteBuilder:
         self._templates.filters["in_cell"] = lambda text: " ".join(str(text).split()).replace("|", "\\|")
         self._markdown = MarkdownSources(PROJECT_FOLDER, sources, self._find_page)
         self._extra_files: dict[str, bytes] = {}
-        """Files that no document is made of, by their address on the site."""
+        """Files other than documents, by their address on the site."""
 
     async def build(self) -> None:
-        """Raises SiteBuildError, FindingPageError, and what a server answers where nothing can be run or drawn."""
+        """Build the site. Raises SiteBuildError, FindingPageError, and ProblemError if nothing can be run or drawn."""
         await self._services.pool.wait_until_booted()
         self._markdown.write_documents()
         await self._write_findings()
@@ -95,7 +94,7 @@ class SiteBuilder:
             write_shared_assets(self._out / RUNS_FOLDER)
 
     def _find_page(self, name: str) -> str | None:
-        """The run of a scenario, for a link to its program."""
+        """Return the address of a scenario's run, for a link to its program."""
         path = Path(name)
         is_known = path.stem in self._services.gallery.scenarios_by_name and path.parent.name == "scenarios"
         return f"{RUNS_FOLDER}/{path.stem}.html" if self._with_gallery and is_known else None
@@ -164,7 +163,7 @@ class SiteBuilder:
 
 
 def run_sphinx(sources: Path, out: Path) -> None:
-    """Make HTML of the sources, with warnings as errors. Raises SiteBuildError."""
+    """Make HTML from the sources, with warnings as errors. Raises SiteBuildError."""
     with tempfile.TemporaryDirectory(prefix="gradbox-sphinx-") as cache:
         command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-d", cache]
         command += ["-c", str(CONFIGURATION_FOLDER), str(sources), str(out)]
@@ -176,7 +175,7 @@ def run_sphinx(sources: Path, out: Path) -> None:
 
 
 def empty_folder(folder: Path, marker: str) -> None:
-    """Make a folder empty that an earlier build made. Raises SiteBuildError for any other folder that is not empty."""
+    """Empty a folder that an earlier build made. Raises SiteBuildError for any other folder that is not empty."""
     if folder.exists() and any(folder.iterdir()):
         if not (folder / marker).exists():
             raise SiteBuildError(f"{folder} has other files; choose a folder that is empty or an earlier build")

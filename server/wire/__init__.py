@@ -1,1 +1,1 @@
-"""Every value that crosses a process or the network, declared once; imports pydantic and nothing of ours."""
+"""Every value that crosses a process or the network, declared once. Imports pydantic and none of our modules."""

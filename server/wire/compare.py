@@ -1,4 +1,4 @@
-"""Comparing two programs: what is sent, and what is answered."""
+"""The request and the reply of a comparison of two programs."""
 
 from typing import Annotated, Literal
 
@@ -30,7 +30,7 @@ class ComparedProgram(RequestModel):
 class CompareRequest(RequestModel):
     """Two programs.
 
-    language: of the sentences
+    language: of the sentences in the reply
     """
 
     model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [COPY_AND_ALIAS]})
@@ -41,11 +41,11 @@ class CompareRequest(RequestModel):
 
 
 class ValueDifference(Model):
-    """What is different about a name.
+    """A difference in what a name means.
 
-    property: `exists` where only one side has the name, else what of it
-    left, right: on each side, null where the name has none
-    from_line, to_line: lines of the left program, or of the right one where it is alone; to_line is null where the
+    property: `exists` if only one side has the name, otherwise what differs
+    left, right: the value on each side, null if there is none
+    from_line, to_line: lines of the left program, or of the right one if only that has them; to_line is null if the
         difference lasts to the end
     """
 
@@ -59,7 +59,7 @@ class ValueDifference(Model):
 
 
 class OutputDifference(Model):
-    """What the same statement prints on both sides; empty where one prints nothing."""
+    """What the same statement prints on each side; empty if it prints nothing."""
 
     left_line: int | None
     right_line: int | None
@@ -69,7 +69,7 @@ class OutputDifference(Model):
 
 
 class Outcomes(Model):
-    """The outcome's status of both runs."""
+    """How both runs ended: the statuses of their outcomes."""
 
     left: str
     right: str
@@ -78,9 +78,9 @@ class Outcomes(Model):
 class Comparison(Model):
     """The differences of two runs.
 
-    apart_line: of the first one, null where there is none
-    text: all in a few sentences
-    omitted: how many differences are left out, in `differences` and `output`, where there are too many to send
+    apart_line: the line of the first difference, null if there is none
+    text: the differences in a few sentences
+    omitted: how many differences are missing from `differences` and `output` because there are too many to send
     """
 
     same: bool

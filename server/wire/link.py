@@ -1,8 +1,8 @@
-"""What passes between the server and its workers: options and messages of the zygote.
+"""What the server and its workers exchange: options and messages of the zygote.
 
-Each is one JSON object. The server and the zygote are held to these declarations by the type checker; what a child
-writes back is not believed but validated, by the models of `trace`. Nothing of pydantic is needed here, so that a
-zygote can start without it.
+Each is one JSON object. The type checker holds the server and the zygote to these declarations; what a child writes
+back is not trusted but validated by the models of `trace`. Nothing here needs pydantic, so that a zygote can start
+without it.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from typing_extensions import TypedDict
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """What the server asks of a zygote and its children.
+    """The options of a zygote and its children.
 
     spares: how many children wait for a job
     sandbox: require, best or off
-    memory: bytes of a run
-    cpu: seconds of a run
+    memory: the most bytes of a run
+    cpu: the most processor seconds of a run
     prepare: `module:function`, called once with these options before the first fork; returns a
         `server.worker.child.ChildWork`
     device: cpu or cuda
-    gpu_memory: bytes of the GPU that a program may take
-    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none
-    packages: top-level modules that programs may import beside torch, numpy and a part of Python; None: those that the
-        policy allows by itself
+    gpu_memory: the most bytes of the GPU that a program may use
+    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None if it is not set
+    packages: top-level modules that programs may import besides torch, numpy and a part of Python; None for those that
+        the policy allows by default
     """
 
     spares: int
@@ -41,21 +41,21 @@ class WorkerOptions:
 
 @final
 class UseMessage(TypedDict):
-    """To the zygote: the spare child of this number gets a job; another one is to be forked."""
+    """To the zygote: the spare child with this number gets a job; fork another one."""
 
     use: int
 
 
 @final
 class TracebackMessage(TypedDict):
-    """To the zygote: the child of this number is to write its traceback into its pipe."""
+    """To the zygote: let the child with this number write its traceback into its pipe."""
 
     traceback: int
 
 
 @final
 class KillMessage(TypedDict):
-    """To the zygote: the child of this number is to be killed, if it lives."""
+    """To the zygote: kill the child with this number if it is alive."""
 
     kill: int
 
@@ -66,10 +66,10 @@ ServerMessage = UseMessage | TracebackMessage | KillMessage
 
 @final
 class ReadyMessage(TypedDict):
-    """From the zygote, once: it can fork children.
+    """From the zygote, once: it is ready to fork children.
 
     ready: versions by library
-    layers: the layers of confinement, each with why it does not work here, or ""
+    layers: each layer of confinement with the reason why it does not work here, or ""
     """
 
     ready: dict[str, str]
@@ -78,22 +78,22 @@ class ReadyMessage(TypedDict):
 
 @final
 class FailedMessage(TypedDict):
-    """From the zygote, as its last message: why it can't go on, in one line."""
+    """From the zygote, as its last message: why it can't continue, in one line."""
 
     failed: str
 
 
 @final
 class SpareMessage(TypedDict):
-    """From the zygote: a new spare child that waits for a job, by its number. With it come two descriptors: of its job
-    and of its trace."""
+    """From the zygote: the number of a new spare child that waits for a job. Two descriptors come with the message: for
+    its job and its trace."""
 
     spare: int
 
 
 @final
 class ExitedMessage(TypedDict):
-    """From the zygote: the child of this number has exited, by this signal or None, and used so much."""
+    """From the zygote: the child with this number has exited, with its signal or None, and what it used."""
 
     exited: int
     signal: int | None

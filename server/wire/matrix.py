@@ -1,5 +1,4 @@
-"""The matrix of what operations do to a tensor: the programs that ask torch, what they answered, and the whole of
-it."""
+"""The matrix of what operations do to a tensor: the programs that ask torch, their answers, and the whole document."""
 
 from typing import Literal
 
@@ -12,13 +11,13 @@ Verdict = Literal["yes", "no", "not_applicable", "raises"]
 
 
 class AnswerJob(Model):
-    """Programs of the server's own that one child runs one after the other, each by itself, without a recorder."""
+    """Programs of the server's own that one child runs independently, one after the other, without a recorder."""
 
     programs: list[str]
 
 
 class Answer(Model):
-    """What a program printed, and where it raised, at which of its lines and with what message."""
+    """What a program printed, and the line and message with which it raised, if it did."""
 
     printed: str = ""
     line: int | None = None
@@ -32,7 +31,7 @@ class Answers(Model):
 class MatrixCell(Model):
     """The verdict of one question in one situation.
 
-    detail: what the program printed besides, or what torch said
+    detail: what else the program printed, or torch's message
     """
 
     verdict: Verdict
@@ -40,7 +39,7 @@ class MatrixCell(Model):
 
 
 class MatrixVersions(Model):
-    """What the matrix was measured on, and when: the date and time in UTC."""
+    """The versions with which the matrix was measured, and the date and time in UTC."""
 
     torch: str
     numpy: str
@@ -49,9 +48,9 @@ class MatrixVersions(Model):
 
 
 class Measurement(Model):
-    """All cells, by operation, situation and property.
+    """All cells by operation, situation and property.
 
-    digest: of the programs that were run
+    digest: a digest of the programs
     """
 
     versions: MatrixVersions
@@ -60,9 +59,10 @@ class Measurement(Model):
 
 
 class MatrixProperty(Model):
-    """A column: what is asked of `b`, and the lines that ask it.
+    """A column: a question about `b`, and the lines that ask it.
 
-    In these, `{root}` is `w`, of which `a` is made, in situations of a node, else `a`; `{written}` is the operation's.
+    In the lines, `{root}` is `w`, from which `a` is made, if `a` is a node's result, and otherwise `a`; `{written}` is
+    the operation's.
     """
 
     name: str
@@ -74,7 +74,7 @@ class MatrixProperty(Model):
 class MatrixOperation(Model):
     """A row: the statement, and its cells by situation and property.
 
-    written: what of `b` is written to ask `counter`
+    written: the part of `b` that the question `counter` writes
     """
 
     name: str
@@ -86,7 +86,7 @@ class MatrixOperation(Model):
 
 
 class MatrixDocument(Model):
-    """The matrix as `/matrix.json` gives it. A situation is named `tensor.memory.mode`."""
+    """The matrix in `/matrix.json`. A situation is named `tensor.memory.mode`."""
 
     versions: MatrixVersions
     input: str

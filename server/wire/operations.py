@@ -1,6 +1,5 @@
-"""The operations that a program can be built of: a template of source text, what goes into its holes, what it is close
-to; and what the page's builder sends of a place in a program.
-"""
+"""The operations from which a program can be built: a template of source text, its operands and its siblings; and a
+place in a program, as the page's builder sends it."""
 
 from typing import Annotated, Literal
 
@@ -29,15 +28,15 @@ Kind = Literal[
     "module with grads", "optimizer", "state", "function", "anything",
     "number", "int", "numbers", "shape", "sizes", "indices", "dtype", "device", "name",
 ]  # fmt: skip
-"""What an operand has to be. The last ones, from `number` on, are written into the program as they are."""
+"""What an operand has to be. Those from `number` on are written into the program as they are."""
 
 
 class OperandKind(Model):
-    """What fits an operand of this kind: a field that is None asks for nothing.
+    """What fits an operand of this kind; a field that is None sets no condition.
 
-    dims: how many dimensions
-    elements: how many elements
-    sample: statements that make one, with a hole `{name}`, and None where the operand is a text of the program itself
+    dims: number of dimensions
+    elements: number of elements
+    sample: statements that make one, with a hole `{name}`; None if the operand is text of the program itself
     """
 
     kind: Kind
@@ -54,7 +53,7 @@ class OperandKind(Model):
 class Operand(Model):
     """A hole of a template.
 
-    proposed: what to write there; None where the program has to have something that fits
+    proposed: text to fill in; None if the program itself has to provide something that fits
     """
 
     name: str
@@ -65,10 +64,10 @@ class Operand(Model):
 class Operation(Model):
     """An operation of the catalogue.
 
-    template: one statement with a hole for each operand, and `{out}` for the name of a result
+    template: one statement with a hole for each operand, and `{out}` for the result's name
     imports: modules that it needs besides torch
     sentence: what it does, in one language
-    siblings: operations that may stand in its place
+    siblings: operations that could replace it
     example: a whole program in which it runs
     """
 
@@ -83,7 +82,7 @@ class Operation(Model):
 
 
 class Operations(Model):
-    """The catalogue, group by group, and the kinds of operands that it names."""
+    """The catalogue by group, and the kinds of its operands."""
 
     operations: list[Operation]
     kinds: list[OperandKind]
@@ -98,7 +97,7 @@ Size = Annotated[int, Field(ge=0, le=2**53)]
 class AliveName(Model):
     """A name with a value.
 
-    kind: `unknown` where the program was not run up to there
+    kind: `unknown` if the program has not been run up to this place
     """
 
     name: str = Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")
@@ -112,9 +111,9 @@ class AliveName(Model):
 
 
 class Place(Model):
-    """A place in a program where a card can go.
+    """A place in a program where a card can be inserted.
 
-    alive: the nearest first
+    alive: the names that have a value there, the nearest first
     """
 
     alive: list[AliveName] = Field(default=[], max_length=MAX_NAMES)

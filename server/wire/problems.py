@@ -1,4 +1,4 @@
-"""Errors that a client is told about: the base of all, and that too many programs wait."""
+"""Errors that a client gets to see: their base class, and the full queue."""
 
 import math
 from collections.abc import Mapping
@@ -7,12 +7,12 @@ from gradbox.wire.api import Problem
 
 
 class ProblemError(Exception):
-    """An error together with the response that it becomes.
+    """An error with its HTTP response.
 
-    status: of the HTTP response
-    code, message, field, retry_after: as in `wire.api.Problem`; with retry_after (seconds) the response also has a
+    status: the status of the response
+    code, message, field, retry_after: as in `wire.api.Problem`; with retry_after (seconds), the response also has a
         Retry-After header
-    headers: further headers of the response
+    headers: more headers of the response
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ProblemError(Exception):
 class Busy(ProblemError):
     """The queue for workers is full.
 
-    retry_after: seconds until it is worth another try
+    retry_after: seconds after which to try again
     """
 
     def __init__(self, retry_after: float) -> None:

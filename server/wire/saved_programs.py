@@ -12,10 +12,10 @@ from gradbox.wire.base import FailFastList, Model, RequestModel
 from gradbox.wire.trace import Focus
 
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
-"""A lone surrogate, which no database stores, is replaced by a question mark."""
+"""Text in which lone surrogates, which no database stores, are replaced by question marks."""
 
 DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL_CHARACTERS.sub(" ", text))]
-"""Control characters other than tabs and line ends, and those of direction, are replaced by blanks."""
+"""Text in which control characters (except tabs and line ends) and those of text direction are replaced by blanks."""
 
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -34,9 +34,9 @@ class RunSettings(RequestModel):
 
 
 class Content(RequestModel):
-    """Everything that a permalink shows except the trace, which follows from it. `source` is as pasted.
+    """Everything that a permalink shows except the trace, which follows from it. `source` is stored as pasted.
 
-    parent: the id of the saved program that this one was forked from
+    parent: the id of the saved program from which this one was forked
     language: of the texts
     """
 
@@ -74,7 +74,7 @@ class Rerun(Model):
     """The result of running a saved program again.
 
     step: the first one that differs
-    differs: the parts of the result that do
+    differs: the parts of the result that differ
     repeatable: whether the program is expected to give the same result each time
     """
 
@@ -90,8 +90,8 @@ class Rerun(Model):
 class ArchiveRecord(Model):
     """A line of an archive.
 
-    content: canonical JSON
-    digest: its SHA-256
+    content: in canonical JSON
+    digest: the SHA-256 of the content
     trace: gzipped, in base64
     created, removed: milliseconds since 1970. A removed program has neither content nor trace.
     """
@@ -128,13 +128,13 @@ class OEmbed(Model):
 
 
 MAX_PROGRAMS = 40
-"""Programs of a series."""
+"""The most programs of a series."""
 
 MAX_NOTE = 2000
-"""Characters of a note."""
+"""The most characters of a note."""
 
 EXAMPLE_PROGRAM = "62dw6t77wr"
-"""The id of the program that `POST /api/scenarios` has as its example."""
+"""The id of the example program of `POST /api/scenarios`."""
 
 NoteStep = Annotated[int, Field(ge=0, le=10**6, strict=True)]
 
@@ -142,7 +142,7 @@ NoteStep = Annotated[int, Field(ge=0, le=10**6, strict=True)]
 class SeriesItem(RequestModel):
     """A program of a series.
 
-    program: the id of a saved one, which may stand in a series more than once
+    program: the id of a saved program, which may occur in a series more than once
     note: plain text; addresses in it are shown as links
     step: where the note is shown, counted from 0 as `i` in the trace; null for the whole program
     """
@@ -153,7 +153,7 @@ class SeriesItem(RequestModel):
 
 
 class SeriesContent(RequestModel):
-    """All that decides on the address of a series.
+    """Everything that determines the address of a series.
 
     language: of its texts
     """
@@ -197,8 +197,10 @@ class SeriesReply(Model):
 class SeriesRecord(Model):
     """A line of an archive of series.
 
-    kind: tells it from a program's content: canonical JSON digest: its SHA-256 created, removed: milliseconds since
-        1970. A removed one has no content.
+    kind: distinguishes it from a program's record
+    content: in canonical JSON
+    digest: the SHA-256 of the content
+    created, removed: milliseconds since 1970. A removed one has no content.
     """
 
     kind: Literal["series"] = "series"
