@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+import torch
+
 from tests.forks.plain_host import prepare_main
 from tests.referee.drawn_state import State, Trace, merge
 from tests.referee.sentences import language
@@ -114,6 +116,7 @@ class PlainCheck:
         probes = {AFTER: self.on_after, VALUE: self.on_value, LOOP: self.on_loop, CAUGHT: self.on_caught}
         for name, probe in probes.items():
             setattr(builtins, name, probe)
+        replace_as_the_recorder_does()
         with (
             tempfile.TemporaryDirectory() as folder,
             contextlib.chdir(folder),
@@ -370,6 +373,19 @@ class PlainCheck:
         row = self.statements[stmt]
         text = "\n".join(self.source.splitlines()[row["line"] - 1 : row["end_line"]])
         return bool(OF_THIS_RUN.search(text))
+
+
+def replace_as_the_recorder_does() -> None:
+    """A program is one process, and its functions are not compiled: a trace says so where it matters."""
+    made = torch.utils.data.DataLoader.__init__
+
+    def make(loader: Any, *arguments: Any, **options: Any) -> None:
+        in_workers = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0}
+        options |= {name: value for name, value in in_workers.items() if name in options}
+        made(loader, *arguments, **options)
+
+    torch.utils.data.DataLoader.__init__ = make  # type: ignore[method-assign]
+    torch.compile = lambda model=None, **_: (lambda function: function) if model is None else model  # type: ignore[assignment]
 
 
 def copied(error: Exception) -> Exception:
