@@ -55,8 +55,10 @@ function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): Captio
     : { key: "grad_added_many", args: { grad, n } };
 }
 
-/** Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf that
- * was frozen meanwhile takes none. */
+/**
+ * Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf
+ * that was frozen meanwhile takes none.
+ */
 function hasArrived(visit: Visit, { entities }: Pick<NoteContext, "entities">) {
   return Boolean(visit.grad_outputs[0] && findEntity(entities, visit.accumulates, "tensor")?.requires_grad);
 }
