@@ -33,7 +33,7 @@ from server.services import create_services, get_services
 from server.settings import Settings
 
 JSON_EXPANSION = 6
-"""The most bytes that JSON needs for one byte of a program, as in `\u0000`."""
+"""The most bytes that JSON needs for one byte of a program, as in `\\u0000`."""
 
 
 ROUTES = (operating, api, exports, embeds, saved_programs, series, pages, gallery, matrix, builder, compare)

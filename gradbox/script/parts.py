@@ -136,7 +136,7 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
-        return [iteration_part(find_loop(list(training_loops(tree)), all_loops(tree.body), option, file_name))]
+        return [iteration_part(only_matching_loop(list(training_loops(tree)), all_loops(tree.body), option, file_name))]
     first, last = options.lines
     option = f"--lines {first}:{last}" if last > first else f"--lines {first}"
     count = len(source.splitlines())
@@ -152,7 +152,7 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
         return parts
     training = [loop for loop in training_loops(tree) if loop in loops]
     chosen = training if len(loops) > 1 and len(training) == 1 else loops
-    return [iteration_part(find_loop(chosen, loops, option, file_name))]
+    return [iteration_part(only_matching_loop(chosen, loops, option, file_name))]
 
 
 def whole_module_part(tree: ast.Module) -> ScriptPart:
@@ -170,7 +170,7 @@ def whole_module_part(tree: ast.Module) -> ScriptPart:
     return ScriptPart(tree.body, start, len(tree.body), None)
 
 
-def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, file_name: str) -> ast.stmt:
+def only_matching_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, file_name: str) -> ast.stmt:
     """The only loop that may be meant. Raises ValueError, which lists all of them, if it is not the only one."""
     if len(chosen) == 1:
         return chosen[0]

@@ -210,7 +210,7 @@ class StepSentence(Model):
     tone: Literal["plain", "bad", "cut"]
 
 
-class RunVerdict(StepSentence):
+class RunEnding(StepSentence):
     """How the run ended.
 
     line: where it ended, unless it came to its end
@@ -260,6 +260,6 @@ class StepReading(Model):
 class RunReading(Model):
     """A whole run in a form for reading."""
 
-    verdict: RunVerdict
+    verdict: RunEnding
     remarks: FailFastList[LineRemark]
     steps: FailFastList[StepReading]

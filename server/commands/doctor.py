@@ -31,7 +31,7 @@ from server.store.repository import ProgramRepository
 from server.wire.problems import Busy
 
 GPU_START_SECONDS = 90.0
-"""Seconds in which the first process with a GPU should be ready."""
+"""Seconds within which the first process with a GPU should be ready."""
 
 TIMED_PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 TIMED_RUNS = 20
@@ -68,7 +68,7 @@ def check_host(settings: Settings) -> Iterator[CheckResult]:
 
 
 async def check_store(settings: Settings) -> CheckResult:
-    """Opens the database as the server does."""
+    """Open the database as the server does."""
     folder = Path(settings.data)
     database = Database(settings.database_url, folder)
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
@@ -99,7 +99,7 @@ async def check_store(settings: Settings) -> CheckResult:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether this user can write to the folder, or create it."""
+    """Return whether this user can write to the folder, or create it."""
     existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
     try:
         with TemporaryFile(dir=existing):
@@ -109,7 +109,7 @@ def is_writable(folder: Path) -> bool:
 
 
 async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResult:
-    """Draws a step on the server."""
+    """Draw a step on the server."""
     renderer = Renderer(settings.pictures)
     start = time.perf_counter()
     try:
@@ -125,7 +125,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResul
 
 
 async def check_workers(settings: Settings) -> list[CheckResult]:
-    """Boots the workers, or asks those elsewhere, and runs a small program some times."""
+    """Boot the workers, or contact remote ones, and run a small program several times."""
     database = Database(settings.database_url, Path(settings.data))
     pool = create_pool(settings, PREPARE, database)
     start = time.perf_counter()
@@ -160,7 +160,7 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
 
 
 async def check_gpu(pool: PoolInterface) -> CheckResult:
-    """Waits until programs run on a GPU, or it is known why they don't. Where there is no GPU, nothing is wrong."""
+    """Wait until programs run on a GPU, or until it is known why they don't. A missing GPU is no problem."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(GPU_START_SECONDS):
             while pool.unavailable_reason("cuda") == GPU_STARTING:
@@ -171,13 +171,13 @@ async def check_gpu(pool: PoolInterface) -> CheckResult:
 
 
 def describe_remote_worker(machine: dict[str, Any]) -> CheckResult:
-    """The line of a worker elsewhere."""
+    """Describe a remote worker in one line."""
     value = f"{machine['queue']}, {machine['capacity']} programs at once, torch {machine['versions'].get('torch', '?')}"
     return f"worker {machine['name']}", value, "it takes nothing new" if machine["draining"] else ""
 
 
 def check_cluster(settings: Settings) -> list[CheckResult]:
-    """The queue that web processes and workers share, where there is one."""
+    """Check the queue that web processes and workers share, if there is one."""
     if not settings.queue_url:
         return []
     from server.commands.doctor_queue import check_queue  # noqa: PLC0415 it needs Redis, of the extra `cluster`
@@ -186,9 +186,9 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
 
 
 def print_report(settings: Settings, public: bool = False) -> int:
-    """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
+    """Print the report and return the exit status: 1 if a line reports a problem. Raises SettingError.
 
-    public: the exit status is 1 as well where the server is not ready for strangers
+    public: return 1 also if the server is not ready for public use
     """
     check_settings(settings)
     rows = [

@@ -1,4 +1,4 @@
-"""What `doctor` says of the queue that web processes and workers share. Importing it needs `gradbox[cluster]`."""
+"""The part of `doctor` about the queue that web processes and workers share. Importing it needs `gradbox[cluster]`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from server.quantities import format_bytes
 from server.settings import Settings
 
 MIN_REDIS_VERSION = 7
-"""The first major version of Redis that has what the queue needs."""
+"""The oldest major version of Redis that the queue can use."""
 
 
 async def check_queue(settings: Settings) -> list[CheckResult]:
-    """Whether the broker answers, keeps what it is told, and has workers."""
+    """Check that the broker answers, keeps its data, and has workers."""
     broker = create_broker_connections(settings.queue_url)
     try:
         facts: dict[str, Any] = await broker.info()
@@ -28,9 +28,9 @@ async def check_queue(settings: Settings) -> list[CheckResult]:
 
 
 def check_redis_info(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
-    """Rows about a Redis.
+    """Return rows about a Redis server.
 
-    facts: its answer to INFO
+    facts: its reply to INFO
     """
     version = str(facts.get("redis_version", "?"))
     major = version.partition(".")[0]
@@ -49,7 +49,7 @@ def check_redis_info(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
 
 
 def check_worker_records(workers: list[WorkerRecord]) -> Iterator[CheckResult]:
-    """Rows about the workers that are alive. Each sends a heartbeat a second."""
+    """Return rows about the workers that are alive. Each sends a heartbeat every second."""
     taking = [worker for worker in workers if not worker.draining]
     capacity = sum(worker.capacity for worker in taking if worker.queue == "cpu")
     problem = "" if capacity else "no worker takes programs: python -m server worker --queue cpu"

@@ -1,4 +1,4 @@
-"""The last line of `python -m server doctor`: for whom this server is ready, and why not for more."""
+"""The last line of `python -m server doctor`: whom this server is ready for, and what prevents more."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from server.operating.settings_checks import allowed_host_names, is_loopback_hos
 from server.settings import Settings
 
 CheckResult = tuple[str, str, str]
-"""(subject, value, problem); the problem is "" where there is none."""
+"""(subject, value, problem); the problem is "" if there is none."""
 
 REQUIRED_CHECKS = ("workers", "a small program", "store, ", "queue")
-"""How the subjects begin without which visitors can't run, save or open programs."""
+"""Prefixes of the checks that must pass before visitors can run, save or open programs."""
 
 MINOR_CHECKS = ("font, ", "disk", "worker ")
-"""How the subjects begin whose problems keep nobody from using the server."""
+"""Prefixes of the checks whose problems prevent nobody from using the server."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ReadinessVerdict:
     """The last line of the report.
 
     text: one line
-    public: whether the server is ready for strangers
+    public: whether the server is ready for public use
     """
 
     text: str
@@ -29,7 +29,7 @@ class ReadinessVerdict:
 
 
 def judge_readiness(rows: Sequence[CheckResult], settings: Settings) -> ReadinessVerdict:
-    """The verdict of a report."""
+    """Return the verdict of a report."""
     broken = [
         f"{subject}: {problem}" for subject, _, problem in rows if problem and subject.startswith(REQUIRED_CHECKS)
     ]
@@ -44,7 +44,7 @@ def judge_readiness(rows: Sequence[CheckResult], settings: Settings) -> Readines
 
 
 def reasons_against_public_use(rows: Sequence[CheckResult], settings: Settings) -> Iterator[str]:
-    """What keeps the server from being one for strangers."""
+    """Return the reasons against opening the server to the public."""
     for subject, _, problem in rows:
         if problem and not subject.startswith((*REQUIRED_CHECKS, *MINOR_CHECKS)):
             yield f"{subject}: {problem}"

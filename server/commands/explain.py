@@ -23,7 +23,7 @@ from server.settings import Settings
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
 JSON_FIELDS = {"kind", "severity", "line", "lines", "step", "names", "text", "fixes", "offers"}
 CACHE_BYTES = 1 << 20
-"""Bytes of findings that are kept: each program is explained once."""
+"""Bytes of cached findings; a small cache is enough, because each program is explained once."""
 
 
 def add_explain_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -49,7 +49,7 @@ def add_explain_parser(commands: "argparse._SubParsersAction[argparse.ArgumentPa
 class ExplainCommand:
     """Explains traces and prints what was found.
 
-    stdin_text: what a fixed program reads
+    stdin_text: the standard input of fixed programs
     """
 
     def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
@@ -60,7 +60,7 @@ class ExplainCommand:
         await self._renderer.close()
 
     async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
-        """Print the findings of one trace; False where they could not be made."""
+        """Print the findings of one trace. Returns False if it could not be explained."""
         try:
             findings = await explain_trace(self._renderer, trace.body, self._args.language)
             looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
@@ -93,7 +93,7 @@ class ExplainCommand:
     async def _check_gradients(self, trace: RecordedTrace, samples: bool = False) -> GradientCheckReply:
         """Run the program again and again.
 
-        samples: to follow the samples of its batch instead of its gradients
+        samples: follow the samples of its batch instead of its gradients
         """
         program = trace.decoded().program
         job = Job(
@@ -103,7 +103,7 @@ class ExplainCommand:
         return read_gradient_check((await self._pool.run_job(job)).body)
 
     async def _try_fixes(self, trace: RecordedTrace, findings: list[Finding]) -> None:
-        """Give each finding its fixes that work. Raises RenderingFailed."""
+        """Add to each finding the fixes that work. Raises RenderingFailed."""
 
         async def run_fixed_program(source: str) -> bytes:
             job = Job(source=source, seed=self._args.seed, limits=self._settings.run_limits(), input=self._stdin_text)
@@ -133,8 +133,7 @@ def findings_report_lines(
     sentences: dict[str, str],
     colours: bool,
 ) -> Iterator[str]:
-    """The lines to read of one program: every finding with the lines of code that it rests on, or what was looked
-    for."""
+    """Return the report on one program: every finding with the lines of code behind it, or what was looked for."""
     source = trace.program.source.split("\n")
     yield colour_text(f"# {name}", "dim", colours)
     for finding in findings:

@@ -1,6 +1,5 @@
-"""`python -m server scenarios` and `series`: list, show and remove saved programs and series; export and import both in
-one archive.
-"""
+"""`python -m server scenarios` and `series`: list, show and remove saved programs and series, and export and import
+both in one archive."""
 
 import argparse
 import json
@@ -24,12 +23,12 @@ from server.wire.saved_programs import ArchiveRecord, SeriesRecord
 
 Record = ArchiveRecord | SeriesRecord
 SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
-"""How the line of a series begins in an archive."""
+"""The start of a series' line in an archive."""
 
 
 @dataclass(frozen=True)
 class ContentStores:
-    """What one database holds."""
+    """The stores of one database."""
 
     programs: ProgramRepository
     series: SeriesStore
@@ -75,14 +74,14 @@ async def print_programs(stores: ContentStores, _: argparse.Namespace) -> int:
 
 
 async def print_list_entries(entries: AsyncIterator[ListEntry]) -> None:
-    """A line each: id, date, size in bytes, title."""
+    """Print a line for each entry: id, date, size in bytes, title."""
     async for entry in entries:
         title = "(removed)" if entry.title is None else escape_control_characters(entry.title)
         print(f"{entry.id:14} {format_date(entry.created)} {entry.size:>9,}  {title}")
 
 
 async def print_program(stores: ContentStores, args: argparse.Namespace) -> int:
-    """Print one program, and what is known of it; the exit status."""
+    """Print one program with its details and return the exit status."""
     try:
         program = await stores.programs.find_program(args.id)
     except ContentRemoved as error:
@@ -96,7 +95,7 @@ async def print_program(stores: ContentStores, args: argparse.Namespace) -> int:
 
 
 def print_json(fields: dict[str, Any]) -> None:
-    """On several lines, without characters that a terminal would obey."""
+    """Print JSON on several lines, without control characters for the terminal."""
     print(*map(escape_control_characters, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
 
 
@@ -115,8 +114,8 @@ async def export_archive(stores: ContentStores, args: argparse.Namespace) -> int
 
 
 async def import_archive(stores: ContentStores, args: argparse.Namespace) -> int:
-    """Save what is in an archive; what is there stays as it is. The exit status. Raises ValueError for an invalid
-    line."""
+    """Save the entries of an archive, keeping what is stored already, and return the exit status. Raises ValueError for
+    an invalid line."""
     new = known = 0
     with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
         async for records in read_archive_batches(file):
@@ -132,7 +131,7 @@ async def import_archive(stores: ContentStores, args: argparse.Namespace) -> int
 
 
 async def read_archive_batches(file: TextIO) -> AsyncIterator[list[Record]]:
-    """The records of an archive in batches. Raises ValueError with the number of the invalid line."""
+    """Yield the records of an archive in batches. Raises ValueError with the number of an invalid line."""
     batch: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
@@ -158,7 +157,7 @@ def format_date(milliseconds: int) -> str:
 
 
 def escape_control_characters(text: str) -> str:
-    """A text for the terminal: each character that is not printable is written as `\\u` and its number."""
+    """Return a text for the terminal, with each unprintable character written as `\\u` and its number."""
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 
@@ -204,7 +203,7 @@ async def print_all_series(store: SeriesStore, _: argparse.Namespace) -> int:
 
 
 async def print_series(store: SeriesStore, args: argparse.Namespace) -> int:
-    """Print one series; the exit status."""
+    """Print one series and return the exit status."""
     try:
         series = await store.find_series(args.id)
     except ContentRemoved as error:

@@ -20,7 +20,7 @@ from server.settings import Settings
 WIDTH = 100
 COLUMN_WIDTH = 22
 VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
-"""The words for a verdict, and their colour."""
+"""The words for each verdict, and their colour."""
 
 
 class ComparisonFileError(Exception):
@@ -35,8 +35,8 @@ def add_settled_parser(commands: "argparse._SubParsersAction[argparse.ArgumentPa
 
 
 async def run_settled_command(args: argparse.Namespace, settings: Settings) -> int:
-    """The exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to compare with can't be
-    read."""
+    """Run the command and return the exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to
+    compare with can't be read."""
     try:
         other = read_verdicts_document(args.compare) if args.compare else None
     except ComparisonFileError as error:
@@ -66,7 +66,7 @@ async def run_settled_command(args: argparse.Namespace, settings: Settings) -> i
 
 
 async def run_claims(pool: Pool, settings: Settings) -> tuple[list[ClaimVerdict], dict[str, str]]:
-    """The verdicts, and the versions that the runs had. Raises WorkersUnavailable."""
+    """Run the claims and return the verdicts and the versions of the runs. Raises WorkersUnavailable."""
     verdicts, versions = [], {}
     for scenario in scenarios_with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):
         trace = json.loads((await pool.run_job(Job(source=scenario.source, limits=settings.run_limits()))).json())
@@ -77,7 +77,7 @@ async def run_claims(pool: Pool, settings: Settings) -> tuple[list[ClaimVerdict]
 
 
 def read_verdicts_document(name: str) -> dict[str, Any]:
-    """What `--json` wrote into a file. Raises ComparisonFileError."""
+    """Read a file that `--json` wrote. Raises ComparisonFileError."""
     try:
         read = json.loads(Path(name).read_text("utf-8"))
         claims = {claim["name"]: claim["holds"] for claim in read["claims"]}
@@ -89,7 +89,7 @@ def read_verdicts_document(name: str) -> dict[str, Any]:
 
 
 def verdict_table_lines(document: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
-    """A line for each claim, or some where it is long, and how many hold."""
+    """Return the lines for each claim, and how many hold."""
     for claim in document["claims"]:
         yield from claim_lines(claim, VERDICT_WORDS[claim["holds"]], language, colours)
     holding, refuted, unknown = (
@@ -106,7 +106,7 @@ def verdict_table_lines(document: dict[str, Any], language: str, colours: bool) 
 def verdict_difference_lines(
     document: dict[str, Any], other: dict[str, Any], language: str, colours: bool
 ) -> Iterator[str]:
-    """The claims whose verdict differs in the other document, or that only one of the two documents has."""
+    """Return lines about the claims whose verdict differs in the other document or that only one document has."""
     theirs = other["claims"]
     changed = [claim for claim in document["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
     for claim in changed:
@@ -122,7 +122,7 @@ def verdict_difference_lines(
 
 
 def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
-    """The verdict's words and colour, the scenario's name, and under them the belief."""
+    """Return the lines of a claim: the verdict in its colour, the scenario's name, and below them the belief."""
     words, colour = verdict
     yield f"{colour_text(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
     yield from (

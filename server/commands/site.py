@@ -17,7 +17,7 @@ from server.site.site_builder import SiteBuilder, SiteBuildError, empty_folder
 from server.wire.problems import ProblemError
 
 MARKER = "searchindex.js"
-"""A file by which a folder is known as an earlier build."""
+"""A file by which an earlier build is recognized."""
 
 
 def add_docs_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -27,7 +27,7 @@ def add_docs_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParse
 
 
 async def run_docs_command(args: argparse.Namespace, settings: Settings) -> int:
-    """The exit status: 0, 1 where the site could not be built, 2 where Sphinx is missing."""
+    """Build the site and return the exit status: 0, 1 if it could not be built, 2 if Sphinx is missing."""
     if importlib.util.find_spec("sphinx") is None:
         print("Sphinx is not installed; `make docs` installs it, or: pip install 'gradbox[docs]'", file=sys.stderr)
         return 2
@@ -49,6 +49,6 @@ async def run_docs_command(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def report_progress(what: str) -> None:
-    """One line on stderr, where that is a terminal."""
+    """Show progress in one line of stderr, if that is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)

@@ -1,1 +1,1 @@
-"""The gallery: scenarios, lessons, and what is made of them."""
+"""The gallery: scenarios, lessons, and what is made from them."""

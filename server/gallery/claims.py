@@ -1,6 +1,5 @@
-"""The runs of the gallery's scenarios, each made once when somebody first wants to see it, and the verdicts on the
-claims that they test.
-"""
+"""The runs of the gallery's scenarios, each recorded once on first demand, and the verdicts on the claims that they
+test."""
 
 import asyncio
 import hashlib
@@ -20,18 +19,18 @@ from server.settings import Settings
 from server.wire.problems import Busy
 
 MAX_WAIT = 1.0
-"""Seconds that a page waits for the run of its scenario."""
+"""Seconds that a page waits for its scenario's run."""
 
 RETRY_SECONDS = 10.0
-"""Seconds before a scenario that could not be run is tried again."""
+"""Seconds before a failed scenario is tried again."""
 
 
 @dataclass(frozen=True)
 class ScenarioTrace:
     """A scenario's trace.
 
-    body: its JSON, gzipped
-    version: a digest of it
+    body: the trace's JSON, gzipped
+    version: a digest of the body
     """
 
     name: str
@@ -40,7 +39,7 @@ class ScenarioTrace:
 
 
 class ScenarioTraces:
-    """Each scenario is run at most once at a time, for as many requests as want it, and then kept."""
+    """Runs each scenario once, for all requests that wait for it, and keeps its trace."""
 
     def __init__(self, pool: PoolInterface, settings: Settings) -> None:
         self._pool, self._settings = pool, settings
@@ -49,7 +48,7 @@ class ScenarioTraces:
         self._failed_at: dict[str, float] = {}
 
     async def get(self, scenario: Scenario, max_wait: float = MAX_WAIT) -> ScenarioTrace | None:
-        """The scenario's trace; None where it is not there in that time, or no worker is ready."""
+        """Return the scenario's trace; None if it is not available in time or no worker is ready."""
         name = scenario.name
         if name not in self._traces and name not in self._tasks:
             if (
@@ -63,11 +62,11 @@ class ScenarioTraces:
         return self._traces.get(name)
 
     def get_cached(self, scenario: Scenario) -> ScenarioTrace | None:
-        """The scenario's trace if there is one already."""
+        """Return the scenario's trace if there is one already."""
         return self._traces.get(scenario.name)
 
     async def start_recording(self, scenario: Scenario) -> None:
-        """Run a scenario as soon as there are workers, so that its page opens with its picture."""
+        """Run a scenario as soon as workers are ready, so that its page opens with its picture."""
         try:
             await self._pool.wait_until_booted()
         except WorkersUnavailable:
@@ -83,7 +82,7 @@ class ScenarioTraces:
         name = scenario.name
         try:
             trace = await self._pool.run_job(Job(source=scenario.source, limits=self._settings.run_limits()))
-            if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
+            if trace.status in ("finished", "raised"):  # the other outcomes do not come from the program itself
                 self._traces[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
             else:
                 self._failed_at[name] = time.monotonic()
@@ -94,14 +93,14 @@ class ScenarioTraces:
 
 
 VERSION_NAMES = ("torch", "numpy", "python")
-"""What a verdict may depend on, as a trace's runtime names it."""
+"""The versions on which a verdict may depend, as a trace's runtime names them."""
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
     """The verdict on a scenario's claim.
 
-    holds: whether the belief is right; None if no run has shown it yet
+    holds: whether the belief is right; None if no run has shown that yet
     """
 
     scenario: Scenario
@@ -118,7 +117,7 @@ def scenarios_with_claims(scenarios: list[Scenario]) -> list[Scenario]:
 
 
 def read_verdict(trace: Mapping[str, Any], variable: str) -> bool | None:
-    """The value of the variable at the end of a program's trace; None if it is not a bool."""
+    """Return the value of the variable at the end of a trace; None if it is not a bool."""
     module, value = None, None
     for step in trace["steps"]:
         for uid, fields in step.get("set", {}).items():
@@ -132,20 +131,20 @@ def read_verdict(trace: Mapping[str, Any], variable: str) -> bool | None:
 
 
 def read_verdict_of_gzipped(body: bytes, variable: str) -> bool | None:
-    """The same of a trace's JSON, gzipped."""
+    """Do the same for a gzipped trace."""
     return read_verdict(json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS)), variable)
 
 
 class ClaimService:
-    """The verdicts of a server, each from the trace that its scenario's page shows."""
+    """The verdicts of a server, each from the trace on its scenario's page."""
 
     def __init__(self, traces: ScenarioTraces) -> None:
         self._traces = traces
         self._known_verdicts: dict[str, tuple[ScenarioTrace, bool | None]] = {}
 
     async def get_verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[ClaimVerdict]:
-        """The verdicts on the scenarios with a claim. Those that have not run within this many seconds have
-        none yet."""
+        """Return the verdicts on all scenarios with a claim. Those that have not run within this many seconds have none
+        yet."""
         deadline = time.monotonic() + max_wait
         return [await self._get_verdict(scenario, deadline) for scenario in scenarios_with_claims(scenarios)]
 
@@ -160,9 +159,9 @@ class ClaimService:
 
 
 def claims_as_json(verdicts: list[ClaimVerdict], versions: Mapping[str, str]) -> dict[str, Any]:
-    """The claims as JSON values.
+    """Return the claims as JSON values.
 
-    versions: of VERSION_NAMES
+    versions: the versions by the names in VERSION_NAMES
     """
     return {
         **{name: versions.get(name, "") for name in VERSION_NAMES},

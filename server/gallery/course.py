@@ -1,6 +1,5 @@
-"""The course: lessons, which are scenarios in an order with what to watch in each, and a question whose answer a run
-judges.
-"""
+"""The course: lessons, each a sequence of scenarios with what to watch, and a question whose answer is judged by a
+run."""
 
 import json
 import zlib
@@ -23,15 +22,15 @@ from server.gallery.scenarios import (
 )
 
 ANSWER_NAME = "answered"
-"""The name that the check of a question is bound to, after the program that answers it."""
+"""The variable that gets the result of a question's check after the answering program."""
 
 
 @dataclass(frozen=True)
 class LessonProgram:
     """A scenario of a lesson.
 
-    predicts: it is opened in predict mode
-    stop: the line at whose last step the reader has seen what it is about; None: at the end
+    predicts: whether it opens in predict mode
+    stop: the line whose last step completes the program for the reader; None for the end
     watch: what to watch, by language
     """
 
@@ -46,9 +45,9 @@ class LessonQuestion:
     """The question at the end of a lesson.
 
     start: the program that the reader changes
-    check: an expression that is true after a program that answers the question
-    answer: one such program
-    ask, hint: what to do, and what helps, by language
+    check: an expression that is true after a right answer
+    answer: a right answer
+    ask, hint: the task and a hint, by language
     """
 
     start: str
@@ -58,7 +57,7 @@ class LessonQuestion:
     hint: dict[str, str]
 
     def program_with_check(self, source: str) -> str:
-        """A program that runs `source` and then leaves in ANSWER_NAME whether it answers the question."""
+        """Return a program that runs `source` and then sets ANSWER_NAME to whether it answers the question."""
         return f"{source.rstrip()}\n\n{ANSWER_NAME} = bool(\n    {self.check}\n)\n"
 
 
@@ -78,17 +77,17 @@ class Lesson:
 
 
 def load_lessons(folder: Path, scenarios: Collection[str]) -> list[Lesson]:
-    """All lessons of a folder, each a `name.toml`, in their order. Raises ScenarioError, which names the file and the
+    """Load all lessons of a folder, each a `name.toml`, in order. Raises ScenarioError, which names the file and the
     key.
 
-    scenarios: the names of those that they may have
+    scenarios: names of the scenarios that they may use
     """
     lessons = [load_lesson(path, scenarios) for path in folder.glob("*.toml")]
     return sorted(lessons, key=lambda lesson: (lesson.order, lesson.name))
 
 
 def load_lesson(path: Path, scenarios: Collection[str]) -> Lesson:
-    """One lesson. Raises ScenarioError."""
+    """Load one lesson. Raises ScenarioError."""
     fields = read_scenario_toml(path)
     reject_unknown_keys(path, fields, {"order", "programs", "question", *LANGUAGES})
     text = {}
@@ -140,7 +139,7 @@ def read_question(path: Path, table: dict[str, Any]) -> LessonQuestion:
 
 
 def read_translations(path: Path, table: dict[str, Any], key: str, prefix: str) -> dict[str, str]:
-    """A text in each language, as `key.en` and `key.zh`."""
+    """Read a text in each language, from `key.en` and `key.zh`."""
     texts = table.get(key)
     if not isinstance(texts, dict):
         raise ScenarioError(f"{path.name}: {prefix}{key}: expected a text in each language, not {texts!r}")
@@ -149,19 +148,19 @@ def read_translations(path: Path, table: dict[str, Any], key: str, prefix: str) 
 
 
 def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") -> str:
-    """The address of a lesson's page.
+    """Return the address of a lesson's page.
 
-    root: the beginning of the server's addresses
-    subpath: like `/question`
+    root: the prefix of the server's addresses
+    subpath: such as `/question`
     """
     query = "" if language == LANGUAGES[0] else f"?{urlencode({'lang': language})}"
     return f"{root}/course/{lesson.name}{subpath}{query}"
 
 
 def lesson_program_address(root: str, lesson: Lesson, place: int, language: str) -> str:
-    """Of a program of a lesson on the workbench.
+    """Return the address of a lesson's program on the workbench.
 
-    place: its place, from 0
+    place: the program's place in the lesson, from 0
     """
     program = lesson.programs[place]
     fields = {"s": program.scenario, "lesson": lesson.name}
@@ -175,7 +174,7 @@ def lesson_program_address(root: str, lesson: Lesson, place: int, language: str)
 def lesson_program_items(
     root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str
 ) -> list[dict[str, Any]]:
-    """The programs of a lesson as its pages list them: each with its name, title, address, what to watch, where to
+    """Return the programs of a lesson for its pages: each with its name, title, address, what to watch, where to
     stop."""
     return [
         {
@@ -192,9 +191,9 @@ def lesson_program_items(
 def lesson_for_workbench(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
-    """What the workbench gets of the lesson whose program it shows.
+    """Return what the workbench needs to know about the lesson of its program.
 
-    scenario: its name, or "" for the lesson's question
+    scenario: the scenario's name, or "" for the lesson's question
     """
     programs = lesson_program_items(root, lesson, scenarios, language)
     later = lessons[lessons.index(lesson) + 1 :]
@@ -217,8 +216,8 @@ def lesson_for_workbench(
 
 
 def judge_answer(body: bytes) -> dict[str, Any]:
-    """What a run shows about an answer. `right`: whether the check is true at its end; `error`: what was raised if the
-    check could not be made.
+    """Judge an answer by its run. `right`: whether the check is true at the end; `error`: the exception, if the check
+    could not be evaluated.
 
     body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes
     """

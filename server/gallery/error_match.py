@@ -1,6 +1,6 @@
-"""Which scenarios end with an error message: their symptoms have its words, in its order.
+"""Finds the scenarios that end with an error message: their symptoms have its words in its order.
 
-Numbers, names and shapes in the message may be others.
+Numbers, names and shapes in the message may differ.
 """
 
 import re
@@ -11,17 +11,17 @@ from server.gallery.scenarios import Scenario
 from server.gallery.search import ScenarioSearch, text_of_last_error
 
 MIN_SHARE_OF_SYMPTOM = 0.8
-"""The share of a symptom's words that the message has to have, in their order."""
+"""The share of a symptom's words that the message must have, in their order."""
 
 MIN_WORDS_OF_SYMPTOM = 4
 """A symptom of fewer words says too little of a message."""
 
 MIN_SHARE_OF_OPENING = 0.6
-"""The share of the message's first sentence that the symptom has to have."""
+"""The share of the message's first sentence that the symptom must have."""
 
 MAX_SIMILAR = 3
 MAX_MESSAGE = 2000
-"""As many characters of a message are compared."""
+"""The most characters of a message that are compared."""
 
 _ERROR_TYPE = re.compile(r"^\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Warning):\s*", re.ASCII)
 _LOOKS_LIKE_ERROR = re.compile(
@@ -35,8 +35,8 @@ _END_OF_OPENING = re.compile(r"\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\
 class ErrorMatches(NamedTuple):
     """Names of scenarios.
 
-    exact: those that end with the message, the best first
-    similar: others with words of it
+    exact: scenarios that end with the message, the best first
+    similar: other scenarios that have words of it
     """
 
     exact: list[str]
@@ -46,9 +46,9 @@ class ErrorMatches(NamedTuple):
 class TextMatches(NamedTuple):
     """Names of scenarios for a text.
 
-    ends_so: they end with it
-    about: they contain its words
-    unknown: the text is an error with which no scenario ends; the scenarios are only similar
+    ends_so: they end with the error in the text
+    about: they contain the text's words
+    unknown: the text is an error with which no scenario ends; these are similar
     """
 
     kind: Literal["ends_so", "about", "unknown"]
@@ -56,7 +56,7 @@ class TextMatches(NamedTuple):
 
 
 class ScenarioLookUp:
-    """Looks up texts that readers paste or type among scenarios."""
+    """Finds scenarios for texts that readers paste or type."""
 
     def __init__(self, scenarios: Iterable[Scenario]) -> None:
         scenarios = list(scenarios)
@@ -102,19 +102,19 @@ class ScenarioLookUp:
 
 
 def looks_like_error(text: str) -> bool:
-    """Whether a text names a type of error or warning, or is a traceback."""
+    """Return whether a text names a type of error or warning, or is a traceback."""
     return _LOOKS_LIKE_ERROR.search(text) is not None
 
 
 def _words_of_message(text: str) -> list[str]:
-    """Without numbers, shapes and what stands in quotes."""
+    """Return the words of a message without numbers, shapes and quoted parts."""
     return _WORD.findall(_VARIABLE_PARTS.sub(" ", _ERROR_TYPE.sub("", text)).lower())
 
 
 def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -> float:
-    """How well a symptom is the message; 0 where it is another one.
+    """Return how well a symptom matches a message; 0 if it does not.
 
-    opening: the words of the message's first sentence
+    opening: words of the message's first sentence
     """
     at_least = len(symptom) * MIN_SHARE_OF_SYMPTOM
     if len(symptom) < MIN_WORDS_OF_SYMPTOM:
@@ -130,7 +130,7 @@ def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -
 
 
 def _common_in_order(one: list[str], other: list[str]) -> int:
-    """How many words of one list stand in the other, in the same order."""
+    """Return how many words of one list occur in the other in the same order."""
     words = set(one)
     other = [word for word in other if word in words]
     row = [0] * (len(other) + 1)

@@ -1,6 +1,5 @@
-"""The gallery of one server: its scenarios and lessons, the runs of the scenarios, the verdicts on their claims, and
-small pictures.
-"""
+"""The gallery of one server: scenarios and lessons, the scenarios' runs, the verdicts on their claims, and
+thumbnails."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,9 +23,9 @@ LESSONS = PROJECT_FOLDER / "lessons"
 class Gallery:
     """The scenarios, lessons and pictures of one server.
 
-    thumbnails: of operations
-    stills: of scenarios, for the gallery's cards
-    pages: what is the same for everybody
+    thumbnails: thumbnails of operations
+    stills: stills of scenarios, for the gallery's cards
+    pages: cached pages that are the same for everybody
     """
 
     scenarios: list[Scenario]
@@ -43,11 +42,11 @@ class Gallery:
 
     @cached_property
     def lookup(self) -> ScenarioLookUp:
-        """The index of all scenarios, which takes a fifth of a second to make: ask for it in a thread."""
+        """The index of all scenarios. Building it takes a fifth of a second, so get it in a thread."""
         return ScenarioLookUp(self.scenarios)
 
     async def start_recording_first_scenario(self) -> None:
-        """Run the scenario that the page opens with, as soon as there are workers."""
+        """Run the scenario of the front page as soon as workers are ready."""
         for scenario in self.scenarios[:1]:
             await self.traces.start_recording(scenario)
 
@@ -58,7 +57,7 @@ class Gallery:
 
 
 def create_gallery(settings: Settings, pool: PoolInterface, renderer: Renderer) -> Gallery:
-    """Raises ScenarioError where a scenario or a lesson can't be read."""
+    """Create the gallery. Raises ScenarioError if a scenario or a lesson can't be read."""
     scenarios = load_scenarios(SCENARIOS)
     traces = ScenarioTraces(pool, settings)
     return Gallery(

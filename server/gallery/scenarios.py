@@ -1,6 +1,6 @@
 """The scenarios of the gallery: programs, each with a title, a question and what to look at, in every language.
 
-And what the gallery shows of all of them: its threads, and the marks by which it is filtered.
+Also the gallery's threads, and the marks by which it is filtered.
 """
 
 import tomllib
@@ -27,7 +27,7 @@ THREADS = (
     "shapes",
     "training",
 )
-"""What the gallery is divided into, in its order; their titles are `thread_NAME` in `static/locales`."""
+"""The sections of the gallery, in order. Their titles are `thread_NAME` in `static/locales`."""
 
 
 class ScenarioError(Exception):
@@ -39,7 +39,7 @@ class Claim:
     """A belief that a program tests.
 
     belief: a sentence by language
-    holds: the variable of the program that ends as True where the belief is right, and as False where it is wrong
+    holds: the variable of the program that is True at the end if the belief is right, and False if it is wrong
     """
 
     belief: dict[str, str]
@@ -48,19 +48,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A program of the gallery with its card.
+    """A program of the gallery and its card.
 
     text: `title`, `question` and `look_at` by language
     thread: one of THREADS
-    order: its place in the thread
-    prints: the end of what the program prints
-    raises_at: the line at which it raises; None if it finishes
-    origin: the address of the public thread or article that it comes from, or ""
-    findings: the kinds that are found in its run
-    symptoms: first lines of error messages and words by which a reader looks for it
-    still_line: the line whose step is its still; None for the step that the renderer chooses
-    untranslated: keys, like `zh.title`, whose texts are missing, so that the English ones stand in; `make test` allows
-        none in the gallery
+    order: the place in the thread
+    prints: the end of the program's output
+    raises_at: the line at which the program raises; None if it finishes
+    origin: the address of the public thread or article from which it comes, or ""
+    findings: the kinds of findings in its run
+    symptoms: first lines of error messages, and words by which a reader searches for it
+    still_line: the line whose step the still shows; None to let the renderer choose
+    untranslated: keys, like `zh.title`, whose missing texts the English ones replace; `make test` allows none in the
+        gallery
     """
 
     name: str
@@ -79,7 +79,7 @@ class Scenario:
 
 
 def load_scenarios(folder: Path) -> list[Scenario]:
-    """All scenarios of a folder, each a `name.py` and a `name.toml`: by thread, by order in it, by name.
+    """Load all scenarios of a folder, each a `name.py` and a `name.toml`, sorted by thread, order and name.
 
     Raises ScenarioError.
     """
@@ -92,9 +92,9 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 
 
 def load_scenario(path: Path) -> Scenario:
-    """One scenario. Raises ScenarioError.
+    """Load one scenario. Raises ScenarioError.
 
-    path: of the program
+    path: the program's path
     """
     card_path = path.with_suffix(".toml")
     fields = read_scenario_toml(card_path)
@@ -138,7 +138,7 @@ def read_integer(card: Path, table: dict[str, Any], key: str) -> int:
 
 
 def read_line_number(card: Path, table: dict[str, Any], key: str) -> int | None:
-    """A line of the program, or None where the key is absent."""
+    """Read a line number of the program; None if the key is absent."""
     return read_integer(card, table, key) if key in table else None
 
 
@@ -178,7 +178,7 @@ def read_text_list(card: Path, table: dict[str, Any], key: str) -> tuple[str, ..
 
 
 def read_claim(card: Path, table: dict[str, Any], key: str) -> Claim | None:
-    """What `[claim]` says, or None where there is none."""
+    """Read `[claim]`; None if there is none."""
     if key not in table:
         return None
     claim = table[key]
@@ -199,8 +199,8 @@ def read_claim(card: Path, table: dict[str, Any], key: str) -> Claim | None:
 class ScenarioField(NamedTuple):
     """A key of a scenario's file.
 
-    attribute: what it is called in Scenario
-    read: raises ScenarioError
+    attribute: the attribute of Scenario
+    read: reads the value; raises ScenarioError
     """
 
     name: str
@@ -223,19 +223,19 @@ FIELDS = (
 
 FILTERS = ("raises", "silent", "claim")
 INFORMATIVE_FINDINGS = {"shared_memory"}
-"""Findings that say how things are, not that there is something to mend."""
+"""Findings that state a fact rather than a problem."""
 
 
 class ScenarioNeighbours(NamedTuple):
-    """The scenarios before and after one, in the gallery's order; None at its ends."""
+    """The scenarios before and after one in the gallery; None at its ends."""
 
     previous: Scenario | None
     next: Scenario | None
 
 
 def matching_filters(scenario: Scenario) -> list[str]:
-    """The filters in FILTERS that match a scenario: it ends with an error; it has a finding but no error; it settles a
-    claim."""
+    """Return the filters in FILTERS that match a scenario: it ends with an error; it has a finding but no error; it
+    settles a claim."""
     marks = []
     if scenario.raises_at is not None:
         marks.append("raises")
@@ -245,23 +245,23 @@ def matching_filters(scenario: Scenario) -> list[str]:
 
 
 class GalleryCard(NamedTuple):
-    """A scenario with its marks, as a card shows it."""
+    """A scenario with its marks, for a card."""
 
     scenario: Scenario
     marks: list[str]
 
 
 def gallery_cards(scenarios: Iterable[Scenario]) -> list[GalleryCard]:
-    """The cards of scenarios, in their order."""
+    """Return the cards of scenarios, in their order."""
     return [GalleryCard(scenario, matching_filters(scenario)) for scenario in scenarios]
 
 
 def cards_by_thread(cards: Iterable[GalleryCard]) -> list[tuple[str, list[GalleryCard]]]:
-    """The threads, each with its cards."""
+    """Return the threads, each with its cards."""
     return [(thread, list(members)) for thread, members in groupby(cards, lambda card: card.scenario.thread)]
 
 
 def neighbouring_scenarios(scenarios: list[Scenario], scenario: Scenario) -> ScenarioNeighbours:
-    """The neighbours of a scenario in the list."""
+    """Return the neighbours of a scenario in the list."""
     at = scenarios.index(scenario)
     return ScenarioNeighbours(scenarios[at - 1] if at else None, scenarios[at + 1] if at + 1 < len(scenarios) else None)

@@ -1,4 +1,4 @@
-"""Which scenarios a reader means: by an operation, by words, or by a symptom."""
+"""Searches scenarios by an operation, by words or by a symptom."""
 
 import math
 import re
@@ -15,25 +15,25 @@ FINDING_WEIGHT = 2.0
 QUESTION_WEIGHT = 1.5
 SOURCE_WEIGHT = 1.2
 LOOK_AT_WEIGHT = 0.6
-"""What a word counts for in the best text of a scenario that has it."""
+"""The weights of a word by the text of a scenario in which it occurs. Of several texts the best counts."""
 
 WHOLE_SYMPTOM_SHARE = 0.55
-"""A symptom counts as a whole when the query has this share of it."""
+"""The share of a symptom that a query must have for the symptom to count."""
 
 WHOLE_SYMPTOM_BONUS = 2
 PREFIX_WEIGHT = 0.7
 SUBSTRING_WEIGHT = 0.4
-"""What a word counts for that is the beginning of a known one, or stands within it."""
+"""The weight of a word that is only a part of a known word."""
 
 MIN_RELATIVE_SCORE = 0.34
-"""Scenarios that score less than this share of the best one are left out."""
+"""Scenarios with less than this share of the best score are left out."""
 
 MAX_HITS = 24
 MIN_SHARE_OF_KNOWN_WORDS = 0.6
-"""Nothing is found where fewer of the query's words are known."""
+"""A smaller share of known words in the query finds nothing."""
 
 MIN_WORDS_OF_MESSAGE = 5
-"""A query of so many words is a pasted message: the words in it that are not known are ignored."""
+"""A query with at least this many words is a pasted message, and its unknown words are ignored."""
 
 COMMON_WORDS = frozenset(
     re.findall(
@@ -65,7 +65,7 @@ class IndexedScenario:
 class KnownWord:
     """A known word that a word of the query stands for.
 
-    worth: how much a hit of it counts, before its place does
+    worth: the weight of a hit, before the weight of its place
     """
 
     queried: str
@@ -74,7 +74,7 @@ class KnownWord:
 
 
 class ScenarioSearch:
-    """Searches the texts of scenarios in all languages, their symptoms, the names of their findings, their programs."""
+    """Searches scenarios' texts in all languages, symptoms, names of findings, and programs."""
 
     def __init__(self, scenarios: Iterable[Scenario]) -> None:
         self._scenarios = [_index_scenario(scenario) for scenario in scenarios]
@@ -82,7 +82,7 @@ class ScenarioSearch:
         self._rarity = {word: math.log(1 + len(self._scenarios) / count) for word, count in uses.items()}
 
     def find(self, query: str) -> list[str]:
-        """The names of the scenarios that a query means, the best first; all, in their order, for an empty query."""
+        """Return the names of the matching scenarios, the best first; all of them, in order, for an empty query."""
         queried = list(dict.fromkeys(_split_into_words(text_of_last_error(query))))
         if not queried:
             return [] if query.strip() else [scenario.name for scenario in self._scenarios]
@@ -96,7 +96,7 @@ class ScenarioSearch:
         return [name for name in ordered if scores[name] > 0 and scores[name] >= minimum][:MAX_HITS]
 
     def _known_words(self, word: str, is_message: bool) -> list[KnownWord]:
-        """The known words that a word of the query stands for: itself, else those that contain it."""
+        """Return the known words that a word of the query stands for: itself, or else those that contain it."""
         if word in self._rarity:
             return [KnownWord(word, word, self._rarity[word])]
         if is_message or len(word) < 2:
@@ -117,7 +117,7 @@ class ScenarioSearch:
         return sum(best.values()) + WHOLE_SYMPTOM_BONUS * bonus
 
     def _symptom_score(self, symptom: frozenset[str], found: set[str]) -> float:
-        """How much of a symptom was found, by the rarity of its words; 0 where that is less than a whole one."""
+        """Return how much of a symptom was found, weighted by rarity; 0 if it is too little of the symptom."""
         whole = sum(self._rarity[word] for word in symptom)
         matched = sum(self._rarity[word] for word in symptom if word in found)
         return matched * matched / whole if whole and matched / whole >= WHOLE_SYMPTOM_SHARE else 0.0
@@ -144,12 +144,13 @@ def _index_scenario(scenario: Scenario) -> IndexedScenario:
 
 
 def _split_into_words(text: str) -> list[str]:
-    """The words of a text: names with their parts, without a plural or a number at the end, and Chinese in pairs."""
+    """Return the words of a text: names and their parts, without plural endings and trailing numbers, and Chinese in
+    pairs."""
     found = []
     for token in _TOKEN.findall(text.lower()):
         word = token.removeprefix(".").removesuffix("(")
         if token != word and word in COMMON_WORDS:
-            found.append(f"{word}()")  # an operation, as `.to()`
+            found.append(f"{word}()")  # an operation, such as `.to()`
         if _CHINESE.search(word):
             found += [word[k : k + 2] for k in range(len(word) - 1)] or [word]
             continue
@@ -165,6 +166,6 @@ def _stem(word: str) -> str:
 
 
 def text_of_last_error(text: str) -> str:
-    """What a traceback is about: its last `…Error:` and what follows; the whole text where there is none."""
+    """Return the last `…Error:` of a traceback and what follows it, or the whole text if there is none."""
     last = max((match.start() for match in _ERROR_TYPE.finditer(text)), default=0)
     return text[last:]

@@ -1,4 +1,4 @@
-"""Thumbnails of operations and stills of scenarios: each drawn once from a trace, after visitors' programs."""
+"""Thumbnails of operations and stills of scenarios, each drawn once from a trace when the workers are idle."""
 
 import asyncio
 import contextlib
@@ -25,13 +25,13 @@ MAX_WAIT = 1.5
 """Seconds that a request waits for a thumbnail."""
 
 IDLE_WAIT = 3.0
-"""Seconds for which one that is asked for waits until no program runs; then it takes its turn in the queue."""
+"""Seconds that a requested thumbnail waits for idle workers before it joins the queue."""
 
 POLL_INTERVAL = 0.05
-"""Seconds between two looks at whether the workers are free."""
+"""Seconds between two checks whether the workers are idle."""
 
 RETRY_SECONDS = 60.0
-"""Seconds before a thumbnail that could not be made is tried again."""
+"""Seconds before a failed thumbnail is tried again."""
 
 THEMES: tuple[Theme, ...] = get_args(Theme)
 
@@ -42,7 +42,7 @@ log = logging.getLogger("gradbox.thumbnails")
 class ExampleProgram:
     """A program to draw.
 
-    line: whose last step a still shows; None where the renderer chooses
+    line: the line whose last step a still shows; None to let the renderer choose
     """
 
     kind: Literal["thumbnail", "still"]
@@ -52,17 +52,17 @@ class ExampleProgram:
 
 @functools.cache
 def operation_examples() -> dict[str, ExampleProgram]:
-    """The example of each operation, by its name."""
+    """Return the example of each operation by name."""
     return {row.name: ExampleProgram("thumbnail", example_program(row)) for rows in TABLES.values() for row in rows}
 
 
 def scenario_examples(scenarios: list[Scenario]) -> dict[str, ExampleProgram]:
-    """The program of each scenario, by its name."""
+    """Return the program of each scenario by name."""
     return {scenario.name: ExampleProgram("still", scenario.source, scenario.still_line) for scenario in scenarios}
 
 
 class Thumbnails:
-    """At most one is being made at a time, and each once, in every theme, for as many requests as want it."""
+    """Makes thumbnails one at a time, each once and in every theme, for all requests that wait for it."""
 
     def __init__(
         self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, ExampleProgram]
@@ -74,7 +74,7 @@ class Thumbnails:
         self._turn = asyncio.Lock()
 
     async def entity_tag(self, name: str) -> str:
-        """Of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
+        """Return a tag of torch's version, the drawing code and the example. Raises ProblemError (404, 503)."""
         example = self._find_example(name)
         try:
             async with asyncio.timeout(MAX_WAIT):
@@ -85,7 +85,7 @@ class Thumbnails:
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
-        """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
+        """Return the thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 if it is not ready in time."""
         example = self._find_example(name)
         if name not in self._pictures:
             if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
@@ -144,7 +144,7 @@ class Thumbnails:
 
 
 def last_step_of_line(trace: RecordedTrace, line: int | None) -> int | None:
-    """The number of the last step of a line; None where no line is asked for, or none ran there."""
+    """Return the last step of a line; None if no line is given or it has no step."""
     if line is None:
         return None
     return max((step.i for step in trace.decoded().steps if step.line == line), default=None)

@@ -1,1 +1,1 @@
-"""The matrix: what copying, sharing, viewing and converting do to a tensor, asked of this host's own torch."""
+"""The matrix: what copying, sharing, viewing and converting do to a tensor, measured on this host's torch."""

@@ -1,4 +1,4 @@
-"""The matrix as it is answered: the page, which shows one situation and what is otherwise in another; JSON; CSV."""
+"""The matrix as a page, which shows one situation and marks what differs in others, as JSON, and as CSV."""
 
 import csv
 import io
@@ -30,10 +30,10 @@ from server.wire.matrix import (
 
 @dataclass(frozen=True)
 class MatrixPageCell:
-    """A cell as the page shows it.
+    """A cell of the page.
 
     differs: whether it is yes in some situations and no in others
-    address: the name of its program
+    address: the name of the cell's program
     """
 
     question: MatrixQuestion
@@ -46,9 +46,9 @@ class MatrixPageCell:
 
 @dataclass(frozen=True)
 class MatrixPageRow:
-    """A row as the page shows it.
+    """A row of the page.
 
-    raises: what torch says if the operation itself raises; its cells then say nothing else
+    raises: torch's message if the operation itself raises; its cells then say nothing else
     raises_elsewhere: whether it raises in another situation
     """
 
@@ -68,7 +68,7 @@ class InapplicableProperty:
 
 
 def matrix_page_groups(measured: Measurement, situation: Situation) -> list[tuple[str, list[MatrixPageRow]]]:
-    """The rows of a situation, by group."""
+    """Return the rows of a situation by group."""
     rows = [matrix_page_row(measured, row, situation) for row in ROWS]
     return [(group, list(members)) for group, members in groupby(rows, lambda member: member.row.group)]
 
@@ -93,17 +93,17 @@ def matrix_page_cell(
 
 
 def property_headings() -> list[tuple[str, int]]:
-    """What stands above the properties, and above how many of them each."""
+    """Return the headings above the properties, and how many properties each spans."""
     return [(heading, len(list(members))) for heading, members in groupby(QUESTIONS, lambda question: question.heading)]
 
 
 def first_properties_below_headings() -> set[str]:
-    """The first property below each heading."""
+    """Return the first property below each heading."""
     return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
 
 
 def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableProperty]:
-    """Why questions do not apply: each message once, with the operations for which torch gives it."""
+    """Return why questions do not apply: each message of torch once, with its operations."""
     operations: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
         for row in rows:
@@ -114,8 +114,7 @@ def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> li
 
 
 def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situation] | None:
-    """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other
-    text."""
+    """Parse the name of a cell's program, `operation.property.tensor.memory.mode`; None for any other text."""
     name, _, rest = address.partition(".")
     question_name, _, key = rest.partition(".")
     row = next((row for row in ROWS if row.name == name), None)
@@ -125,12 +124,12 @@ def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situati
 
 
 def find_situation(key: str) -> Situation | None:
-    """The situation of this name, if it is one."""
+    """Return the situation with this name, if there is one."""
     return next((situation for situation in SITUATIONS if situation.key == key), None)
 
 
 def situation_choices(situation: Situation) -> list[tuple[str, list[tuple[str, Situation]]]]:
-    """The switches, each with its values and the situation to which each value leads."""
+    """Return the switches, each with its values and the situation to which each value leads."""
     switches: dict[str, list[tuple[str, Situation]]] = {"tensor": [], "memory": [], "mode": []}
     for other in SITUATIONS:
         for name, values in switches.items():
@@ -163,11 +162,11 @@ CARD_WORDS = {
     "no_grad": "no_grad_mode",
     "inference_mode": "inference_mode_mode",
 }
-"""What the card of a cell says, by the names that the page's script has for it."""
+"""The texts on the card of a cell, by their names in the page's script."""
 
 
 def cell_card_words(messages: dict[str, str]) -> dict[str, str]:
-    """The words of a cell's card, in the language of the messages."""
+    """Return the texts on a cell's card, in the language of the messages."""
     return {name: messages[f"matrix_{key}"] for name, key in CARD_WORDS.items()}
 
 
@@ -176,19 +175,19 @@ INPUT_DESCRIPTION = (
 )
 CSV_COLUMNS = ("operation", "group", "statement", "tensor", "memory", "mode", "property", "verdict", "detail")
 MATRIX_SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in rows}
-"""Of the catalogue's operations."""
+"""The siblings of each operation in the catalogue."""
 
 
 def matrix_siblings(name: str) -> list[str]:
-    """Rows of the matrix that are siblings of this one in the catalogue."""
+    """Return the rows of the matrix that are this row's siblings in the catalogue."""
     names = {row.name for row in ROWS}
     return [sibling for sibling in MATRIX_SIBLINGS.get(name, ()) if sibling in names]
 
 
 def matrix_as_json(measured: Measurement, messages: dict[str, str]) -> bytes:
-    """The matrix as JSON, for readers without the page.
+    """Return the matrix as JSON.
 
-    messages: the page's, for what each property means
+    messages: the page's sentences, for the meaning of each property
     """
     document = MatrixDocument(
         versions=measured.versions,
@@ -207,9 +206,9 @@ def describe_property(question: MatrixQuestion, meaning: str) -> MatrixProperty:
 
 
 def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) -> MatrixOperation:
-    """An operation as the JSON document has it.
+    """Return an operation for the JSON document.
 
-    cells: those of this operation, by situation and property
+    cells: the operation's cells by situation and property
     """
     return MatrixOperation(
         name=row.name,
@@ -222,7 +221,7 @@ def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) ->
 
 
 def matrix_as_csv(measured: Measurement) -> bytes:
-    """One line for each cell, below a line of names."""
+    """Return a line of names, and below it a line for each cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -235,7 +234,7 @@ def matrix_as_csv(measured: Measurement) -> bytes:
 
 
 def example_of_json() -> dict[str, Any]:
-    """An example of the document, with one cell."""
+    """Return an example of the document with one cell."""
     clone = next(row for row in ROWS if row.name == "clone")
     document = MatrixDocument(
         versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
@@ -248,7 +247,7 @@ def example_of_json() -> dict[str, Any]:
 
 
 def example_of_csv() -> str:
-    """An example of the lines, with one cell."""
+    """Return an example of the lines with one cell."""
     line = (
         "clone",
         "copy",

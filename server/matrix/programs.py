@@ -1,6 +1,6 @@
 """The programs of the matrix: each asks one question of one operation in one situation.
 
-A row is an operation: statements that take `a` and give `b`. A property is a question: lines that print True or False.
+A row is an operation: statements that make `b` from `a`. A property is a question: lines that print True or False.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ Number = Literal["real", "complex"]
 class MatrixRow:
     """An operation of the matrix.
 
-    statement: some lines that leave `b`
-    group: what it does by its name, to a tensor in order, with grad
-    number: how many elements `a` has
+    statement: lines that define `b`
+    group: what the operation does, according to its name, to an ordinary tensor that requires grad
+    number: whether the elements of `a` are real or complex
     shown: the statement in a few words, if it has several lines
     written: the part of `b` that can be written; elements that share memory can't
     """
@@ -35,7 +35,7 @@ class MatrixRow:
 
     @property
     def title(self) -> str:
-        """The statement in a few words, with a remark where `a` is complex."""
+        """Return the statement in a few words, with a remark if `a` is complex."""
         title = self.shown or self.statement
         return f"{title}  # complex" if self.number == "complex" else title
 
@@ -157,10 +157,10 @@ ROWS = (
 
 Heading = Literal["result", "graph", "keeps", "takes"]
 ROOT_HOLE = "{root}"
-"""In a question: the tensor that the gradient should reach."""
+"""The placeholder in a question for the tensor that the gradient should reach."""
 
 WRITTEN_HOLE = "{written}"
-"""In a question: what of `b` can be written."""
+"""The placeholder in a question for the part of `b` that can be written."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,9 @@ class MatrixQuestion:
     """A property that is asked of every operation.
 
     setup: lines before the statement
-    ask: lines after it; the last one prints the answer, and what else is of interest
+    ask: lines after it; the last one prints the answer and further details
     meta: whether `a` is on the device `meta`, so that `b` can be on another
-    refusal: what it means if torch raises a RuntimeError here; any other error means that the question does not apply
+    refusal: what a RuntimeError of torch means here; any other error means that the question does not apply
     """
 
     name: str
@@ -225,7 +225,7 @@ VALUES, TRANSPOSED_VALUES = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
 
 @dataclass(frozen=True)
 class Situation:
-    """What `a` is, how its memory lies, and in which mode the operation runs."""
+    """What `a` is, how its memory is laid out, and in which mode the operation runs."""
 
     tensor: Tensor = "leaf"
     memory: Memory = "contiguous"
@@ -244,7 +244,7 @@ DEFAULT_SITUATION = SITUATIONS[0]
 class CellProgram:
     """The program that answers one cell.
 
-    source: its text
+    source: the program's text
     operation, question: the first line of each
     step: the step after the operation
     """
@@ -255,11 +255,11 @@ class CellProgram:
 
     @property
     def step_after_operation(self) -> int:
-        """The index of the trace's step: one for each line before the question that is not blank."""
+        """Return the index of a step in the trace: there is one for each non-blank line before the question."""
         return sum(bool(line) for line in self.source.split("\n")[: self.question - 1]) - 1
 
     def read_answer(self, answer: Answer, question: MatrixQuestion) -> MatrixCell:
-        """What an answer of this program means for its cell."""
+        """Return what an answer of this program means for its cell."""
         if answer.line is None:
             verdict, _, detail = answer.printed.partition(" ")
             return MatrixCell(verdict="yes" if verdict == "True" else "no", detail=detail)
@@ -271,7 +271,7 @@ class CellProgram:
 
 
 def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation) -> CellProgram:
-    """The program that answers a question about an operation in a situation."""
+    """Return the program that answers a question about an operation in a situation."""
     root = "w" if situation.tensor == "node" else "a"
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
     lines += input_tensor_lines(row.number, question.meta, situation)
@@ -287,9 +287,9 @@ def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation)
 
 @cache
 def input_tensor_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
-    """Lines that make `a`, as float32 or complex64 of shape (2, 3).
+    """Return lines that make `a`, as float32 or complex64 of shape (2, 3).
 
-    meta: on the device `meta`
+    meta: whether `a` is on the device `meta`
     """
     rows = VALUES if situation.memory == "contiguous" else TRANSPOSED_VALUES
     if meta:

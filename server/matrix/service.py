@@ -1,6 +1,5 @@
-"""The server's matrix: measured once on this host's torch, when nobody else needs the workers or as soon as somebody
-asks, and then kept.
-"""
+"""The server's matrix: measured once on this host's torch, when the workers are idle or on first request, and then
+stored."""
 
 import asyncio
 import contextlib
@@ -23,10 +22,10 @@ from server.wire.matrix import Answer, AnswerJob, MatrixCell, MatrixVersions, Me
 from server.wire.problems import Busy, ProblemError
 
 FILE_NAME = "matrix.json"
-"""In the server's folder of data."""
+"""The file in the server's data folder."""
 
 ACCIDENTS = ("MemoryError", "KeyboardInterrupt", "SystemExit", "OSError", "BlockingIOError", "ImportError")
-"""Exceptions that programs of the matrix raise only on a machine that is short of something."""
+"""Exceptions that programs of the matrix raise only if the machine lacks resources."""
 
 CellsByOperation = dict[str, dict[str, MatrixCell]]
 """The cells of one situation, by operation and question."""
@@ -34,13 +33,13 @@ CellsByOperation = dict[str, dict[str, MatrixCell]]
 
 @cache
 def cell_programs(situation: Situation) -> list[CellProgram]:
-    """The programs of a situation: for each operation those of all questions."""
+    """Return the programs of a situation: all questions about each operation."""
     return [cell_program(row, question, situation) for row in ROWS for question in QUESTIONS]
 
 
 @cache
 def programs_digest() -> str:
-    """A digest of all programs. Other programs need another measurement."""
+    """Return a digest of all programs. Other programs need another measurement."""
     total = hashlib.sha256()
     for situation in SITUATIONS:
         for program in cell_programs(situation):
@@ -49,8 +48,8 @@ def programs_digest() -> str:
 
 
 def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOperation:
-    """The cells of a situation, from the answers of its programs, in order. Raises NoAnswers for an answer that depends
-    on the machine and not on torch, because it must not be kept."""
+    """Return the cells of a situation, from its programs' answers in order. Raises NoAnswers for an answer that depends
+    on the machine rather than on torch, because that must not be stored."""
     for answer in answers:
         if is_accidental(answer):
             raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
@@ -69,7 +68,7 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
 
 
 def is_accidental(answer: Answer) -> bool:
-    """Whether a program neither answered its question nor raised what it would raise again."""
+    """Return whether a program neither answered its question nor raised an error that it would raise again."""
     if answer.line is None:
         return answer.printed.partition(" ")[0] not in ("True", "False")
     message = answer.raised or ""
@@ -77,9 +76,9 @@ def is_accidental(answer: Answer) -> bool:
 
 
 def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOperation]) -> Measurement:
-    """The whole, measured now.
+    """Create a measurement with these versions and the present time.
 
-    cells: by situation
+    cells: the cells by situation
     """
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
@@ -87,7 +86,7 @@ def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOper
 
 
 def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
-    """The measurement that an earlier server stored; None where there is none of these versions and programs."""
+    """Load a stored measurement; None if there is none with these versions and programs."""
     try:
         stored = Measurement.model_validate_json((folder / FILE_NAME).read_bytes())
     except (OSError, ValidationError):
@@ -97,7 +96,7 @@ def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement |
 
 
 def has_every_cell(stored: Measurement) -> bool:
-    """Whether there is a cell for every situation, operation and question."""
+    """Return whether there is a cell for every situation, operation and question."""
     rows, questions = [row.name for row in ROWS], [question.name for question in QUESTIONS]
     return list(stored.cells) == [situation.key for situation in SITUATIONS] and all(
         list(cells) == rows and all(list(cell) == questions for cell in cells.values())
@@ -106,7 +105,7 @@ def has_every_cell(stored: Measurement) -> bool:
 
 
 def store_measurement(folder: Path, measured: Measurement) -> None:
-    """Keep it for the next server with this folder. Raises OSError."""
+    """Store a measurement for the next server with this folder. Raises OSError."""
     if folder.is_dir():
         draft = folder / f"{FILE_NAME}.new"
         draft.write_bytes(measured.model_dump_json(exclude_defaults=True).encode())
@@ -117,13 +116,13 @@ MAX_WAIT = 5.0
 """Seconds that a request waits for the measurement."""
 
 BATCH_SIZE = 320
-"""Programs that one child answers: a fraction of a second, well below any limit of a run."""
+"""Programs that one child answers. They take a fraction of a second, well below any limit of a run."""
 
 WARM_UP_DELAY = 30.0
-"""Seconds after the start before the server measures by itself: others may need the workers more."""
+"""Seconds from the start until the server measures by itself; others may need the workers more."""
 
 POLL_INTERVAL = 1.0
-"""Seconds between two looks at whether the workers are free."""
+"""Seconds between two checks whether the workers are idle."""
 
 RETRY_SECONDS = 60.0
 """Seconds before a measurement that failed is tried again."""
@@ -132,9 +131,9 @@ log = logging.getLogger("gradbox.matrix")
 
 
 class MatrixService:
-    """Measures the matrix and keeps it with its responses: one body for each situation, language and form.
+    """Measures the matrix and caches its responses: one body for each situation, language and format.
 
-    folder: where a measurement is stored
+    folder: where the measurement is stored
     """
 
     def __init__(self, pool: PoolInterface, folder: Path) -> None:
@@ -147,14 +146,13 @@ class MatrixService:
         self._bodies = ConstantBodies()
 
     async def measure_when_idle(self) -> None:
-        """Measure a while after the start, when no program runs. Does not raise; whoever asks later is told of a
-        failure."""
+        """Measure some time after the start, when no program runs. Raises nothing; later requests report a failure."""
         await asyncio.sleep(WARM_UP_DELAY)
         with contextlib.suppress(ProblemError):
             await self._await_measurement()
 
     async def get_measurement(self, max_wait: float = MAX_WAIT) -> Measurement:
-        """The measurement. Raises ProblemError (503) where there is none in that many seconds, or where it failed."""
+        """Return the measurement. Raises ProblemError (503) if it failed or takes more than that many seconds."""
         if self.measured is None:
             self._is_wanted.set()
             try:
@@ -167,14 +165,14 @@ class MatrixService:
     async def get_response_body(
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
     ) -> ConstantBody:
-        """The body for this key, which `make` makes once from the measurement, one at a time. Raises ProblemError like
-        `get_measurement`."""
+        """Return the body for this key, which `make` makes once from the measurement. Raises ProblemError as
+        `get_measurement` does."""
         measured = await self.get_measurement(max_wait)
         return await self._bodies.get(key, media_type, lambda: make(measured))
 
     @property
     def has_failed_recently(self) -> bool:
-        """Whether the last measurement failed, and is not to be tried again yet."""
+        """Return whether the last measurement failed and it is too early to try again."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS
 
     async def close(self) -> None:
@@ -212,12 +210,12 @@ class MatrixService:
             cells[situation.key] = await asyncio.to_thread(cells_from_answers, situation, answers)
             self.situations_done = len(cells)
         whole = await asyncio.to_thread(create_measurement, versions, cells)
-        with contextlib.suppress(OSError):  # a folder that can't be written to costs the next start a second
+        with contextlib.suppress(OSError):  # then the next start measures again, for a second
             await asyncio.to_thread(store_measurement, self._folder, whole)
         return whole
 
     async def _wait_until_idle_or_wanted(self) -> None:
-        """Wait until no program runs, or until somebody waits for the matrix."""
+        """Wait until no program runs or a request waits for the matrix."""
         while not self._is_wanted.is_set() and self._pool.queue.running_count:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL):

@@ -1,1 +1,1 @@
-"""For operators: log, metrics, health, status, checks of settings."""
+"""For operators: log, metrics, health check, checks of settings."""

@@ -11,7 +11,7 @@ TIMEOUT = 4.0
 
 
 def is_server_healthy(port: int, host: str) -> bool:
-    """Whether /healthz answers with 200.
+    """Return whether /healthz answers with 200.
 
     host: one of GRADBOX_HOSTS
     """

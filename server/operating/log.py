@@ -14,7 +14,7 @@ from gradbox.wire.api import Job
 from server.pool.executions import ExecutionResult
 
 MAX_ENTRIES, MAX_LENGTH = 20, 300
-"""Warnings and errors that the status page shows, and characters of one."""
+"""The most warnings and errors on the status page, and the most characters of each."""
 
 SETTING_WARNING = "setting warning"
 
@@ -25,7 +25,7 @@ event_log: Any = structlog.get_logger("gradbox")
 class LogEntry:
     """A warning or an error.
 
-    at: when, ISO 8601
+    at: the time in ISO 8601
     """
 
     at: str
@@ -34,7 +34,7 @@ class LogEntry:
 
 
 class RecentLogHandler(logging.Handler):
-    """Keeps the latest warnings and errors. Of an exception it keeps the type and the line, not the message."""
+    """Keeps the latest warnings and errors. Of an exception it keeps the type and the line but not the message."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -51,7 +51,7 @@ recent_log_entries = RecentLogHandler()
 
 
 def format_record(record: logging.LogRecord) -> str:
-    """The record as one line."""
+    """Format a record as one line."""
     if isinstance(record.msg, dict):
         facts = {name: value for name, value in record.msg.items() if name not in ("logger", "level", "timestamp")}
         text = " ".join([str(facts.pop("event", "")), *(f"{name}={value}" for name, value in facts.items())])
@@ -87,12 +87,12 @@ def configure_logging() -> None:
 
 
 def log_setting_warning(setting: str, why: str) -> None:
-    """Log a setting whose value is probably not intended."""
+    """Log that a setting's value is probably unintended."""
     event_log.warning(SETTING_WARNING, setting=setting, why=why)
 
 
 def capture_uvicorn_errors() -> None:
-    """Keep uvicorn's errors as well. Call it once uvicorn has configured its loggers."""
+    """Keep uvicorn's errors too. Call this after uvicorn has configured its loggers."""
     logging.getLogger("uvicorn.error").addHandler(recent_log_entries)
 
 

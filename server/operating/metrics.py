@@ -21,7 +21,7 @@ REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class SharedStateHealth(Protocol):
-    """What web processes share.
+    """The state of what web processes share.
 
     reachable: whether the broker answers now
     """
@@ -33,8 +33,8 @@ class SharedStateHealth(Protocol):
 class Metrics:
     """The metrics of one server.
 
-    quota: bytes
-    shared: with other web processes, None where there is one
+    quota: the store's quota in bytes
+    shared: the state of what web processes share; None if there is only one
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Metrics:
         shared: SharedStateHealth | None = None,
     ) -> None:
         registry = self._registry = CollectorRegistry()
-        self._gauges = CollectorRegistry()  # of the event loop's own things, which no thread may look at
+        self._gauges = CollectorRegistry()  # these belong to the event loop, so no other thread may read them
         ProcessCollector(registry=registry)
         self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
@@ -76,7 +76,7 @@ class Metrics:
             )
 
     def _add_gauges(self, pool: PoolInterface, cache: ResultCache, health: StoreHealth, quota: int) -> None:
-        """What is asked of the parts of the server whenever the metrics are read."""
+        """Add the gauges whose values are read from the services at each collection."""
 
         def known_store_totals() -> StoreTotals:
             return health.state.totals or StoreTotals()
@@ -126,11 +126,11 @@ class Metrics:
             self._limits.labels(result.limit).inc()
 
     def count_refused_run(self, why: str) -> None:
-        """Count a request for a run that was refused: busy, limited or no_worker."""
+        """Count a refused request for a run: busy, limited or no_worker."""
         self._refused.labels(why).inc()
 
     def count_refused_save(self, why: str) -> None:
-        """Count a program that was not saved: limited, too_large, full, removed or no_store."""
+        """Count a refusal to save a program: limited, too_large, full, removed or no_store."""
         self._saves_refused.labels(why).inc()
 
     def count_saved_program(self) -> None:
@@ -139,8 +139,8 @@ class Metrics:
     def count_answered_request(self, method: str, route: str, status: str, seconds: float) -> None:
         """Count a request.
 
-        route: its template
-        status: the class of the answer's, like 2xx; none where there was none
+        route: the route's template
+        status: the class of the status, like 2xx; `none` if there was no response
         """
         self._requests.labels(method, route, status).observe(seconds)
 
@@ -148,7 +148,7 @@ class Metrics:
         self._sign_ins_failed.inc()
 
     def counts_by_label(self, name: str) -> dict[str, int]:
-        """The counts of a counter by the value of its first label; under "" where it has no label."""
+        """Return a counter's values by its first label; by "" if it has no label."""
         counts: dict[str, int] = {}
         for sample in self._collect_samples(self._registry, f"gradbox_{name}_total"):
             label = next(iter(sample.labels.values()), "")
@@ -156,16 +156,17 @@ class Metrics:
         return counts
 
     def gauge_value(self, name: str) -> float:
-        """The present value of a gauge."""
+        """Return the present value of a gauge."""
         return next((sample.value for sample in self._collect_samples(self._gauges, f"gradbox_{name}")), 0.0)
 
     async def prometheus_text(self) -> bytes:
-        """All metrics. One text at a time is made, in a thread: histograms of every route take it some milliseconds."""
+        """Return all metrics as text. A thread makes one text at a time, because the histograms of all routes take
+        milliseconds."""
         async with self._turn:
             return generate_latest(self._gauges) + await work_in_thread(generate_latest, self._registry)
 
     @staticmethod
     def _collect_samples(registry: CollectorRegistry, name: str) -> list[Sample]:
-        """The samples of this name; the registry asks no other metric for its own."""
+        """Return the samples with this name, without collecting other metrics."""
         families = registry.restricted_registry([name]).collect()
         return [sample for family in families for sample in family.samples if sample.name == name]

@@ -1,4 +1,4 @@
-"""Checks of settings, alone and together: errors keep the server from starting, warnings are logged."""
+"""Checks settings, alone and together: errors keep the server from starting, warnings are logged."""
 
 import importlib.util
 import re
@@ -12,7 +12,7 @@ from server.store.database import parse_database_url
 from server.visitors.clients import parse_networks
 
 MIN_PASSWORD = 8
-"""Characters of a password."""
+"""The fewest characters of a password."""
 
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _ORIGIN = r"(?!none\b)(?:'self'|https?:|(?:https?://)?(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?/?)"
@@ -21,7 +21,7 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
 def check_settings(settings: Settings, worker: bool = False) -> None:
-    """Raises SettingError for the first setting with which the server, or a worker of a queue, can't work."""
+    """Raise SettingError for the first setting that the server, or a queue's worker, can't work with."""
     for name in allowed_host_names(settings):
         if not _NAME.fullmatch(name):
             raise SettingError(
@@ -53,7 +53,7 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
 
 
 def check_queue_settings(settings: Settings) -> None:
-    """Raises SettingError where web processes and workers can't share a queue with these settings."""
+    """Raise SettingError if web processes and workers can't share a queue with these settings."""
     try:
         url = urlsplit(settings.queue_url)
         valid = url.scheme in ("redis", "rediss") and bool(url.hostname) and url.port != 0
@@ -67,7 +67,7 @@ def check_queue_settings(settings: Settings) -> None:
 
 
 def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """(setting, consequence) for each value that is valid, but probably not intended."""
+    """Return (setting, consequence) for each value that is valid but probably unintended."""
     public = parse_public_url(settings.public_url) if settings.public_url else None
     host = host_header_of_url(public) if public else ""
     if public and host not in allowed_host_names(settings):
@@ -99,7 +99,7 @@ def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def parse_public_url(url: str) -> SplitResult:
-    """The parts of GRADBOX_PUBLIC_URL. Raises SettingError."""
+    """Parse GRADBOX_PUBLIC_URL. Raises SettingError."""
     try:
         url_parts = urlsplit(url)
         port = url_parts.port
@@ -114,16 +114,16 @@ def parse_public_url(url: str) -> SplitResult:
 
 
 def host_header_of_url(url: SplitResult) -> str:
-    """The host as in a Host header, without the port."""
+    """Return the host as in a Host header, without the port."""
     host = url.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
 def allowed_host_names(settings: Settings) -> list[str]:
-    """The names of GRADBOX_HOSTS, in lower case."""
+    """Return the names in GRADBOX_HOSTS, in lower case."""
     return [name.strip().lower() for name in settings.hosts.split(",")]
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether the name means this machine."""
+    """Return whether the name means this machine."""
     return host in ("localhost", "[::1]") or host.startswith("127.")

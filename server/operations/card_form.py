@@ -1,5 +1,4 @@
-"""The form of a card that is to be added: its operands among the names alive there, its name, and what would go
-wrong."""
+"""The form for a new card: its operands among the names alive there, its result's name, and what would go wrong."""
 
 import itertools
 import keyword
@@ -20,9 +19,9 @@ NAME_KINDS = {
     "state": {"collection"},
     "function": {"function"},
 }
-"""What a name has to stand for, by the kind of the operand; any other needs a tensor."""
+"""What a name has to stand for, by the kind of operand. All other kinds need a tensor."""
 STRICT_KINDS = {"node", "scalar node", "leaf with grad"}
-"""Kinds without whose facts torch raises."""
+"""Kinds whose conditions torch enforces by raising."""
 RESULT_NAMES = {
     "create": ("x", "w", "v", "u"),
     "module": ("net", "net2"),
@@ -41,8 +40,8 @@ MAX_TEXT = 200
 class OperandChoice:
     """A name for an operand.
 
-    why: what speaks against it, if anything
-    impossible: torch would raise
+    why: what speaks against the name, if anything
+    impossible: whether torch would raise
     """
 
     alive: AliveName
@@ -57,10 +56,10 @@ class OperandChoice:
 
 @dataclass(frozen=True)
 class OperandField:
-    """A hole of the template.
+    """A field for a hole of the template.
 
-    choices: none where it is written as text
-    text: what stands there now
+    choices: the names to choose from; none if the operand is written as text
+    text: what the field contains now
     """
 
     hole: TemplateHole
@@ -73,8 +72,8 @@ class CardForm:
     """The form of a card.
 
     fields: one for each hole
-    name: of the result; None if there is no result
-    statement: "" while something is missing
+    name: the result's name; None if there is no result
+    statement: the statement, or "" while something is missing
     """
 
     row: OperationRow
@@ -85,7 +84,7 @@ class CardForm:
 
     @property
     def statement_with_gaps(self) -> str:
-        """The statement, with a question mark for what is missing."""
+        """Return the statement with a question mark for each missing part."""
         texts = {field.hole.name: field.text or "?" for field in self.fields}
         return self.row.template.format_map({**texts, "out": self.name or ""})
 
@@ -93,10 +92,10 @@ class CardForm:
 def create_card_form(
     row: OperationRow, group: str, alive: Sequence[AliveName], written: Mapping[str, str], name: str | None
 ) -> CardForm:
-    """The form of an operation's card.
+    """Create the form of an operation's card.
 
     written: what the reader chose, by hole
-    name: for the result; None to propose one
+    name: the result's name; None to propose one
     """
     texts = {hole.name: written[hole.name][:MAX_TEXT] for hole in row.holes if hole.name in written}
     for hole in row.holes:
@@ -119,7 +118,7 @@ def create_card_form(
 
 
 def bracketed_operand_texts(fields: Sequence[OperandField]) -> dict[str, str]:
-    """The text of each hole, in brackets where a part of it could be taken for the operand."""
+    """Return the text of each hole, in brackets where a part of it could be taken for the operand."""
     operands = {field.hole.name for field in fields if CONSTRAINTS[field.hole.kind].sample is not None}
     return {
         field.hole.name: f"({field.text})" if field.hole.name in operands and has_operator(field.text) else field.text
@@ -134,7 +133,7 @@ def find_card_problem(
     out: str | None,
     shapes: Mapping[str, list[int]],
 ) -> ShapeMismatch | None:
-    """Why the card can not be added, or would raise; None where nothing is known against it."""
+    """Return why the card can't be added or would raise; None if nothing is known against it."""
     for field in fields:
         if not field.text:
             return ShapeMismatch("form_missing", (field.hole.name,), {"hole": field.hole.name})
@@ -149,7 +148,7 @@ def find_card_problem(
 
 
 def propose_operand(row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
-    """What fits a hole best, beside the operands that are there: the nearest name that nothing speaks against."""
+    """Return what fits a hole best beside the present operands: the nearest name that nothing speaks against."""
     if hole.proposed is not None:
         return hole.proposed
     possible = [
@@ -171,7 +170,7 @@ def propose_operand(row: OperationRow, hole: TemplateHole, alive: Sequence[Alive
 def operand_choices(
     row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]
 ) -> list[OperandChoice]:
-    """The names that can stand in a hole, with what speaks against each beside the other operands."""
+    """Return the names for a hole, with what speaks against each beside the other operands."""
     if hole.proposed is not None or CONSTRAINTS[hole.kind].sample is None:
         return []
     needed = NAME_KINDS.get(hole.kind, {"tensor"})
@@ -192,7 +191,7 @@ def operand_choices(
 
 
 def find_operand_objection(row: OperationRow, hole: TemplateHole, name: AliveName) -> tuple[ShapeMismatch | None, bool]:
-    """What speaks against a name by itself, and whether torch would raise."""
+    """Return what speaks against a name by itself, and whether torch would raise."""
     kind, where = CONSTRAINTS[hole.kind], (hole.name,)
     if name.kind != "tensor":
         return None, False
@@ -225,11 +224,11 @@ def find_operand_objection(row: OperationRow, hole: TemplateHole, name: AliveNam
 
 
 def propose_result_name(group: str, taken: set[str]) -> str:
-    """A name for a result that is none of those taken."""
+    """Propose an unused name for a result."""
     names = itertools.chain(RESULT_NAMES.get(group, ()), MORE_RESULT_NAMES, (f"t{n}" for n in itertools.count(1)))
     return next(name for name in names if name not in taken)
 
 
 def is_variable_name(text: str) -> bool:
-    """Whether Python takes it as the name of a variable."""
+    """Return whether a text is a valid name of a variable."""
     return len(text) <= MAX_TEXT and text.isidentifier() and not keyword.iskeyword(text)

@@ -1,4 +1,4 @@
-"""The catalogue as it is answered: every table with its sentences, and an example of each operation."""
+"""The catalogue for the interface: every table with its sentences, and an example of each operation."""
 
 import functools
 import json
@@ -41,14 +41,14 @@ EXAMPLE_RESULT_NAME = "y"
 
 
 def operation_sentences(language: Language) -> dict[str, str]:
-    """What each operation does, by its name."""
+    """Return a sentence for each operation, by name."""
     path = PROJECT_FOLDER / f"static/locales/operations.{language}.json"
     texts: dict[str, str] = json.loads(path.read_text("utf-8"))
     return texts
 
 
 def example_program(row: OperationRow) -> str:
-    """A program in which the operation runs: its imports, a sample of each operand, and the statement."""
+    """Return a program that runs the operation: its imports, a sample of each operand, and the statement."""
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
     values = {"out": EXAMPLE_RESULT_NAME}
     for hole in row.holes:
@@ -64,7 +64,7 @@ def example_program(row: OperationRow) -> str:
 
 @functools.cache
 def create_catalogue(language: Language) -> Operations:
-    """All operations, with their sentences in that language."""
+    """Create the catalogue with the sentences of a language."""
     texts = operation_sentences(language)
     operations = [
         Operation(

@@ -1,6 +1,4 @@
-"""What the tables of operations are written with: rows, the holes of their templates, and the kinds of operands that
-fill them.
-"""
+"""The building blocks of the tables: rows, holes in their templates, and kinds of operands."""
 
 from dataclasses import dataclass
 
@@ -11,10 +9,10 @@ from server.wire.operations import Kind, OperandKind
 class TemplateHole:
     """An operand of a template.
 
-    Without either, the example has the sample of the kind.
+    Without `proposed` and `sample`, the example uses the sample of the kind.
 
     proposed: the text to write there
-    sample: makes a fitting one in the row's example
+    sample: statements that make a fitting one in the row's example
     """
 
     name: str
@@ -30,7 +28,7 @@ class OperationRow:
     template: one statement
     siblings: names of rows
     imports: modules besides torch
-    inside: a statement that the example puts around the template, like `with torch.no_grad():`
+    inside: a statement around the template in the example, like `with torch.no_grad():`
     """
 
     name: str
@@ -42,7 +40,7 @@ class OperationRow:
 
 
 def required_hole(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplateHole:
-    """An operand that the program has to have; by default a tensor."""
+    """Return an operand that the program must provide, by default a tensor."""
     return TemplateHole(name, kind, sample=sample)
 
 
@@ -55,7 +53,7 @@ def integer_hole(name: str, proposed: int) -> TemplateHole:
 
 
 def shape_hole(proposed: str) -> TemplateHole:
-    """Sizes, as the arguments of a call."""
+    """Return an operand of sizes, as arguments of a call."""
     return TemplateHole("shape", "shape", proposed)
 
 
@@ -119,4 +117,4 @@ KINDS = (
 )
 
 SAMPLES = {row.kind: row.sample for row in KINDS}
-"""Statements that make an operand, by its kind; None where its text is written into the program."""
+"""Statements that make an operand, by kind; None if its text is written into the program."""

@@ -1,6 +1,6 @@
-"""Source text of a pipeline: each item is an operation of the catalogue with its operands filled in.
+"""The source text of a pipeline, whose items are operations of the catalogue with their operands.
 
-Operands are looked at character by character: only a child parses Python (decision 0001).
+Operands are checked character by character, because only a child parses Python (decision 0001).
 """
 
 import keyword
@@ -16,7 +16,7 @@ ROWS = {row.name: row for rows in TABLES.values() for row in rows}
 OUT_HOLE = "{out}"
 STRING_PATTERN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 PATH_PATTERN = re.compile(r"([^\W\d]\w*)(?:\.\w+|\[[\w'\": ,-]*\])*")
-"""A name, and what is reached from it by attributes and indices."""
+"""A name followed by attributes and indices."""
 NUMBER_PATTERN = re.compile(r"[+-]?[\w.]+(?:e[+-]?\d+)?")
 BRACKET_PATTERN = re.compile(r"([()\[\]{}])")
 OPENING_BRACKETS = frozenset("([{")
@@ -26,7 +26,7 @@ CONSTANTS = {"None", "True", "False", "torch"}
 
 
 def pipeline_source(items: Sequence[PipelineItem]) -> str:
-    """The program: its imports, and a statement for each item. Raises ProblemError (422), whose field names the
+    """Return the program: its imports, and a statement for each item. Raises ProblemError (422), whose field names the
     item."""
     rows = [_operation_row(item, k) for k, item in enumerate(items)]
     modules = dict.fromkeys(module for row in rows for module in row.imports)
@@ -40,12 +40,12 @@ def pipeline_source(items: Sequence[PipelineItem]) -> str:
         known_names |= {values["out"], *(values[hole.name] for hole in row.holes if hole.kind == "name")}
         if row.name == "del":
             known_names -= set(values.values())
-            proposals.first = 1  # one of them may be free again
+            proposals.first = 1  # one of them may have become free
     return "\n".join(["import torch", *(f"import {module}" for module in modules), "", *statements]) + "\n"
 
 
 def minimum_source_size(items: Sequence[PipelineItem]) -> int:
-    """Bytes that the operands alone take of the program."""
+    """Return how many bytes of the program the operands alone take."""
     operands = (
         value.strip() if isinstance(value, str) else str(value) for item in items for value in item.operands.values()
     )
@@ -53,9 +53,9 @@ def minimum_source_size(items: Sequence[PipelineItem]) -> int:
 
 
 class ProposedNames:
-    """Names for results that have none.
+    """Proposes names for unnamed results.
 
-    known, chosen: names that are taken
+    known, chosen: the names in use
     first: the number to begin with
     """
 
@@ -64,7 +64,7 @@ class ProposedNames:
         self.first = 1
 
     def next_name(self) -> str:
-        """`y`, or the first of `y2`, `y3` … that is free."""
+        """Return `y`, or the first of `y2`, `y3`, … that is free."""
         while (name := self._name_of(self.first)) in self._known or name in self._chosen:
             self.first += 1
         return name
@@ -80,7 +80,7 @@ def _item_error(index: int, part: str, message: str) -> ProblemError:
 
 
 def _operation_row(item: PipelineItem, index: int) -> OperationRow:
-    """The operation of an item, which has no operand that the operation lacks."""
+    """Return the operation of an item after checking that it has all operands of the item."""
     row = ROWS.get(item.operation)
     if row is None:
         raise _item_error(
@@ -95,7 +95,7 @@ def _operation_row(item: PipelineItem, index: int) -> OperationRow:
 
 
 def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, index: int, known_names: set[str]) -> str:
-    """The text of an operand: one expression; where it begins with a name, one that is known there."""
+    """Return the text of an operand: one expression, which may begin only with a known name."""
     value = item.operands.get(hole.name, hole.proposed)
     part = f"operands.{hole.name}"
     if value is None:
@@ -116,7 +116,7 @@ def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, ind
 
 
 def _result_name(item: PipelineItem, row: OperationRow, index: int, proposals: ProposedNames) -> str:
-    """The name of the result; "" where the operation makes none."""
+    """Return the result's name, or "" if the operation has no result."""
     if OUT_HOLE not in row.template:
         if item.name is not None:
             raise _item_error(index, "name", f"{row.name} has no result to name")
@@ -133,7 +133,7 @@ def _check_result_name(text: str, index: int, part: str) -> str:
 
 
 def _text_outside_brackets(text: str) -> str:
-    """What is in no string and in no bracket; with a "?" where brackets don't match."""
+    """Return the text outside strings and brackets, with a "?" if brackets don't match."""
     stack: list[str] = []
     found: list[str] = []
     for part in BRACKET_PATTERN.split(STRING_PATTERN.sub("s", text)):
@@ -148,9 +148,9 @@ def _text_outside_brackets(text: str) -> str:
 
 
 def is_one_expression(text: str, commas: bool) -> bool:
-    """Whether it stays in its place in a template.
+    """Return whether a text is one expression, so that it stays in its place in a template.
 
-    commas: whether it may be several, as sizes are
+    commas: whether it may be several, such as sizes
     """
     if not text or not text.isprintable() or FORBIDDEN_PATTERN.search(STRING_PATTERN.sub("s", text)):
         return False
@@ -159,5 +159,5 @@ def is_one_expression(text: str, commas: bool) -> bool:
 
 
 def has_operator(text: str) -> bool:
-    """Whether a part of it could be taken for the operand: `a + b` in `{a}.clone()`."""
+    """Return whether a part of the text could be taken for the operand, as with `a + b` in `{a}.clone()`."""
     return re.search(r"[^\w.]", _text_outside_brackets(text)) is not None

@@ -1,4 +1,4 @@
-"""Which sizes meet: what torch would raise for the shapes of operands, told before anything is run."""
+"""Rules for the shapes of operands, which predict without a run where torch would raise."""
 
 import math
 import re
@@ -14,9 +14,9 @@ Texts = Mapping[str, str]
 class ShapeMismatch:
     """Why the shapes of operands don't fit.
 
-    key: of a sentence
-    args: its facts
-    holes: the operands that it is about
+    key: the key of a sentence
+    args: the sentence's arguments
+    holes: the operands concerned
     """
 
     key: str
@@ -25,12 +25,12 @@ class ShapeMismatch:
 
 
 def format_shape(shape: Shape) -> str:
-    """As Python writes it."""
+    """Format a shape as Python does."""
     return str(tuple(shape))
 
 
 def check_matmul(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
-    """`a @ b`: the last size of a meets the last but one of b, and what stands before broadcasts."""
+    """`a @ b`: the last size of a equals the last but one of b, and the sizes before them broadcast."""
     a, b = shapes["a"], shapes["b"]
     if not a or not b:
         return ShapeMismatch("fit_no_scalar", ("a",) if not a else ("b",))
@@ -43,7 +43,7 @@ def check_matmul(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
 
 
 def can_broadcast(a: Shape, b: Shape) -> bool:
-    """Whether two shapes broadcast: from the right, sizes are equal or one of them is 1."""
+    """Return whether two shapes broadcast: from the right, sizes are equal or one of them is 1."""
     return all(left == right or 1 in (left, right) for left, right in zip(reversed(a), reversed(b), strict=False))
 
 
@@ -66,7 +66,7 @@ def check_cat(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     if not a or not b:
         return ShapeMismatch("fit_no_scalar", ("a",) if not a else ("b",))
     if (0,) in (tuple(a), tuple(b)):
-        return None  # torch leaves an empty vector out
+        return None  # torch skips an empty vector
     fits = len(a) == len(b) and list(a[1:]) == list(b[1:])
     return None if fits else ShapeMismatch("fit_joined", ("a", "b"), _shape_pair_args(a, b))
 
@@ -107,9 +107,9 @@ def check_at_most_2d(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
 
 
 def dim_checker(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
-    """A rule that a dimension's number is one that the tensor has.
+    """Return a rule that a dimension's number exists in the tensor.
 
-    extra: how many more dimensions the tensor would have then
+    extra: how many dimensions the operation adds
     """
 
     def check_dim(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
@@ -133,7 +133,7 @@ def check_index(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
 
 
 def single_element_checker(hole: str) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
-    """One element, as `.item()` and `.backward()` need."""
+    """Return a rule that the operand has one element, as `.item()` and `.backward()` need."""
 
     def check_single_element(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
         count = math.prod(shapes[hole])
@@ -166,13 +166,13 @@ SHAPE_RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], ShapeMis
     "grad": (("loss",), single_element_checker("loss")),
     "grad_create": (("loss",), single_element_checker("loss")),
 }
-"""For each operation the operands whose shapes have to be known, and the rule that these have to meet."""
+"""For each operation, the operands whose shapes must be known, and the rule for them."""
 
 
 def find_shape_mismatch(operation: str, shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
-    """What torch would raise; None if it would not raise, or that is not known.
+    """Return the mismatch for which torch would raise; None if there is none, or it is unknown.
 
-    texts: what is written in each hole
+    texts: the text of each hole
     """
     needed, rule = SHAPE_RULES.get(operation, ((), None))
     if rule is None or any(name not in shapes for name in needed):

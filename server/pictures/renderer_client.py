@@ -1,4 +1,4 @@
-"""The server's end of the renderer: one process, one drawing at a time for those who still want it, and a cache."""
+"""The server's side of the renderer: one process that makes one drawing at a time, and a cache."""
 
 import asyncio
 import contextlib
@@ -20,31 +20,32 @@ from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
 TIMEOUT = 20.0
-"""Seconds for a drawing, including the start of a new process."""
+"""The most seconds for a drawing, including the start of a new process."""
 
 MAX_WAITING = 32
-"""Drawings that may wait at the same time, each for any number of requests."""
+"""The most drawings that may wait at the same time, each for any number of requests."""
 
 ABANDONED_SECONDS = 1.0
-"""Seconds for which a drawing goes on when nobody waits for it any more."""
+"""Seconds for which a drawing continues after the last request has left."""
 
 MAX_KNOWN_FAILURES = 1000
-"""Drawings that are known to fail."""
+"""The most drawings that are remembered to fail."""
 
 FAILURE_SECONDS = 600.0
-"""Seconds for which a drawing that failed is not tried again: a machine that was busy may have been the cause."""
+"""Seconds before a failed drawing is tried again; a busy machine may have been the cause."""
 
 MAX_DRAWING_BYTES = 64 << 20
-"""Bytes of a drawing that are read."""
+"""The most bytes of a drawing."""
 
 MAX_LINE_BYTES = 100_000
-"""Bytes of a line of the process."""
+"""The most bytes of a line from the process."""
 
 log = logging.getLogger("gradbox.pictures")
 
 
 def assets_version() -> str:
-    """A hash of all files that pictures, offline files and frames are made of; "" where the page is not built."""
+    """Return a hash of all files from which pictures, offline files and frames are made; "" if the page is not
+    built."""
     parts = [PROJECT_FOLDER / "static/dist" / name for name in ("exports.js", "offline.js", "embed.js", "style.css")]
     if not all(part.exists() for part in parts):
         return ""
@@ -58,7 +59,7 @@ def assets_version() -> str:
 class RenderingFailed(ProblemError):
     """Nothing was drawn.
 
-    temporary: whether another try may succeed
+    temporary: whether trying again may succeed
     """
 
     def __init__(self, why: str, temporary: bool = True) -> None:
@@ -70,7 +71,7 @@ BeforeDrawing = Callable[[], Awaitable[None]]
 
 
 class StepNotFound(ProblemError):
-    """The trace has no step of that number."""
+    """The trace has no step with that number."""
 
     def __init__(self, step: int, steps: int) -> None:
         steps_there = f"0 to {steps - 1}" if steps else "none"
@@ -79,10 +80,10 @@ class StepNotFound(ProblemError):
 
 @dataclass
 class PendingDrawing:
-    """A drawing in the making.
+    """A drawing that is waiting or being made.
 
-    owners: of the requests that wait for it, in whose best place it waits
-    begun: whether it has its turn
+    owners: the owners of the requests for it; it waits at the best of their places
+    begun: whether its turn has come
     """
 
     key: str
@@ -92,9 +93,9 @@ class PendingDrawing:
 
 
 class Renderer:
-    """The renderer of one server: its process, its cache, and who waits for a drawing.
+    """The renderer of one server: its process, its cache, and the waiting requests.
 
-    capacity: bytes of drawings that are cached
+    capacity: the most bytes of cached drawings
     version: of the code that draws; "" if the page is not built
     """
 
@@ -110,13 +111,13 @@ class Renderer:
     async def get_drawing(
         self, trace_name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
     ) -> bytes:
-        """The drawing, cached or new. Raises StepNotFound, RenderingFailed.
+        """Return a drawing, cached or new. Raises StepNotFound, RenderingFailed.
 
-        trace_name: of the trace, for the cache
+        trace_name: the trace's name in the cache
         trace: gzipped JSON
-        owner: who waits for it
-        before_drawing: is awaited unless the drawing is cached; what it raises is passed on. Where nobody waits for a
-            drawing any more, it is not made.
+        owner: who requests it
+        before_drawing: awaited unless the drawing is cached; its exceptions propagate. A drawing is not made once
+            nobody waits for it.
         """
         sized = draw.model_copy(update={"size": len(trace)})
         key = f"{trace_name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
@@ -162,7 +163,7 @@ class Renderer:
     def _abandon_drawing(self, drawing: PendingDrawing) -> None:
         if not drawing.owners:
             drawing.task.cancel()
-            if self._drawings.get(drawing.key) is drawing:  # whoever asks now gets another one
+            if self._drawings.get(drawing.key) is drawing:  # new requests get another one
                 del self._drawings[drawing.key]
 
     def _forget_drawing(self, drawing: PendingDrawing) -> None:
@@ -195,7 +196,7 @@ class Renderer:
             log.error("drawing: %s", type(error).__name__)
             await self._kill_process()
             raise RenderingFailed("pictures can't be drawn here now") from error
-        except asyncio.CancelledError:  # else the next request would read its reply
+        except asyncio.CancelledError:  # otherwise the next request would read its reply
             await self._kill_process()
             raise
         if reply.failed is not None:

@@ -19,7 +19,7 @@ KINDS_WITHOUT_GRADIENT = ("grad_none",)
 KINDS_THAT_NEVER_MOVE = (
     "frozen_optimizer",
     "no_step",
-    "not_in_optimizer",
+    *(f"not_in_optimizer.{variant}" for variant in (None, "before", "twice", "unfrozen")),
     *(
         f"parameter_detached.{variant}"
         for variant in ("computed_tensor", "exhausted", "not_given", "others_given", "plain_container", "plain_tensor")
@@ -29,15 +29,12 @@ KINDS_THAT_NEVER_MOVE = (
 
 KINDS_OF_TRAINING = (
     *KINDS_THAT_NEVER_MOVE,
-    "accumulation_undivided",
     "activation_twice",
-    "grad_accumulated",
-    "gradients_dropped",
     "loss_of_last_batch",
     "samples_mixed",
     "term_moves_nothing",
 )
-"""Of these the training goes wrong: the same loss in every round to the last digit repairs nothing."""
+"""Of these the first step goes wrong: the same loss in every round to the last digit repairs nothing."""
 
 ROUNDS_TO_COMPARE = 3
 """The first step shows in the loss of the second round, unless two batches are one step."""

@@ -1,1 +1,1 @@
-"""Visitors: who asks, whether they may, and how often."""
+"""Visitors: who sends a request, whether they may, and how often."""

@@ -1,4 +1,4 @@
-"""Who may come in, where the host restricts it: by address, by password, by the cookie of a session."""
+"""Admits visitors to a restricted server: by address, by password, by the cookie of a session."""
 
 import base64
 import binascii
@@ -30,10 +30,10 @@ _COOKIE_VALUE = re.compile(r"([1-9]\d{9})\.[A-Za-z0-9_-]{43}")
 class Authenticator:
     """Checks addresses, passwords and sessions.
 
-    A session's cookie is its signed begin. Another password, or another secret, ends all sessions.
+    A session's cookie is its signed start time. Changing the password or the secret ends all sessions.
 
-    on_failure: is called after each wrong password
-    counts: of wrong passwords in all web processes
+    on_failure: called after each wrong password
+    counts: the wrong passwords in all web processes
     """
 
     def __init__(
@@ -54,15 +54,15 @@ class Authenticator:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether anybody is kept out at all."""
+        """Return whether access is restricted at all."""
         return bool(self._password or self._addresses)
 
     def is_address_allowed(self, scope: Scope) -> bool:
-        """Whether the request comes from an allowed address."""
+        """Return whether the request comes from an allowed address."""
         return not self._addresses or is_certainly_within(scope, self._proxies, self._addresses)
 
     def has_session(self, scope: Scope) -> bool:
-        """Whether the request carries the cookie of a session that has not expired."""
+        """Return whether the request carries the cookie of a session that has not expired."""
         for header in Headers(scope=scope).getlist("cookie"):
             for pair in header.split(";"):
                 name, _, value = pair.strip().partition("=")
@@ -72,14 +72,14 @@ class Authenticator:
         return False
 
     async def is_authenticated(self, scope: Scope) -> bool:
-        """Whether the request carries a session or the password, or none is required. Raises RateLimited."""
+        """Return whether the request carries a session or the password, or needs neither. Raises RateLimited."""
         if not self._password or self.has_session(scope):
             return True
         password = password_from_header(Headers(scope=scope).get("authorization", ""))
         return password is not None and await self.check_password(password, scope)
 
     async def check_password(self, password: bytes, scope: Scope) -> bool:
-        """Whether it is the password. After too many wrong ones it raises RateLimited, for the right one too."""
+        """Return whether it is the password. Raises RateLimited after too many wrong ones, even for the right one."""
         address = client_address(scope, self._proxies)
         client = Client(address, address)
         await self._attempts.check_limits(client)
@@ -91,7 +91,7 @@ class Authenticator:
         return False
 
     def session_cookie_header(self, scope: Scope, ends: bool = False) -> str:
-        """The Set-Cookie header that begins a session, or ends it."""
+        """Return the Set-Cookie header that begins or ends a session."""
         value, age = ("", 0) if ends else (sign_cookie_id(str(int(time.time())), self._key), SESSION_AGE)
         secure = "; Secure" if is_https(scope, self._proxies) else ""
         return (
@@ -100,7 +100,7 @@ class Authenticator:
 
 
 def password_from_header(header: str) -> bytes | None:
-    """The password of an Authorization header, Bearer or Basic; the user name of the latter does not matter."""
+    """Return the password in an Authorization header, Bearer or Basic. The user name of Basic is ignored."""
     scheme, _, credentials = header.partition(" ")
     if scheme.lower() == "bearer":
         return credentials.strip().encode("latin-1")

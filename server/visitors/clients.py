@@ -1,4 +1,4 @@
-"""Who sent a request: an anonymous visitor with a signed cookie, and the address behind trusted proxies."""
+"""Who sent a request: an anonymous visitor, known by a signed cookie, and the address behind trusted proxies."""
 
 import base64
 import hmac
@@ -16,7 +16,7 @@ from server.settings import SettingError
 Network = IPv4Network | IPv6Network
 
 MAX_PROXIES = 20
-"""Proxies that a request may have come through, one behind the other; beyond them, X-Forwarded-For is not read."""
+"""The most proxies in a row; entries of X-Forwarded-For beyond them are ignored."""
 
 COOKIE_NAME = "gradbox"
 YEAR = 365 * 24 * 3600
@@ -36,8 +36,8 @@ _ADDRESS_AND_PORT = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}
 class Client:
     """Who sent a request.
 
-    id: of the visitor, from a signed cookie, else the address
-    address: where it came from
+    id: the visitor's id from a signed cookie, or else the address
+    address: where the request came from
     """
 
     id: str
@@ -45,13 +45,14 @@ class Client:
 
     @property
     def network(self) -> str:
-        """What one customer of a provider may have: the address itself, or the /48 network of an IPv6 one."""
+        """The addresses that one customer of a provider may have: the IPv4 address itself, or the /48 network of an
+        IPv6 one."""
         return network_of(self.address) if ":" in self.address else self.address
 
 
 @lru_cache(10_000)
 def network_of(address: str) -> str:
-    """The /48 network of an IPv6 address or network; any other text as it is."""
+    """Return the /48 network of an IPv6 address or network, and any other text unchanged."""
     try:
         number = int(IPv6Network(address, strict=False).network_address)
     except ValueError:
@@ -60,14 +61,14 @@ def network_of(address: str) -> str:
 
 
 def cookie_signing_key(text: str) -> bytes:
-    """The key that signs cookies: GRADBOX_SECRET, or a random one where that is empty."""
+    """Return the key that signs cookies: GRADBOX_SECRET, or a random key if that is empty."""
     return text.encode() or secrets.token_bytes(32)
 
 
 def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, ...]:
-    """The networks of a comma-separated list; an address is a network of one. Raises SettingError.
+    """Parse a comma-separated list of networks and addresses. Raises SettingError.
 
-    name: of the setting
+    name: the setting's name, for the error
     """
     parsed = []
     for part in filter(None, map(str.strip, text.split(","))):
@@ -81,17 +82,17 @@ def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, .
 
 
 def identify_client(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
-    """The client of a request. Without a valid cookie its id is its address.
+    """Identify the client of a request. Without a valid cookie, its id is its address.
 
-    key: signs cookies
-    trusted: proxies
+    key: the key that signs cookies
+    trusted: networks of trusted proxies
     """
     address = client_address(scope, trusted)
     return Client(client_id_from_cookie(scope, key) or address, address)
 
 
 def client_id_from_cookie(scope: Scope, key: bytes) -> str | None:
-    """The id in the visitor's cookie; None without a cookie with a valid signature."""
+    """Return the id in the visitor's cookie; None if there is no cookie with a valid signature."""
     for header in Headers(scope=scope).getlist("cookie"):
         for pair in header.split(";"):
             name, _, value = pair.strip().partition("=")
@@ -102,7 +103,7 @@ def client_id_from_cookie(scope: Scope, key: bytes) -> str | None:
 
 
 def new_visitor_cookie_header(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
-    """The Set-Cookie header for a visitor without a valid cookie; None for others."""
+    """Return the Set-Cookie header for a visitor without a valid cookie; None for others."""
     if client_id_from_cookie(scope, key) is not None:
         return None
     value = sign_cookie_id(secrets.token_urlsafe(16), key)
@@ -111,13 +112,13 @@ def new_visitor_cookie_header(scope: Scope, key: bytes, trusted: tuple[Network, 
 
 
 def sign_cookie_id(id_: str, key: bytes) -> str:
-    """A cookie's value: the id, a dot and its HMAC."""
+    """Return a cookie's value: the id, a dot and the id's HMAC."""
     digest = hmac.digest(key, b"client " + id_.encode(), "sha256")
     return f"{id_}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
 
 
 def is_https(scope: Scope, trusted: tuple[Network, ...]) -> bool:
-    """Whether the browser used https, by X-Forwarded-Proto where a trusted proxy sent it."""
+    """Return whether the browser used https, according to X-Forwarded-Proto if a trusted proxy sent it."""
     scheme = str(scope.get("scheme", "http"))
     if is_connection_from(scope, trusted):
         protocols = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
@@ -126,11 +127,12 @@ def is_https(scope: Scope, trusted: tuple[Network, ...]) -> bool:
 
 
 def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
-    """Where a request comes from: an IPv4 address, or the /64 network of an IPv6 one, since one home has all of those.
+    """Return where a request comes from: an IPv4 address, or the /64 network of an IPv6 address, which is one
+    household's.
 
-    X-Forwarded-For is used where a trusted proxy sent it: each proxy appends the address that connected to it, so it is
-    read from the right up to the first address that is no trusted proxy. If that can't be parsed, it is the proxy's
-    own.
+    X-Forwarded-For is used if a trusted proxy sent it. Each proxy appends the address that connected to it, so the
+    header is read from the right up to the first address that is not a trusted proxy. If that can't be parsed, the
+    proxy's own address is used.
     """
     peer = _peer_address(scope)
     address = peer
@@ -148,27 +150,26 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
 
 @lru_cache(10_000)
 def network_of_peer(address: str) -> str:
-    """The network that a connection from this address belongs to, whatever its requests say; see `Client.network`."""
+    """Return the network of a connection's address, whatever its requests say; see `Client.network`."""
     return network_of(client_address({"type": "http", "client": (address, 0), "headers": []}, ()))
 
 
 def is_connection_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
-    """Whether the connection of a request comes from one of these networks."""
+    """Return whether a request's connection comes from one of these networks."""
     return is_in_networks(_peer_address(scope), networks)
 
 
 def is_certainly_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
-    """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does
-    not."""
+    """Return whether a request certainly comes from one of the allowed networks. An unknown address does not."""
     addresses = _possible_client_addresses(scope, trusted)
     return bool(addresses) and all(is_in_networks(address, allowed) for address in addresses)
 
 
 def _possible_client_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
-    """All addresses that a request may come from; empty where it may be any.
+    """Return all addresses from which a request may come; none if it may be any address.
 
-    In a chain of trusted addresses alone, each may be the origin. A proxy that sends no header looks like a program on
-    its own machine; but most use HTTP/1.0 then, or pass on a Host that such a program would not name.
+    If all addresses in the chain are trusted, each may be the origin. A proxy that sends no header looks like a program
+    on its own machine; but most such proxies use HTTP/1.0, or pass on a Host that such a program would not send.
     """
     headers, peer = Headers(scope=scope), _peer_address(scope)
     forwarded = ",".join(headers.getlist("x-forwarded-for"))
@@ -186,7 +187,7 @@ def _possible_client_addresses(scope: Scope, trusted: tuple[Network, ...]) -> li
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The address in a text like `10.0.0.1:80`, the port being optional; None where it is none."""
+    """Parse the address in a text like `10.0.0.1:80`, where the port is optional. Returns None if there is none."""
     match = _ADDRESS_AND_PORT.fullmatch(text.strip())
     try:
         address = ip_address(next(filter(None, match.groups()))) if match is not None else None
@@ -200,5 +201,5 @@ def _peer_address(scope: Scope) -> IPv4Address | IPv6Address | None:
 
 
 def is_in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
-    """Whether the address is in one of the networks."""
+    """Return whether the address is in one of the networks."""
     return address is not None and any(address in network for network in networks)

@@ -1,6 +1,5 @@
-"""Rate limits of visitors and addresses: in this process, and of all web processes together, where each counts for
-itself as well and alone while they can't share.
-"""
+"""Rate limits for visitors and addresses, in this process or in all web processes together. Each process also counts
+for itself, and relies on that while they can't share counts."""
 
 import math
 import time
@@ -19,10 +18,10 @@ from server.visitors.clients import Client
 from server.wire.problems import ProblemError
 
 MAX_KEYS, MAX_HITS = 100_000, 1_000_000
-"""Keys whose hits are stored, and hits of all of them; those hit longest ago are evicted first."""
+"""The most keys whose hits are stored, and the most hits of all keys. Those hit longest ago are evicted first."""
 
 BURST_SHARE = 0.25
-"""The part of the requests of a limit that may come at once."""
+"""The share of a limit's requests that may come at once."""
 
 
 class RateLimited(ProblemError):
@@ -31,7 +30,7 @@ class RateLimited(ProblemError):
     whose: `a visitor` or `an address`
     limit: like `60 runs per minute`
     retry_after: seconds
-    action: the limited action: run, save, picture, sign-in, request
+    action: what is limited: run, save, picture, sign-in, request
     """
 
     def __init__(self, subject: str, limit: str, retry_after: float, action: str = "run") -> None:
@@ -41,12 +40,12 @@ class RateLimited(ProblemError):
 
 
 class RateLimiter:
-    """Limits like `60/minute`, or several separated by semicolons, for a client and for its address. Raises
+    """Limits for a client and for its address, like `60/minute` or several separated by semicolons. Raises
     SettingError.
 
-    clock: in seconds
-    action: the limited action (run, save, picture, sign-in)
-    names: of the two settings, for errors
+    clock: returns seconds
+    action: what is limited (run, save, picture, sign-in)
+    names: the names of the two settings, for errors
     """
 
     def __init__(
@@ -64,12 +63,12 @@ class RateLimiter:
         self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
 
     def count_request(self, client: Client) -> None:
-        """Count a request. Raises RateLimited, and then counts nothing."""
+        """Count a request, or raise RateLimited and count nothing."""
         self.check_limits(client)
         self.count_request_if_allowed(client)
 
     def count_request_if_allowed(self, client: Client) -> None:
-        """Count a request that a limit may refuse to count."""
+        """Count a request unless a limit is exceeded."""
         for limit, subject, key in self.limits_with_keys(client):
             self._limiter.hit(limit, subject, key)
 
@@ -84,14 +83,14 @@ class RateLimiter:
             raise max(exceeded, key=lambda error: error.retry_after)
 
     def rate_limited_error(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
-        """What is raised where a limit is exceeded for so many seconds.
+        """Return the error for a limit that stays exceeded for so many seconds.
 
         subject: `a visitor` or `an address`
         """
         return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
 
     def limits_with_keys(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        """Each limit with its subject, and the key that its requests are counted under."""
+        """Return each limit with its subject and the key of its counts."""
         limits = [(limit, "a visitor", client.id) for limit in self._client]
         return limits + [(limit, "an address", client.address) for limit in self._address]
 
@@ -99,7 +98,7 @@ class RateLimiter:
 class MovingWindows(MemoryStorage):
     """The times of the latest hits of each key, for at most MAX_KEYS keys.
 
-    The library's own storage never drops a key (330 bytes each), and walks through all of them in a thread.
+    The library's own storage never drops a key (330 bytes each) and scans all keys in a thread.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -136,9 +135,9 @@ class MovingWindows(MemoryStorage):
 
 
 class TokenBuckets:
-    """A bucket of tokens for each key: so many at most, and as many again in so many seconds.
+    """A bucket of tokens for each key, with a capacity and the seconds in which an empty one refills.
 
-    Of each key one number is stored, however many tokens it takes: when its bucket will be full again.
+    It stores one number for each key, however many tokens it takes: when the bucket will be full again.
     """
 
     def __init__(self, capacity: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -149,9 +148,9 @@ class TokenBuckets:
         return len(self._full_at)
 
     def take_tokens(self, key: str, tokens: float = 1.0) -> float:
-        """Take the tokens and return 0.0; or take none, and return the seconds until they are there.
+        """Take the tokens and return 0.0, or take none and return the seconds until they are available.
 
-        Of more tokens than a bucket holds, it takes all that it holds.
+        A request for more than the capacity takes a full bucket.
         """
         now = self._clock()
         full = self._full_time_after_taking(key, tokens, now)
@@ -164,7 +163,7 @@ class TokenBuckets:
         return 0.0
 
     def seconds_until_available(self, key: str, tokens: float) -> float:
-        """The seconds until the tokens could be taken; 0.0 where they can be now."""
+        """Return the seconds until the tokens are available; 0.0 if they are now."""
         now = self._clock()
         full = self._full_time_after_taking(key, tokens, now)
         return full - now - self._seconds if full > now + self._seconds else 0.0
@@ -174,9 +173,9 @@ class TokenBuckets:
 
 
 class SavedBytesLimiter:
-    """The bytes that a network may save in a day.
+    """Limits the bytes that a network may save in a day.
 
-    seconds: of a day
+    seconds: the length of a day
     """
 
     def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -189,19 +188,18 @@ class SavedBytesLimiter:
             raise self.rate_limited_error(wait)
 
     def check_saved_bytes(self, client: Client, size: int) -> None:
-        """Raises RateLimited if a program of so many bytes would be too much."""
+        """Raise RateLimited if a program of this size would exceed the limit."""
         wait = self._buckets.seconds_until_available(client.network, size)
         if wait:
             raise self.rate_limited_error(wait)
 
     def rate_limited_error(self, wait: float) -> RateLimited:
-        """What is raised where there is space again in so many seconds."""
+        """Return the error for space that is available again in so many seconds."""
         return RateLimited("an address", f"saving {format_bytes(self.size)} of programs per day", wait, "save")
 
 
 class RequestLimiter:
-    """Limits of the requests of a network, of whatever kind: `1200/minute`, a part of them at once. Raises
-    SettingError."""
+    """Limits all requests of a network, like `1200/minute`, of which a share may come at once. Raises SettingError."""
 
     def __init__(self, limit: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = [
@@ -221,7 +219,7 @@ class RequestLimiter:
 
 
 def parse_limits(name: str, text: str, action: str) -> list[RateLimitItem]:
-    """The limits in the text of a setting. Raises SettingError."""
+    """Parse the limits in a setting. Raises SettingError."""
     try:
         limits = parse_many(text)
     except ValueError:
@@ -232,14 +230,14 @@ def parse_limits(name: str, text: str, action: str) -> list[RateLimitItem]:
 
 
 def describe_limit(limit: RateLimitItem, action: str) -> str:
-    """In words, like `60 runs per minute` or `5 runs per 2 hours`."""
+    """Describe a limit in words, like `60 runs per minute` or `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
     return f"{limit.amount} {action}{'s' * (limit.amount > 1)} per {unit}"
 
 
 class LimitCounts(Protocol):
-    """Counts that processes share: see `server.pool.remote.shared_broker.SharedLimitCounts`. None means that a count is
-    not available now."""
+    """Counts that processes share; see `server.pool.remote.shared_broker.SharedLimitCounts`. A method returns None
+    while its count is unavailable."""
 
     async def count_request(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
 
@@ -261,7 +259,7 @@ class SharedRateLimiter:
         self._own, self._counts = local_limiter, counts
 
     async def count_request(self, client: Client) -> None:
-        """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very
+        """Count a request, or raise RateLimited. It then counts nothing, unless another process got ahead at this
         moment."""
         await self.check_limits(client)
         if self._counts is not None and await self._counts.count_request(self._counted_limits(client)) is False:

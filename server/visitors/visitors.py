@@ -1,4 +1,4 @@
-"""What one server knows and asks of its visitors: how they are known again, what each may ask for, who may come in."""
+"""The visitors of one server: how they are recognized, what each may request, who is admitted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from server.visitors.rate_limits import (
 )
 
 CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
-"""Runs, and saves, of a class behind one address; and its requests of any kind."""
+"""The limits of a class behind one address: of runs and saves, and of all requests."""
 
 DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True)
 class VisitorLimits:
-    """What one visitor, and one address, may ask of the server in a stretch of time.
+    """The limits of what one visitor and one address may request in a period.
 
-    save_space: bytes that they save in a day
+    save_space: limits the bytes that they save in a day
     """
 
     runs: SharedRateLimiter
@@ -40,8 +40,8 @@ class VisitorLimits:
 class Visitors:
     """Tells visitors apart, and limits them.
 
-    cookie_key: signs cookies
-    proxies: networks whose X-Forwarded-For is believed
+    cookie_key: the key that signs cookies
+    proxies: networks whose X-Forwarded-For is trusted
     """
 
     cookie_key: bytes
@@ -51,9 +51,9 @@ class Visitors:
 
 
 def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: LimitCounts | None) -> Visitors:
-    """Raises SettingError.
+    """Create the visitors. Raises SettingError.
 
-    on_failure: is called after each wrong password
+    on_failure: called after each wrong password
     counts: those that web processes share
     """
     key = cookie_signing_key(settings.secret)
@@ -66,7 +66,7 @@ def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: 
 
 
 def create_limits(settings: Settings, counts: LimitCounts | None) -> VisitorLimits:
-    """The limits that the settings name; in a classroom one address is many visitors.
+    """Create the limits from the settings. In a classroom, one address stands for many visitors.
 
     counts: those that web processes share
     """

@@ -110,6 +110,7 @@ def _move_to_use(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         return
     function = program.enclosing_function(use)
     loop = program.enclosing_loop(hint.to_line())
+    block: ast.FunctionDef | ast.For | ast.While
     if function is not None and program.enclosing_function(statement) is None:
         kind, block = "move_into_function", function
     elif loop is not None and program.enclosing_function(statement) is function:

@@ -6,6 +6,7 @@
 import { openTrace } from "../trace/state.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { RunFacts } from "./facts/run_facts.ts";
+import { addToList } from "../trace/multimap.ts";
 import { tensorHistoryOf } from "./facts/tensor_history.ts";
 import type { Trace } from "../trace/wire.ts";
 
@@ -23,15 +24,13 @@ export function effectsOfRun(trace: Trace): RunEffects {
   const firstBackward = facts.backwardCalls[0]?.step ?? Infinity;
   const lastStep = facts.steps.length - 1;
   const reached = stepsOfGradients(facts);
-  const held = new Map<string, number[]>();
-  for (const { uid, steps } of optimizersOf(facts).values())
-    for (const step of steps.slice(-1))
-      for (const parameter of optimizerParameters(facts, uid, step)) held.set(parameter, [step]);
+  const steps = new Map([...reached].map(([uid, of]) => [uid, [...of, lastStep]]));
+  for (const optimizer of optimizersOf(facts).values())
+    for (const step of optimizer.steps.slice(-1))
+      for (const parameter of optimizerParameters(facts, optimizer.uid, step)) addToList(steps, parameter, step);
   for (const uid of facts.index.moduleOfTensor.keys())
-    if (facts.tensor(uid, lastStep)?.requires_grad) held.set(uid, [lastStep]);
-  const namesByTensor = new Map<string, string[]>();
-  for (const [uid, steps] of [...reached, ...held])
-    namesByTensor.set(uid, namesAtSteps(facts, uid, [...steps, lastStep]));
+    if (facts.tensor(uid, lastStep)?.requires_grad) addToList(steps, uid, lastStep);
+  const namesByTensor = new Map([...steps].map(([uid, of]) => [uid, namesAtSteps(facts, uid, of)]));
   const isMoved = (uid: string) =>
     facts.writesOf(facts.tensor(uid, lastStep)?.storage).some(({ step }) => step > firstBackward);
   const namesOf = (isWanted: (uid: string) => boolean) => {

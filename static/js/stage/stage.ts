@@ -26,7 +26,7 @@ import { createDivider } from "./divider.ts";
 import { createHeadlineRoom } from "./headline_room.ts";
 import { createStageMotion } from "./stage_motion.ts";
 import { createStagePane } from "./stage_pane.ts";
-import { markOutdated, type OutdatedParts } from "./older.ts";
+import { markOutdated, type OutdatedParts } from "./outdated.ts";
 import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs, paneOfStep } from "./tabs.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";

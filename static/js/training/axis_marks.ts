@@ -3,7 +3,7 @@
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import type { PhaseStretch } from "./phases.ts";
-import type { NotableRound } from "./round_news.ts";
+import type { NotableRound } from "./notable_rounds.ts";
 import type { RoundSeries } from "./round_series.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";

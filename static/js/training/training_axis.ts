@@ -13,7 +13,7 @@ import {
 import { axisControls, listenToAxis } from "./axis_controls.ts";
 import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, roundFromText } from "./round_input.ts";
-import { notableRounds, type NotableRound } from "./round_news.ts";
+import { notableRounds, type NotableRound } from "./notable_rounds.ts";
 import { roundPhases, type PhaseStretch } from "./phases.ts";
 import { roundSeries, type RoundSeries } from "./round_series.ts";
 import { setText } from "../browser/elements.ts";

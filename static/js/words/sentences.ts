@@ -37,7 +37,7 @@ export async function loadSentencesOfLanguage(
 const PLACEHOLDER_PATTERN = /(?:\bon )?([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 
 /** Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its
- * file's name; an empty line is one before the recording. */
+ * file's name; an empty line is one before the recording. Code within code has no marks of its own. */
 export function fillPlaceholders(sentence: string, args: Record<string, unknown>) {
   const pluralChosen = sentence.replace(
     /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
@@ -48,7 +48,9 @@ export function fillPlaceholders(sentence: string, args: Record<string, unknown>
     if (!(name in args)) return placeholder;
     if (!plain && args[name] === "") return chinese ? "记录开始之前" : "before the recording";
     const fileLine = plain ? null : fileAndLineOf(Number(args[name]));
-    if (!fileLine) return placeholder.replace(`{${name}}`, () => String(args[name]));
+    const isWithinCode = pluralChosen.slice(0, holeIndex).split("`").length % 2 === 0;
+    const text = isWithinCode ? String(args[name]).replace(/^`([^`]*)`$/, "$1") : String(args[name]);
+    if (!fileLine) return placeholder.replace(`{${name}}`, () => text);
     if (chinese)
       return `${/[\u4e00-\u9fff]/.test(pluralChosen[holeIndex - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
     const isLabel = holeIndex === 0 && letter === "l";

@@ -1,4 +1,4 @@
-# grad_none at 10: encoder.weight.grad, line 10, line 11
+# grad_none at 10: encoder.weight.grad, head(features.detach()), features.data.pow(2)
 import torch
 from torch import nn
 

@@ -2,6 +2,7 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
@@ -118,9 +119,30 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
       if (!facts.steps[step].visit && !clips.has(step)) moments.push({ step, event: "reset" });
   }
   const storageUid = history.valueAt(uid, "storage", facts.steps.length) as string | null;
-  for (const { step } of facts.writesOf(storageUid)) moments.push({ step, event: "updated" });
+  for (const { step } of facts.writesOf(storageUid))
+    if (mayUseGradient(facts, uid, step)) moments.push({ step, event: "updated" });
   for (const step of stepsReadingGrad(facts, uid)) moments.push({ step, event: "read" });
   return moments.sort((a, b) => a.step - b.step);
+}
+
+/**
+ * Whether a write of a tensor's numbers may have come from its gradient: an optimizer's step, operations on what was
+ * computed from the gradient, or a write that no operation made. The average that a target follows is none.
+ */
+function mayUseGradient(facts: RunFacts, uid: string, step: number) {
+  if (facts.eventsOfKind("optimizer_stepped").some((event) => event.step === step)) return true;
+  const storage = facts.tensor(uid, step)?.storage;
+  const writers = facts
+    .opsAt(step)
+    .filter(({ outputs }) => outputs.some((output) => storage && facts.handle(output, step)?.storage === storage));
+  if (!writers.length || stepsReadingGrad(facts, uid).includes(step)) return true;
+  const history = tensorHistoryOf(facts);
+  const grads = new Set(history.fieldChanges(uid, "grad").flatMap(({ value }) => (value ? [String(value)] : [])));
+  const flow = dataflowOf(facts);
+  const sources = new Set(writers.flatMap(({ inputs }) => inputs));
+  for (const source of sources)
+    for (const { from } of flow.edgesInto.get(source) ?? []) if (source !== uid) sources.add(from);
+  return [...sources].some((source) => grads.has(source));
 }
 
 /** The steps that clip a tensor's gradient, which leave the sum in it. */

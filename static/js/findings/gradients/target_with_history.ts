@@ -17,7 +17,7 @@ export const FINDINGS: DiagnosisRow[] = [
 const TARGET_LOSS =
   /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|cross_entropy_loss|binary_cross_entropy\w*)$/;
 const COMPARISON = new RegExp(`${TARGET_LOSS.source}|^sub$`);
-const TARGET_NAME = /target|label|truth|^y_true$|expected|^goal$|bellman/i;
+const TARGET_NAME = /target|label|truth|^y_true$|expected|^goal$|bellman|目标|标签|真值|期望/i;
 /** Those that give the same number when their sides are exchanged. */
 const SYMMETRIC_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|sub)$/;
 const MAX_LOSSES_EXAMINED = 40;

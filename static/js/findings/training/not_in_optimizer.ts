@@ -4,10 +4,11 @@
  */
 
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
+import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
@@ -29,6 +30,8 @@ interface UnheldParameter {
   added: number;
   /** of the sentence */
   variant?: string;
+  /** the step that writes it from the parameters of another */
+  written?: number;
 }
 
 interface SteppingOptimizer {
@@ -61,7 +64,8 @@ function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
       addToList(byOptimizer, second, { ...parameter, variant: "twice" });
       continue;
     }
-    const variant = optimizer && variantOf(facts, parameter, optimizer);
+    const variant =
+      optimizer && parameter.variant ? parameter.variant : optimizer && variantOf(facts, parameter, optimizer);
     if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
   }
   return [...byOptimizer].flatMap(([optimizer, parameters]) => {
@@ -141,15 +145,25 @@ function unheldParameters(facts: RunFacts): UnheldParameter[] {
     if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled", "unseen"].includes(kind))) return [];
     const module = findEntity(facts.stateAt(first.step), owner, "object");
     const birth = facts.birthStep(uid);
-    const isWritten = facts
+    const written = facts
       .writesOf(facts.tensor(uid, first.step)?.storage)
-      .some(
+      .find(
         ({ step }) =>
           step > birth && facts.steps[step].stmt !== facts.steps[birth].stmt && !isWithinMaking(facts, uid, step),
       );
-    if (module?.training === false || isWritten) return [];
-    return [{ uid, owner, backwards: new Set(additions.map(({ by }) => by)), added: first.step }];
+    const isAverage = written && written.step > first.step && !readsGradient(facts, written.step);
+    if (module?.training === false || (written && !isAverage)) return [];
+    const backwards = new Set(additions.map(({ by }) => by));
+    return [
+      { uid, owner, backwards, added: first.step, ...(isAverage ? { variant: "average", written: written.step } : {}) },
+    ];
   });
+}
+
+/** Whether the operations of a step take a gradient. */
+function readsGradient(facts: RunFacts, step: number) {
+  const gradients = gradientTensors(facts);
+  return facts.opsAt(step).some(({ inputs }) => inputs.some((input) => gradients.has(input)));
 }
 
 /** Whether a step is still of the making of a parameter's module: no name leads to the module before it is finished. */
@@ -211,6 +225,28 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
   return true;
 }
 
+/** A module that the program moves after another one, as an average, takes part in what backward goes through. */
+function averageDiagnosis(facts: RunFacts, { uid, added }: UnheldParameter, written: number, names: Facts): Diagnosis {
+  const use = facts.steps.findIndex((_, i) =>
+    facts.opsAt(i).some(({ inputs, grad_mode }) => grad_mode && inputs.includes(uid)),
+  );
+  const used = facts.place(use < 0 ? added : use);
+  const move = { ...names, code: facts.statementFact(written) };
+  return {
+    variant: "average",
+    severity: "note",
+    cause: used,
+    chain: [
+      chainLink(used, "way", { ...names, code: facts.statementFact(used.step) }, [uid]),
+      chainLink(facts.place(added), "gradient", names, [uid]),
+      chainLink(facts.place(written), "written", move, [uid]),
+    ],
+    names: namesInFacts(names.module as Fact, names.x as Fact),
+    facts: { ...move, write: facts.lineOf(written) },
+    fixes: [],
+  };
+}
+
 /** `owner` has the parameters. */
 function diagnosisOf(
   facts: RunFacts,
@@ -236,7 +272,8 @@ function diagnosisOf(
     code: facts.statementFact(optimizer.made),
     step: facts.place(optimizer.step).line,
   };
-  const { variant } = parameters[0];
+  const { variant, written } = parameters[0];
+  if (written !== undefined) return averageDiagnosis(facts, parameters[0], written, names);
   return {
     variant,
     severity: variant === "before" ? "note" : "warning",

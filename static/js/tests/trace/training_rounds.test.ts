@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusOfRound, roundOfIteration } from "../../trace/steps/training_rounds.ts";
 import { lastIterations, roundFromText } from "../../training/round_input.ts";
-import { notableRounds } from "../../training/round_news.ts";
+import { notableRounds } from "../../training/notable_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
 import type { Trace, TrainingRounds } from "../../trace/wire.ts";
 

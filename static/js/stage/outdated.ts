@@ -1,6 +1,4 @@
-/**
- * Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities.
- */
+/** Hatches the parts of a drawn step that are older than the text, with a mask of stripes. */
 
 import { targetsWithin, type Target } from "../browser/targets.ts";
 

@@ -1,4 +1,4 @@
-/** The rounds in which something new happens: a loss that is no number any more, another learning rate, a finding. */
+/** The rounds in which something new happens: a loss becomes NaN or infinite, the learning rate changes, a finding. */
 
 import { roundAtStep } from "../trace/steps/training_rounds.ts";
 import { decodeRealNumber } from "./round_series.ts";
