@@ -14,7 +14,11 @@ export type NoteArgument =
   | { key: string; args: NoteArguments; of?: string }
   | NoteArgument[];
 
-/** a phrase has `of`, too, where it stands for a thing without a name; `of`: the entity that the name leads to after the step, where it is one; `wasOf`: that it led to before the step */
+/**
+ * A name in a sentence.
+ * of: the entity that it leads to after the step, where it is one; a phrase for a thing without a name has it, too
+ * wasOf: the entity that it led to before the step
+ */
 interface NameArgument {
   name: string;
   of?: string;

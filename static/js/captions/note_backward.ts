@@ -55,8 +55,10 @@ function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): Captio
     : { key: "grad_added_many", args: { grad, n } };
 }
 
-/** Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf that
- * was frozen meanwhile takes none. */
+/**
+ * Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf
+ * that was frozen meanwhile takes none.
+ */
 function hasArrived(visit: Visit, { entities }: Pick<NoteContext, "entities">) {
   return Boolean(visit.grad_outputs[0] && findEntity(entities, visit.accumulates, "tensor")?.requires_grad);
 }
@@ -101,9 +103,13 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
   if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
   const leaves = new Set<string>();
   let visits = 0;
-  for (let k = i - 1; k >= 0 && steps[k].visit && steps[k].stmt === step.stmt; k--, visits++) {
-    const { visit } = steps[k];
-    if (visit?.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
+  for (let k = i - 1; k >= 0; k--) {
+    const { visit, frame, stmt } = steps[k];
+    if (frame !== step.frame) continue; // of a function that backward calls: a hook, a checkpoint
+    if (stmt !== step.stmt) break;
+    if (!visit) continue;
+    visits += 1;
+    if (visit.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
   }
   if (!visits) return [];
   const named = [...leaves].reverse().flatMap((leaf) => {

@@ -119,9 +119,14 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
   }
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name: bound } }];
-  const sharing = storagesOfOneMemory(context, storage)
-    .flatMap((each) => opened.index.handlesOfStorage(each, index))
-    .filter((other) => other !== uid && before.has(other));
+  const storages = storagesOfOneMemory(context, storage);
+  const sharingAt = (step: number) =>
+    storages
+      .flatMap((each) => opened.index.handlesOfStorage(each, step))
+      .filter((other) => other !== uid && before.has(other));
+  const now = sharingAt(index);
+  // `loss = loss.detach()`: only what `loss` meant before has read that memory
+  const sharing = now.length ? now : sharingAt(index - 1).filter((handle) => context.hasName(handle));
   const { names: mentioned } = mentionsAt(new RunFacts(opened), index);
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];

@@ -37,6 +37,7 @@ class Account:
 
     def __init__(self) -> None:
         self.said: Counter[str] = Counter()
+        self.names: Counter[str] = Counter()
         self.keys: Counter[tuple[str, str]] = Counter()
         self.reasons: Counter[str] = Counter()
         self.without: Counter[str] = Counter()
@@ -46,6 +47,10 @@ class Account:
     def add(self, sentences: Sequence[Said]) -> None:
         self.programs += 1
         for each in sentences:
+            if each.key.startswith("finding."):
+                self.names[each.verdict] += 1
+                self.false += [each] * (each.verdict == "false")
+                continue
             self.said[each.verdict] += 1
             self.keys[each.key, each.verdict] += 1
             if each.key not in claim_table().claims:
@@ -63,7 +68,9 @@ class Account:
         rows = [
             f"{self.programs} programs, {self.said.total()} sentences: {self.said['true']} true, "
             f"{self.said['false']} false, {self.said['unchecked']} not checked; "
-            f"{self.share_with_claim():.1%} have a claim"
+            f"{self.share_with_claim():.1%} have a claim",
+            f"names in findings: {self.names['true']} lead to what is meant, {self.names['false']} do not, "
+            f"{self.names['unchecked']} not checked",
         ]
         rows += [f"  not checked: {count:6} {reason}" for reason, count in self.reasons.most_common()]
         for key, count in self.without.most_common():

@@ -124,9 +124,11 @@ class Arguments(Mapping[str, Any]):
         """What a name leads to. Raises LeadsNowhere or WrongName where that is not what the sentence means."""
         uid = said.was or said.uid or ""
         thing = self.led_to(said)
-        frame = self.frames.entity(self.frames.scoped(said.scope, self.reader))
+        entity = self.frames.entity(self.frames.scoped(said.scope, self.reader))
         module = next((e for e in self.frames.state.values() if e.get("kind") == "frame" and not e.get("caller")), {})
-        hold_entity(said.text, uid, thing, uid_of_path(said.text, frame, self.frames.state, module), self.frames.state)
+        # which frame of the trace a lambda's is is not known
+        found = uid_of_path(said.text, entity, self.frames.state, module) if entity else None
+        hold_entity(said.text, uid, thing, found, self.frames.state)
         return thing
 
 

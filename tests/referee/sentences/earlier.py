@@ -112,13 +112,19 @@ class Seen:
 
     def __init__(self) -> None:
         self._first: dict[int, tuple[Any, int]] = {}
+        self._collected: list[int] = []
         self._storages: dict[int, tuple[StorageWeakRef, int]] = {}
 
     def look(self, moment: int) -> None:
-        """Note the tensors and arrays that there are at a moment."""
-        for thing in gc.get_objects():
-            if isinstance(thing, torch.Tensor):
-                self._note(thing, moment)
+        """Note the tensors that there are at a moment."""
+        collected = [generation["collections"] for generation in gc.get_stats()[1:]]
+        # new objects are in the first two generations, unless the second was collected
+        generations = (0, 1) if collected == self._collected else (0, 1, 2)
+        self._collected = collected
+        for generation in generations:
+            for thing in gc.get_objects(generation):
+                if issubclass(type(thing), torch.Tensor):
+                    self._note(thing, moment)
 
     def _note(self, thing: torch.Tensor, moment: int) -> None:
         if id(thing) not in self._first:

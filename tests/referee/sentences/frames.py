@@ -4,6 +4,7 @@ import builtins
 import gc
 import inspect
 from collections.abc import Iterator
+from itertools import chain
 from types import FrameType, GeneratorType
 from typing import Any
 
@@ -85,7 +86,7 @@ class Frames:
 
     def running(self, uid: str | None) -> FrameType:
         """The frame of the run. Raises Undecided where it does not run."""
-        for frame in (*program_frames(self.inner), *suspended()):
+        for frame in chain(program_frames(self.inner), suspended()):
             if uid is not None and self.uid(frame) == uid:
                 return frame
         raise Undecided("the function does not run")
@@ -103,7 +104,8 @@ class Frames:
             return frames[0]
         if scope == "caller":
             return next(each for each in outward(frames[0].f_back) if each.f_code.co_filename == FILE)
-        for frame in [*frames, *suspended()]:
+        in_file = (each for each in outward(self.inner) if each.f_code.co_filename == FILE)
+        for frame in chain(in_file, suspended()):
             if frame is not reader and f"{frame.f_code.co_name}()" == scope:
                 return frame
         raise LeadsNowhere(scope, "no such function runs")

@@ -53,6 +53,7 @@ class Order:
             return None
         step = self.steps[self.next]
         if step["kind"] != "visit":
+            self.unseen_visits += 1
             return None
         if self.unseen_visits < (step.get("skipped") or 0):
             self.unseen_visits += 1
@@ -64,8 +65,14 @@ class Order:
         self.next += 1
         return self.next - 1
 
-    def step_of(self, kind: str, index: int, depth: int, iterations: list[int]) -> int | None:
-        """The step of a probe; None where it was not recorded."""
+    def step_of(
+        self, kind: str, index: int, depth: int, iterations: list[int], is_frame: Callable[[str], bool]
+    ) -> int | None:
+        """The step of a probe; None where it was not recorded.
+
+        Where statements passed unrecorded, it is found by their number, or as the same iteration in a frame that is
+        known to be the step's.
+        """
         if self.lost is not None:
             return None
         expected = self.expected()
@@ -75,9 +82,11 @@ class Order:
         at, skipped = expected
         step: Any = self.steps[at]
         if (step["kind"], step["stmt"], step.get("depth", 0)) == (kind, self.statements[index], depth) and (
-            not skipped or kind in ("call", "return") or (step.get("iter") or []) == iterations
+            not skipped
+            or skipped in (self.unseen, self.unseen + self.unseen_visits)
+            or (is_frame(step["frame"]) and bool(iterations) and step.get("iter") == iterations)
         ):
-            self.next, self.passed, self.unseen = at + 1, self.unseen, 0
+            self.next, self.passed, self.unseen, self.unseen_visits = at + 1, self.unseen, 0, 0
             return at
         self.unseen += 1
         if not skipped and depth <= step.get("depth", 0):

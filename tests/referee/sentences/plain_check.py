@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+import torch
+
 from tests.forks.plain_host import prepare_main
 from tests.referee.drawn_state import State, Trace, merge
 from tests.referee.sentences import language
@@ -39,6 +41,8 @@ Verdict = tuple[str, str]
 VALUES = ("bound", "bound_again", "value", "prints", "prints_lines")
 OF_THIS_RUN = re.compile(r"\b(gc|tempfile|weakref|getrefcount|time|perf_counter|id|uuid|getpid|folder|now)\b")
 """What makes a statement's value one of this run alone: addresses, times, folders, what lives."""
+UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty)\(")
+"""What makes tensors of memory that nobody has written: how many of its numbers change differs from run to run."""
 
 UNREACHED = ("unchecked", "")
 
@@ -114,6 +118,7 @@ class PlainCheck:
         probes = {AFTER: self.on_after, VALUE: self.on_value, LOOP: self.on_loop, CAUGHT: self.on_caught}
         for name, probe in probes.items():
             setattr(builtins, name, probe)
+        replace_as_the_recorder_does()
         with (
             tempfile.TemporaryDirectory() as folder,
             contextlib.chdir(folder),
@@ -211,7 +216,7 @@ class PlainCheck:
         if self.busy or self.order.lost or visit is None:
             return
         self.busy = True
-        frame = next(program_frames(sys._getframe(1)), None)
+        frame = visit.frame
         try:
             self.frames.inner = frame
             at = self.order.step_of_visit(visit.name, self.name_of_node)
@@ -227,6 +232,7 @@ class PlainCheck:
 
     def on_visit(self, visit: Visit) -> None:
         self.end_visit()
+        visit.frame = next(program_frames(sys._getframe(1)), None)
         self.visit = visit
 
     def name_of_node(self, uid: str) -> str | None:
@@ -247,7 +253,7 @@ class PlainCheck:
         loops = self.prober.loops[index] + ((index,) if kind == "head" else ())
         around = [self.iterations[id(frame), loop] for loop in loops if (id(frame), loop) in self.iterations]
         depth = sum(1 for _ in program_frames(frame)) - (2 if kind == "call" else 1)
-        return self.order.step_of(kind, index, depth, around)
+        return self.order.step_of(kind, index, depth, around, lambda uid: self.frames.uid(frame) == uid)
 
     def running_statement(self, frame: FrameType, default: int) -> int:
         """The innermost statement whose text has the instruction that a frame executes."""
@@ -364,11 +370,26 @@ class PlainCheck:
     def cannot_repeat(self, pending: Pending, at: int) -> bool:
         """Whether a value is said that another run, or one that is watched, has otherwise."""
         stmt = self.steps[at].get("stmt")
+        if self.sentences[pending.number]["key"].startswith("written_") and UNWRITTEN.search(self.source):
+            return True
         if self.sentences[pending.number]["key"] not in VALUES or stmt is None:
             return False
         row = self.statements[stmt]
         text = "\n".join(self.source.splitlines()[row["line"] - 1 : row["end_line"]])
         return bool(OF_THIS_RUN.search(text))
+
+
+def replace_as_the_recorder_does() -> None:
+    """A program is one process, and its functions are not compiled: a trace says so where it matters."""
+    made = torch.utils.data.DataLoader.__init__
+
+    def make(loader: Any, *arguments: Any, **options: Any) -> None:
+        in_workers = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0}
+        options |= {name: value for name, value in in_workers.items() if name in options}
+        made(loader, *arguments, **options)
+
+    torch.utils.data.DataLoader.__init__ = make  # type: ignore[method-assign]
+    torch.compile = lambda model=None, **_: (lambda function: function) if model is None else model  # type: ignore[assignment]
 
 
 def copied(error: Exception) -> Exception:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ class Visit:
     """A node that ran.
 
     edges: of each input, the node that its gradient goes to and the leaf there; None without one
+    frame: the innermost of the program, which runs backward
     nested: whether it runs in a backward within another
     came: whether a gradient came in at all
     sent: whether a gradient was computed for each input
@@ -24,6 +26,7 @@ class Visit:
 
     def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool) -> None:
         self.node, self.name, self.nested = node, node.name(), nested
+        self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
         self.sent = [each is not None for each in sent]
         self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
