@@ -13,7 +13,11 @@ import { locale } from "../../static/js/words/locale.ts";
 const nameFact = EntityNaming.prototype.nameFact;
 EntityNaming.prototype.nameFact = function (uid, step) {
   const fact = nameFact.call(this, uid, step);
-  return "code" in fact ? { ...fact, of: uid, at: step } : fact;
+  if (!("code" in fact)) return fact;
+  // of what a function is about to return it is the name that it gets
+  const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
+  const later = this.nameAt(uid, step) ? null : bindings.find((each) => each.step > step && each.name === fact.code);
+  return { ...fact, of: uid, at: later?.step ?? step };
 };
 
 export default function sentences(trace) {
@@ -53,5 +57,5 @@ function namesOfFindings(opened) {
 function codeFacts(fact) {
   if (Array.isArray(fact)) return fact.flatMap(codeFacts);
   if (fact === null || typeof fact !== "object") return [];
-  return "code" in fact ? [fact] : Object.values(fact).flatMap(codeFacts);
+  return typeof fact.code === "string" ? [fact] : Object.values(fact).flatMap(codeFacts);
 }

@@ -83,8 +83,13 @@ class Order:
         step: Any = self.steps[at]
         if (step["kind"], step["stmt"], step.get("depth", 0)) == (kind, self.statements[index], depth) and (
             not skipped
-            or skipped in (self.unseen, self.unseen + self.unseen_visits)
-            or (is_frame(step["frame"]) and bool(iterations) and step.get("iter") == iterations)
+            or (
+                (step.get("iter") or []) == iterations
+                and (
+                    skipped in (self.unseen, self.unseen + self.unseen_visits)
+                    or (iterations and is_frame(step["frame"]))
+                )
+            )
         ):
             self.next, self.passed, self.unseen, self.unseen_visits = at + 1, self.unseen, 0, 0
             return at
