@@ -30,6 +30,8 @@ from gradbox.wire.processes import DrawReply, DrawRequest
 BUILT_FILES_FOLDER = STATIC_FOLDER / "dist"
 PR_SET_PDEATHSIG = 1
 TIMEOUT = 8.0
+"""The most seconds for a drawing; the first argument of the command gives others."""
+
 MAX_HEAP_BYTES = 512 << 20
 """Bytes of V8's heap."""
 
@@ -54,6 +56,7 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it first
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not be read as a reply
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else TIMEOUT
     fonts = FontFamilies(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
     v8.eval((BUILT_FILES_FOLDER / "exports.js").read_text("utf-8"))
@@ -64,7 +67,7 @@ def main() -> None:
     write_reply(replies, DrawReply())
     for line in requests:
         draw = DrawRequest.model_validate_json(line)
-        reply, body = render(v8, draw, requests.read(draw.size), parts, fonts)
+        reply, body = render(v8, draw, requests.read(draw.size), parts, fonts, seconds)
         write_reply(replies, reply, body)
         if reply.ends:
             return
@@ -90,7 +93,12 @@ def font_family(generic: str, default: str) -> str:
 
 
 def render(
-    v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: FontFamilies
+    v8: MiniRacer,
+    draw: DrawRequest,
+    trace: bytes,
+    offline_parts: dict[str, str],
+    fonts: FontFamilies,
+    seconds: float = TIMEOUT,
 ) -> tuple[DrawReply, bytes]:
     """Draw what a request asks for: returns the reply, and the drawing that follows it.
 
@@ -98,6 +106,7 @@ def render(
 
     trace: its JSON, gzipped
     offline_parts: the parts of an offline file
+    seconds: the most that it may take
     """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {
@@ -109,7 +118,7 @@ def render(
     }
     try:
         text = gzip.decompress(trace).decode()
-        result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP_BYTES)
+        result = v8.call("exports.render", text, options, timeout_sec=seconds, max_memory=MAX_HEAP_BYTES)
         if "steps" in result:
             return DrawReply(steps=result["steps"]), b""
         if "failed" in result:
@@ -120,7 +129,7 @@ def render(
         else:
             body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
-        return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""
+        return DrawReply(failed=f"it took more than {seconds:.0f} seconds to draw", ends=True), b""
     except JSOOMException:
         return DrawReply(failed=f"it took more than {MAX_HEAP_BYTES >> 20} MiB to draw", ends=True), b""
     except (JSEvalException, ValueError) as error:  # an ordinary exception, which leaves V8 as it was

@@ -22,6 +22,7 @@ from server.templating import render_partial
 from tests.recordings.store import kept_trace
 from tests.support.explaining import findings_of_traces
 from tests.support.tracing import ROOT
+from tests.support.waiting import PATIENCE
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROGRAMS = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "tests/examples/verdicts").glob("*.py"))}
@@ -70,7 +71,7 @@ def made(name: str, kind: str, language: str = "en", **fields: Any) -> bytes:
     parts = {
         part: (DIST / file).read_text("utf-8") for part, file in (("style", "style.css"), ("script", "offline.js"))
     }
-    reply, body = render(renderer(), draw, gzip.compress(json.dumps(traced(name)).encode()), parts, FONTS)
+    reply, body = render(renderer(), draw, gzip.compress(json.dumps(traced(name)).encode()), parts, FONTS, PATIENCE)
     assert reply.failed is None, reply.failed
     return body
 
@@ -197,7 +198,7 @@ def test_a_run_without_a_finding_has_the_card_and_the_film_of_its_step() -> None
     recorded = json.dumps(kept_trace("import torch\n\nx = torch.ones(2)\ny = x + 1\nprint(y)\n")).encode()
     for kind in ("card", "film", "markdown"):
         draw = DrawRequest.model_validate({"kind": kind, "title": "Nothing wrong"})
-        reply, body = render(renderer(), draw, gzip.compress(recorded), {"style": "", "script": ""}, FONTS)
+        reply, body = render(renderer(), draw, gzip.compress(recorded), {"style": "", "script": ""}, FONTS, PATIENCE)
         assert reply.failed is None
         assert "print(y)" in body.decode() or "y = x + 1" in body.decode()
 
@@ -227,7 +228,7 @@ def test_the_film_of_a_hostile_run_has_few_small_frames(name: str) -> None:
     parts = {"style": (DIST / "style.css").read_text("utf-8"), "script": ""}
     for moving in (None, "gif"):
         draw = DrawRequest.model_validate({"kind": "film", "language": "en", "moving": moving})
-        reply, film = render(renderer(), draw, body, parts, FONTS)
+        reply, film = render(renderer(), draw, body, parts, FONTS, PATIENCE)
         assert reply.failed is None, reply.failed
         assert 1000 < len(film) <= MAX_FILM_BYTES
         if moving is None:

@@ -15,12 +15,13 @@ import pytest
 
 from gradbox.pictures.renderer_process import FontFamilies, font_family, svg_to_png
 from gradbox.wire.processes import DrawRequest
+from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
 from tests.forks.forked_server import run_command
 from tests.sharing.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
 from tests.sharing.test_saved_programs import code, saved, visiting
 from tests.support.databases import DatabaseFactory
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE, wait_until
 
 pytest_plugins = ["tests.support.databases"]
 
@@ -36,6 +37,13 @@ def packed(steps: int) -> bytes:
 
 async def nobody() -> None:
     pass
+
+
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No clock ends a drawing."""
+    monkeypatch.setattr(renderer_client, "COMMAND", (*renderer_client.COMMAND, str(PATIENCE)))
+    monkeypatch.setattr(renderer_client, "TIMEOUT", 2 * PATIENCE)
 
 
 def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
@@ -207,6 +215,7 @@ def test_closing_does_not_wait_for_drawings() -> None:
 
 ALONE = """
 import asyncio
+from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
 
 async def whole():
@@ -264,6 +273,7 @@ def test_where_no_v8_is_there_the_pictures_alone_are_missing(
         assert client.get(f"/s/{program.id}").status_code == client.get(f"/embed/{program.id}").status_code == 200
 
 
+@pytest.mark.usefixtures("_patient")
 def test_a_png_of_a_huge_picture_is_bounded() -> None:
     many = "\n".join(f"x{i} = torch.ones(6)" for i in range(150))
     done = run_command("trace", "-", text=many)
@@ -361,6 +371,7 @@ def compare(left: dict[str, object], right: dict[str, object]) -> tuple[str, Ren
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, 1), (1, 900), (900, 1), (2, 3)], ids=str)
+@pytest.mark.usefixtures("_patient")
 def test_thousands_of_names_are_compared(left: int, right: int) -> None:
     """Names that share memory do not list each other in every difference."""
     text, drawings = compare(crowded_trace(9_000, 2, left, 1.0), crowded_trace(9_000, 2, right, 2.0))
@@ -372,6 +383,7 @@ def test_thousands_of_names_are_compared(left: int, right: int) -> None:
     assert len(text) < 1_000_000
 
 
+@pytest.mark.usefixtures("_patient")
 def test_a_comparison_that_would_take_too_long_leaves_the_drawing_process_alive() -> None:
     text, drawings = compare(crowded_trace(6_000, 300, 1, 1.0), crowded_trace(6_000, 300, 1, 2.0))
     assert "too many names at too many steps" in text

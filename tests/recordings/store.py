@@ -52,6 +52,7 @@ RECORDS = (
     "tests/support/lifetime_log.py",
     "tests/support/recorder_changes.py",
     "tests/support/tracing.py",
+    "tests/support/waiting.py",
 )
 """The files and folders that make a recording. tests/recordings/test_recordings.py compares them with what a recording
 process has loaded."""

@@ -21,6 +21,7 @@ from gradbox.run import Run
 from gradbox.script.recorded_script import duplicate_stderr, find_script, source_encoding_error
 from gradbox.sessions.streams import recorded_stream
 from gradbox.showing import LocalPageServer
+from gradbox.terminal.progress import HOW_TO_STOP
 from gradbox.wire.trace import Trace
 from tests.forks.forked_script import facts_of_script
 from tests.forks.plain_python import call_in_plain
@@ -62,7 +63,7 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     plain = run_in_folder([sys.executable, "train.py", *arguments], folders["plain"], text)
     command = [*gradbox_command(), "open", "--trace", str(trace_file), *also, "train.py", *arguments]
     recorded = run_in_folder(command, folders["recorded"], text)
-    *said, summary = recorded.stderr.splitlines()
+    *said, summary = [line for line in recorded.stderr.splitlines() if not line.endswith(HOW_TO_STOP)]
     assert recorded.stdout == plain.stdout
     assert "\n".join(said) == plain.stderr.rstrip("\n").replace(str(folders["plain"]), str(folders["recorded"]))
     assert recorded.returncode == plain.returncode

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from gradbox.command import main
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script.parts import MAX_RECORDINGS, PartOptions, choose_parts
+from gradbox.script import part_recorder
+from gradbox.script.parts import PartOptions, choose_parts
 from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
+from gradbox.sessions import recording_cost
 from tests.support.own_programs import gradbox_command, run_in_folder
 from tests.support.tracing import events
 
@@ -130,6 +133,12 @@ def test_loops_that_may_be_meant_are_listed() -> None:
         chosen(TRAIN, lines=(11, 33), after="a")
 
 
+@pytest.fixture(autouse=True)
+def _no_remark_on_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a slow machine a recording says why it took long."""
+    monkeypatch.setattr(recording_cost, "WORTH_TELLING_SECONDS", math.inf)
+
+
 def recorded(
     tmp_path: Path, source: str, **options: Any
 ) -> tuple[dict[str, Run], BaseException | None, dict[str, Any]]:
@@ -238,10 +247,13 @@ def test_an_error_that_leaves_the_recorded_lines_ends_their_recording(tmp_path: 
     assert (run.trace["outcome"]["status"], run.trace["outcome"]["error"]["type"]) == ("raised", "ValueError")
 
 
-def test_one_run_has_a_bounded_number_of_recordings(tmp_path: Path, capfd: Any) -> None:
+def test_one_run_has_a_bounded_number_of_recordings(
+    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_recorder, "MAX_RECORDINGS", 3)
     source = "for k in range(100):\n    a = k\n"
     runs, _, _ = recorded(tmp_path, source, lines=(2, 2), after="k % 2")
-    assert len(runs) == MAX_RECORDINGS and f"{MAX_RECORDINGS} recordings are the most" in capfd.readouterr().err
+    assert len(runs) == 3 and "3 recordings are the most" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

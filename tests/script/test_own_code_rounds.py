@@ -2,6 +2,7 @@
 and ends there."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from gradbox.run import Run
 from gradbox.script.parts import PartOptions
 from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
+from gradbox.sessions import recording_cost
 from gradbox.sessions.round_hook import ExpressionInUserFrame
 from tests.support.tracing import events
 
@@ -48,6 +50,12 @@ trainer.run()
 print(trainer.seen)
 """
 ONE = "[torch.optim.SGD(model.parameters(), lr=0.01)]"
+
+
+@pytest.fixture(autouse=True)
+def _no_remark_on_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a slow machine a recording says why it took long."""
+    monkeypatch.setattr(recording_cost, "WORTH_TELLING_SECONDS", math.inf)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ NETS = {
 }
 
 TRUTH = """
-import json, sys, torch
+import json, os, sys, torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 torch.set_num_threads(1)
 rounds, before = [], {}
@@ -103,21 +103,25 @@ def note_after(opt, *_):
                        "moved": (p.detach().double() - before[k]).norm().item()} for k, p in parameters(names).items()})
 register_optimizer_step_pre_hook(note_before)
 register_optimizer_step_post_hook(note_after)
-exec(compile(sys.stdin.read(), "program", "exec"), names)
-print(json.dumps(rounds))
+for source in json.load(sys.stdin):
+    if not os.fork():
+        exec(compile(source, "program", "exec"), names)
+        print(json.dumps(rounds), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0, source
 """
+"""Prints what torch says of each of many programs, a line of JSON for each."""
 
 
 def moments_of(sources: list[str], is_of_all_steps: bool = False) -> list[dict[str, Any]]:
     return [call_page("views/parameters", kept_document(source), is_of_all_steps) for source in sources]
 
 
-def told_by_torch(source: str) -> list[dict[str, Any]]:
+def told_by_torch(sources: list[str]) -> list[list[dict[str, Any]]]:
     command = [sys.executable, "-c", TRUTH]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    told: list[dict[str, Any]] = json.loads(done.stdout)
-    return told
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def rows_by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -125,8 +129,8 @@ def rows_by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
-    for (name, source), moments in zip(NETS.items(), moments_of(list(NETS.values())), strict=True):
-        told = told_by_torch(source)
+    sources = list(NETS.values())
+    for name, told, moments in zip(NETS, told_by_torch(sources), moments_of(sources), strict=True):
         assert len(told) == len(moments["rounds"]) >= 3, name
         for k, (truth, rows) in enumerate(zip(told, moments["rounds"], strict=True)):
             shown = rows_by_name(rows)
@@ -152,7 +156,7 @@ DEEP_AND_WIDE = (
 
 def test_a_parameter_that_is_told_with_others_moved_no_farther_than_they_all() -> None:
     (moments,) = moments_of([DEEP_AND_WIDE])
-    told = told_by_torch(DEEP_AND_WIDE)
+    (told,) = told_by_torch([DEEP_AND_WIDE])
     bounds = 0
     for truth, rows, whole in zip(told, moments["rounds"], moments["wholes"], strict=True):
         for row in rows:
@@ -187,6 +191,7 @@ def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:
     unscaled_early = SCALER.replace("    scaler.step(opt)", "    scaler.unscale_(opt)\n    scaler.step(opt)")
     forgotten = SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()")
     off = SCALER.replace("init_scale=1024.0", "enabled=False")
+    told = told_by_torch([NETS["plain"]])[0][0]
     for name, source, ends in (
         ("step", SCALER, None), ("early", unscaled_early, None), ("forgotten", forgotten, 1024), ("off", off, None),
     ):  # fmt: skip
@@ -195,7 +200,6 @@ def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:
         assert during == {None if name == "off" else 1024}, name
         assert {row["scale"] for rows in moments["rounds"] for row in rows} == {ends}, name
         if name != "forgotten":
-            told = told_by_torch(NETS["plain"])[0]
             for row in moments["rounds"][0]:
                 assert row["gradient"] == pytest.approx(told[row["name"]]["gradient"], rel=1e-5), (name, row["name"])
     (plain_moments,) = moments_of([NETS["plain"]])
