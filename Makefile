@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick durations tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement sentences corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test respelled quick durations tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement sentences corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -27,6 +27,7 @@ help:
 	@echo "make durations   where the time of the tests goes, by room and file, as the last runs took"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
+	@echo "make respelled   the programs with a finding, written in other ways: what is lost, new or moved (ARGS=\"2 closure\": every second, one way)"
 	@echo "make gpu-check   everything that needs a GPU, in one table, with GPU_PYTHON=python3 in another Python than .venv's (4 minutes)"
 	@echo "make gpu-wheels  gather in var/gpu-wheels what make gpu-check installs on a machine without a package index"
 	@echo "make test-versions   try the oldest and the newest torch on every Python here, and write docs/versions.md (TORCHES=\"2.12.1\" PYTHONS=\"python3.12\" for others)"
@@ -87,6 +88,9 @@ tests-quick: setup build $(VENV)/.compiled
 
 durations: setup
 	@$(PYTHON) -m tests.loop.durations $(ARGS)
+
+respelled: setup
+	$(PYTHON) -m tests.findings.respellings $(ARGS)
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
 exhaustive: setup build $(VENV)/.redis $(VENV)/.compiled

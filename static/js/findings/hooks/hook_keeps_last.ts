@@ -58,7 +58,9 @@ function storedOutputs(facts: RunFacts): StoredOutput[] {
     const root = rootName(stored?.target ?? null);
     if (!root) continue;
     const call = facts.scan.initialFields(frame);
-    const args = Object.values(call?.vars ?? {}).map(referencedUid);
+    const free = call?.kind === "frame" ? call.free : null;
+    const parameters = Object.entries(call?.vars ?? {}).filter(([name]) => !free?.includes(name));
+    const args = parameters.map(([, value]) => referencedUid(value));
     const [module, , output] = args;
     if (call?.kind !== "frame" || !call.caller || module?.[0] !== "o" || args.length !== 3 || !output) continue;
     for (const item of fields.items) {

@@ -44,14 +44,26 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
   ];
 }
 
+/** The frame of a step and, for a variable of a function around it, those that called it. */
+function framesOfVariable(facts: RunFacts, name: string, step: number) {
+  const frames = new Set<string | null | undefined>();
+  for (let uid = facts.steps[step].frame; uid && !frames.has(uid); ) {
+    frames.add(uid);
+    const fields = facts.scan.initialFields(uid);
+    const isFree = fields?.kind === "frame" && fields.free?.includes(name);
+    uid = isFree ? fields.caller : null;
+  }
+  return frames;
+}
+
 /**
  * The steps that made the generator of parameters that a name means, and that first went through it, both before
  * another step. null where it is none, or nothing did.
  */
 export function usedUpGenerator(facts: RunFacts, name: string, before: number) {
-  const { frame } = facts.steps[before];
+  const frames = framesOfVariable(facts, name, before);
   const own = [...facts.steps.keys()].filter(
-    (step) => step < before && facts.steps[step].frame === frame && facts.steps[step].kind !== "visit",
+    (step) => step < before && frames.has(facts.steps[step].frame) && facts.steps[step].kind !== "visit",
   );
   const made = own.findLast((step) => {
     const tree = facts.syntax(step);

@@ -149,7 +149,9 @@ function unheldParameters(facts: RunFacts): UnheldParameter[] {
       .writesOf(facts.tensor(uid, first.step)?.storage)
       .find(
         ({ step }) =>
-          step > birth && facts.steps[step].stmt !== facts.steps[birth].stmt && !isWithinMaking(facts, uid, step),
+          step > birth &&
+          facts.steps[step].stmt !== facts.steps[birth].stmt &&
+          !isWithinMaking(facts, uid, step, first.step),
       );
     const isAverage = written && written.step > first.step && !readsGradient(facts, written.step);
     if (module?.training === false || (written && !isAverage)) return [];
@@ -166,9 +168,15 @@ function readsGradient(facts: RunFacts, step: number) {
   return facts.opsAt(step).some(({ inputs }) => inputs.some((input) => gradients.has(input)));
 }
 
-/** Whether a step is still of the making of a parameter's module: no name leads to the module before it is finished. */
-function isWithinMaking(facts: RunFacts, uid: string, step: number) {
-  return facts.steps[step].depth > 0 && facts.steps[facts.birthStep(uid)].frame === facts.steps[step].frame;
+/**
+ * Whether a step is still of the making of a parameter's module: of a function that made it and ended before it got a
+ * gradient, as `__init__` does.
+ */
+function isWithinMaking(facts: RunFacts, uid: string, step: number, gradientStep: number) {
+  const { frame, depth } = facts.steps[step];
+  return (
+    depth > 0 && facts.steps[facts.birthStep(uid)].frame === frame && !facts.index.isAlive(frame ?? "", gradientStep)
+  );
 }
 
 /**
