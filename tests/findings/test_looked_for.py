@@ -77,7 +77,7 @@ def test_rounds_of_calls_that_were_not_recorded_are_not_said_to_be_looked_at(way
 def test_a_run_without_a_backward_has_looked_for_no_gradients() -> None:
     looked_for = looked_for_in("import torch\nx = torch.ones(2)\ny = x + 1\n")
     assert looked_for is not None
-    assert "no backward ran" in looked_for.line and looked_for.flags == []
+    assert "no backward was recorded" in looked_for.line and looked_for.flags == []
     assert not any("gradient" in row for row in looked_for.rows)
 
 
