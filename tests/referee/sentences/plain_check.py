@@ -388,7 +388,7 @@ def replace_as_the_recorder_does() -> None:
         options |= {name: value for name, value in in_workers.items() if name in options}
         made(loader, *arguments, **options)
 
-    torch.utils.data.DataLoader.__init__ = make  # type: ignore[method-assign]
+    setattr(torch.utils.data.DataLoader, "__init__", make)  # noqa: B010
     torch.compile = lambda model=None, **_: (lambda function: function) if model is None else model  # type: ignore[assignment]
 
 

@@ -54,7 +54,7 @@ def sentences_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
 def verdicts(trace: dict[str, Any], sentences: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """The verdict of plain CPython on each sentence, with its reason."""
     function = "tests.referee.sentences.plain_check:check"
-    names_alone = {each["key"]: [] for each in sentences if each["key"].startswith("finding.")}
+    names_alone: dict[str, list[str]] = {each["key"]: [] for each in sentences if each["key"].startswith("finding.")}
     data = HOST.ask(function=function, arguments=[trace, sentences, {**claim_table().claims, **names_alone}])
     if not data:
         return [("unchecked", "plain Python gave no answer")] * len(sentences)
