@@ -16,6 +16,11 @@ _SURROGATES = re.compile(
 """An escaped backslash or a pair of surrogates, as a group; or a surrogate that stands alone."""
 
 
+_LONE_SURROGATE = ("surrogate", "hex escape")
+_BOUNDS = ("recursion", "out of range", "unicode")
+"""Words of the parser's messages: for a surrogate that stands alone; for JSON that it does not take."""
+
+
 class JsonRequest(Request):
     """A request whose body is JSON. A lone surrogate, which is no character, is read as a question mark."""
 
@@ -43,13 +48,26 @@ class JsonRoute(APIRoute):
 
 
 def parse_json(body: bytes) -> Any:
+    """The value of JSON in UTF-8, -16 or -32.
+
+    Raises:
+        json.JSONDecodeError: it is not JSON
+        ValueError: it is nested too deeply, has a number that is too large, or bytes that are no text
+    """
+    encoding = json.detect_encoding(body)
+    if encoding != "utf-8":
+        body = body.decode(encoding).encode("utf-8", "replace")
     try:
         return from_json(body, cache_strings="none")
     except ValueError as error:
-        if "surrogate" not in str(error) and "hex escape" not in str(error):
-            raise json.JSONDecodeError(str(error), "", 0) from None
-    body = _SURROGATES.sub(lambda match: match[1] or b"?", body)
+        if not any(words in str(error) for words in _LONE_SURROGATE):
+            raise _fitting_error(error) from None
     try:
-        return from_json(body, cache_strings="none")
+        return from_json(_SURROGATES.sub(lambda match: match[1] or b"?", body), cache_strings="none")
     except ValueError as error:
-        raise json.JSONDecodeError(str(error), "", 0) from None
+        raise _fitting_error(error) from None
+
+
+def _fitting_error(error: ValueError) -> ValueError:
+    is_bound = any(words in str(error) for words in _BOUNDS)
+    return error if is_bound else json.JSONDecodeError(str(error), "", 0)

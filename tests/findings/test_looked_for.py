@@ -27,7 +27,7 @@ def test_a_healthy_training_is_reported_with_its_rounds_and_gradients() -> None:
     assert looked_for is not None
     assert looked_for.line == "**Nothing wrong found** in 6 rounds."
     rows = " ".join(looked_for.rows)
-    assert "2 tensors got a gradient" in rows and "none in 12 gradients" in rows and "`opt` holds 2 parameters" in rows
+    assert "2 tensors got a gradient" in rows and "none in 12 gradients" in rows and "`opt`: 2 parameters" in rows
     assert "whether each gradient is the true slope" in looked_for.not_looked
     assert looked_for.flags == ["--check-gradients", "--check-samples"]
     assert not any("Train and eval" in row for row in looked_for.rows)

@@ -244,7 +244,7 @@ def test_a_saved_value_that_no_backward_needs_is_no_alarm(page: Any, site: str) 
     page.locator("#slider").fill(str(stale))
     at_step(page, stale)
     assert page.locator("#sentences li.bad").count() == 0
-    page.locator("#findings", has_text="Nothing wrong found").wait_for()
+    page.locator("#findings", has_text="No error and no warning").wait_for()
 
 
 def test_a_program_that_only_prints_opens_at_what_it_prints_last(page: Any, site: str) -> None:
