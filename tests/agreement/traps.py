@@ -7,6 +7,7 @@ careless glance to each look, or changes the steps on their way out as a tracer 
 import contextlib
 import json
 import resource
+import subprocess
 import sys
 import traceback
 import warnings
@@ -23,7 +24,7 @@ from gradbox.wire.trace import Trace
 from server.worker.run import ProgramRun, run_program_and_exit
 from tests.forks.fork_host import Write, forked
 from tests.forks.plain_python import run_plain
-from tests.support.tracing import CPU_SECONDS, Replay, events
+from tests.support.tracing import CPU_SECONDS, ROOT, Replay, events
 
 Step = dict[str, Any]
 
@@ -42,6 +43,22 @@ def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[d
         run_program_and_exit({"source": source, **job}, write)  # type: ignore[typeddict-item]
 
     return [json.loads(line) for line in forked(act).splitlines()]
+
+
+def lines_of_clean_process(source: str, limits: dict[str, int]) -> list[dict[str, Any]]:
+    """The lines that a process writes in which no backward ran before: autograd's threads don't live on in a fork."""
+    command = "import json, sys; from tests.agreement.traps import lines_of_fork as lines; source, limits = json.load"
+    command += "(sys.stdin); print(json.dumps(lines(source, lambda: None, limits=limits)))"
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        input=json.dumps([source, limits]),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    lines: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return lines
 
 
 class Seen:
@@ -116,6 +133,7 @@ class PlantedFault:
 class Trap:
     """given: called in the child in any case
     gap: why the recorder does not avoid this one yet
+    needs_threads: whether autograd's own threads run in it
     """
 
     number: int
@@ -126,6 +144,7 @@ class Trap:
     given: Callable[[], None] = lambda: None
     limits: dict[str, int] = field(default_factory=dict)
     gap: str = ""
+    needs_threads: bool = False
 
     @property
     def id(self) -> str:
@@ -140,7 +159,10 @@ class Trap:
                 planted_fault.apply()
 
         source = planted_fault.source if planted_fault is not None and planted_fault.source is not None else self.source
-        seen = Seen(source, lines_of_fork(source, before, limits=self.limits))
+        if self.needs_threads and planted_fault is None:
+            seen = Seen(source, lines_of_clean_process(source, self.limits))
+        else:
+            seen = Seen(source, lines_of_fork(source, before, limits=self.limits))
         if planted_fault is None:
             Trace.model_validate(seen.trace)
         return seen

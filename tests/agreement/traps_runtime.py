@@ -205,6 +205,7 @@ TRAPS = [
         NESTED,
         all_visits_arrive,
         {"keeps its passes by thread": PlantedFault(lambda: setattr(BackwardRecorder, "running_passes", PerThread()))},
+        needs_threads=True,
     ),
     Trap(
         24,
@@ -212,6 +213,7 @@ TRAPS = [
         NESTED,
         waiting_frames_stay,
         {"sees one thread's stack": PlantedFault(put(stack, engine_waits=[]))},
+        needs_threads=True,
     ),
     Pooled(
         26,
