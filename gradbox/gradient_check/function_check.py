@@ -117,7 +117,7 @@ class FunctionCheck:
         weights = [_incoming_like(output) for output in outputs]
         got = self._gradients(weights, create_graph=False)
         wanted = self._slopes(lambda: self._weighted_sum(weights))
-        event = self._compare(1, got, wanted)
+        event = self._first_difference(1, got, wanted)
         if event is not None:
             event["ignores_incoming"] = self._ignores_incoming(got, weights)
             return event
@@ -178,7 +178,7 @@ class FunctionCheck:
             slopes.append(of_input)
         return slopes
 
-    def _compare(
+    def _first_difference(
         self, order: int, got: list[torch.Tensor | None], wanted: list[dict[int, float]]
     ) -> FunctionChecked | None:
         """The first element that differs. Raises NotComparable if forward is flat and backward is not, which is
@@ -224,7 +224,7 @@ class FunctionCheck:
         second: list[torch.Tensor | None] = [None] * len(self._varied)
         if isinstance(total, torch.Tensor) and total.requires_grad:
             second = list(torch.autograd.grad(total, self._graph_inputs, allow_unused=True))
-        return self._compare(2, second, self._slopes(combined))
+        return self._first_difference(2, second, self._slopes(combined))
 
 
 def _incoming_like(output: torch.Tensor) -> torch.Tensor:

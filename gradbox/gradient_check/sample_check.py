@@ -124,7 +124,7 @@ class SampleChecker:
     def run(self) -> SampleCheck:
         try:
             search = self._find_batch()
-            return self._compare(search, self._results(search, None))
+            return self._compare_along_axes(search, self._operation_results(search, None))
         except NotComparable as failed:
             return SampleCheck(problem=failed.problem, runs=self._program.runs)
 
@@ -144,7 +144,7 @@ class SampleChecker:
             raise NotComparable("raised" if self.error is not None else "no_batch")
         return search
 
-    def _results(self, search: ParameterUseSearch, axis: int | None) -> list[OperationResult]:
+    def _operation_results(self, search: ParameterUseSearch, axis: int | None) -> list[OperationResult]:
         """The results of the operations that depend on the batch.
 
         axis: the axis along which the first sample is changed; None to change nothing
@@ -167,14 +167,14 @@ class SampleChecker:
             raise NotComparable("not_repeatable")
         return run.results
 
-    def _compare(self, search: ParameterUseSearch, as_it_is: list[OperationResult]) -> SampleCheck:
+    def _compare_along_axes(self, search: ParameterUseSearch, as_it_is: list[OperationResult]) -> SampleCheck:
         """Compare along the first axis and, if samples mix there, along the second, which may be the batch's. The axis
         along which they stay apart longer counts."""
         first = search.uses[0]
         axes = [0, 1] if len(first.shape) > 2 and first.shape[1] > 1 else [0]
         best: tuple[int, int, MixingOperation | None] | None = None
         for axis in axes:
-            changed = self._results(search, axis)
+            changed = self._operation_results(search, axis)
             number, mixing = first_mixing_operation(as_it_is, changed, first.shape[axis])
             if best is None or number > best[0]:
                 best = (number, axis, mixing)

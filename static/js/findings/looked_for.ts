@@ -4,7 +4,7 @@
  */
 
 import { parameterTable, type ParameterFate } from "./account/parameters.ts";
-import { whatRan } from "./account/what_ran.ts";
+import { runCoverage } from "./account/run_coverage.ts";
 import { isNonfiniteCell } from "./facts/cell_values.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
@@ -37,11 +37,11 @@ export interface LookedFor {
 interface Row {
   name: LookedForName;
   /** what was found to be in order; null where there was nothing to look at */
-  look: (facts: RunFacts) => Looked | null;
+  look: (facts: RunFacts) => RowOutcome | null;
 }
 
 /** remark: the sentence of what is not in order, though no finding is made of it */
-interface Looked {
+interface RowOutcome {
   facts: Facts;
   remark?: string;
 }
@@ -99,7 +99,7 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
 }
 
 function lineOf(facts: RunFacts, isCalm: boolean): KeyedSentence {
-  const { rounds, recordedRounds: seen, isThinned, mayHaveUnseenBackward } = whatRan(facts);
+  const { rounds, recordedRounds: seen, isThinned, mayHaveUnseenBackward } = runCoverage(facts);
   const line = (name: string) => ({
     key: `finding.looked_for.${name}`,
     facts: { calm: isCalm ? 1 : 2, steps: facts.steps.length, seen, rounds },
@@ -115,21 +115,21 @@ function lineOf(facts: RunFacts, isCalm: boolean): KeyedSentence {
 }
 
 /** How many tensors were kept for backward, and how many of them were changed since, which no backward minded. */
-function keptTensors({ index }: RunFacts): Looked | null {
+function keptTensors({ index }: RunFacts): RowOutcome | null {
   const changed = [...index.slots.values()].filter(({ stale, changed }) => stale !== null || changed !== null).length;
   if (changed) return { remark: "writes_unneeded", facts: { changed } };
   return index.slots.size ? { facts: { kept: index.slots.size } } : null;
 }
 
 /** How many tensors got a gradient, and how many did not that an optimizer holds. */
-function parametersWithGradient(facts: RunFacts): Looked | null {
+function parametersWithGradient(facts: RunFacts): RowOutcome | null {
   const got = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)).size;
   if (!got) return null;
   const none = parameterTable(facts.opened).filter(({ fate }) => WITHOUT_GRADIENT.has(fate)).length;
   return none ? { remark: "cut_part", facts: { n: got, none } } : { facts: { n: got } };
 }
 
-function parametersHeld(facts: RunFacts): Looked | null {
+function parametersHeld(facts: RunFacts): RowOutcome | null {
   const last = facts.steps.length - 1;
   const held = [...optimizersOf(facts).values()].map(({ uid, made }) => {
     const step = Math.max(made, Math.min(facts.index.lifetimes.get(uid)?.death ?? last, last));
@@ -142,13 +142,13 @@ function parametersHeld(facts: RunFacts): Looked | null {
 }
 
 /** How many calls of dropout and batch norm were compared with the mode of their modules. */
-function layersWithMode(facts: RunFacts): Looked | null {
+function layersWithMode(facts: RunFacts): RowOutcome | null {
   const calls = facts.eventsOfKind("layer_mode").length;
   return calls ? { facts: { calls } } : null;
 }
 
 /** How many gradients arrived, and how many of those that are listed are not finite, or that a loss is not. */
-function finiteGradients(facts: RunFacts): Looked | null {
+function finiteGradients(facts: RunFacts): RowOutcome | null {
   const arrived = facts.steps.filter(({ visit }) => visit?.accumulates);
   const isBroken = (grad: Grad | null) =>
     Boolean(grad?.cells?.some(isNonfiniteCell) || isNonfiniteCell(grad?.summary?.norm));

@@ -40,7 +40,10 @@ export function effectsOfRun(trace: Trace): RunEffects {
   return { reached: namesOf((uid) => reached.has(uid)), moved: namesOf(isMoved) };
 }
 
-/** The first and the last step at which each tensor that ever had a `.grad` got one. */
+/**
+ * The first and the last step at which each tensor that ever had a `.grad` got one: also where `retain_grad()` or an
+ * assignment put it there, which the ledgers of gradients don't tell of.
+ */
 function stepsOfGradients(facts: RunFacts): Map<string, number[]> {
   const history = tensorHistoryOf(facts);
   const out = new Map<string, number[]>();

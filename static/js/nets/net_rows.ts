@@ -99,7 +99,7 @@ function touchedPlaces(facts: NetFacts, i: number): NetPlace[] {
   const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
   let touched = new Set(places.filter((place) => !place.inner.length));
   while (touched.size > MAX_TOUCHED) {
-    const outer = new Map([...touched].map((place) => [place, closableAround(place)]));
+    const outer = new Map([...touched].map((place) => [place, nearestPlaceWithRow(place)]));
     const deepest = Math.max(...[...touched].map((place) => (outer.get(place) ? levelOf(place) : -1)));
     if (deepest < 0) break;
     touched = new Set([...touched].map((place) => (levelOf(place) === deepest && outer.get(place)) || place));
@@ -108,7 +108,7 @@ function touchedPlaces(facts: NetFacts, i: number): NetPlace[] {
 }
 
 /** The nearest place around one that has a row of its own. */
-function closableAround({ parent }: NetPlace): NetPlace | null {
+function nearestPlaceWithRow({ parent }: NetPlace): NetPlace | null {
   let outer = parent;
   while (outer?.isBare) outer = outer.parent;
   return outer;

@@ -3,7 +3,7 @@
 import { openTrace } from "../trace/state.ts";
 import { moduleTable, type ModuleRow, type ModuleTotals } from "./module_table.ts";
 import { parameterTable, type ParameterRow } from "../findings/account/parameters.ts";
-import { whatRan } from "../findings/account/what_ran.ts";
+import { runCoverage } from "../findings/account/run_coverage.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import type { Trace } from "../trace/wire.ts";
 
@@ -18,5 +18,10 @@ interface TablesReply {
 export function tablesReply(trace: Trace): TablesReply {
   const opened = openTrace(trace);
   const { rows, totals } = moduleTable(opened);
-  return { whole: whatRan(new RunFacts(opened)).isWhole, modules: rows, totals, parameters: parameterTable(opened) };
+  return {
+    whole: runCoverage(new RunFacts(opened)).isWhole,
+    modules: rows,
+    totals,
+    parameters: parameterTable(opened),
+  };
 }

@@ -11,7 +11,7 @@ import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { whatRan } from "./what_ran.ts";
+import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -119,7 +119,7 @@ export class ParameterTable {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.facts = new RunFacts(opened);
-    this.isWhole = whatRan(this.facts).isWhole;
+    this.isWhole = runCoverage(this.facts).isWhole;
     const optimizers = optimizersOf(this.facts);
     const stepped = this.facts.eventsOfKind("optimizer_stepped");
     this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));

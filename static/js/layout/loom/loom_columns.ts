@@ -144,7 +144,7 @@ export function nameRoom({ x, w, rails }: Pick<StorageColumn, "x" | "w" | "rails
 
 /** The room that pins and ticks of counters need beside their rails. */
 export function railMargins(runRows: LoomRows): RailMargins {
-  return { pins: maxPinsByRail(runRows), bumps: counterBumpWidths(runRows) };
+  return { pins: maxPinsByRail(runRows), bumps: versionTickWidths(runRows) };
 }
 
 /** How many pins hold a rail at once. */
@@ -162,7 +162,7 @@ function maxPinsByRail(runRows: LoomRows): Map<string, number> {
 }
 
 /** How wide the ticks of a counter are written. */
-function counterBumpWidths(runRows: LoomRows): Map<string, number> {
+function versionTickWidths(runRows: LoomRows): Map<string, number> {
   const widths = new Map<string, number>();
   for (const { bumps } of runRows.rows)
     for (const [counter, bump] of bumps)

@@ -46,7 +46,7 @@ export function buildLoomRows(opened: OpenTrace): LoomRows {
     }
   }
   addNodesToRows(run, index);
-  addPins(run, index);
+  addSavedTensorPins(run, index);
   const rowState = new RowState(steps);
   run.rows.forEach((row, r) => {
     rowState.advanceToNextRow(row.first, row.last);
@@ -65,7 +65,7 @@ function addNodesToRows(runRows: LoomRows, index: TraceIndex) {
   }
 }
 
-function addPins(runRows: LoomRows, index: TraceIndex) {
+function addSavedTensorPins(runRows: LoomRows, index: TraceIndex) {
   const rowOf = (step: number | null) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
     runRows.pins.set(key, {

@@ -280,7 +280,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit 
   const places = memory.things.gradPlace.filter(({ node }) => node.attrs["data-grad-of"] === visit.accumulates);
   const filled = places.flatMap((place) => stripIn(place) ?? []);
   const [target] = filled.sort((a, b) => b.box.w * b.box.h - a.box.w * a.box.h);
-  const source = sourceOfLanding(graph, visit.node);
+  const source = startOfGradientMotion(graph, visit.node);
   if (!target || !source) return [];
   const corner = (pane: PaneContents, [x, y]: Point): Point => [x + pane.drawing.x, y + pane.drawing.y];
   const from = corner(graph, middleOf(source.box));
@@ -335,7 +335,7 @@ function isNewGradient(sides: PanePair[], tensor: string, grad: string) {
 }
 
 /** The chip on the edge to a leaf, or the leaf itself. */
-function sourceOfLanding(graph: PaneContents, leaf: string): { box: Rect; chip: DrawnItem | null } | null {
+function startOfGradientMotion(graph: PaneContents, leaf: string): { box: Rect; chip: DrawnItem | null } | null {
   for (const edge of findByAttribute(graph, "data-to", leaf)) {
     const [chip] = findByAttribute(graph, "data-grad", edge.node.attrs["data-edge"] ?? "");
     const box = chip && boxOf(chip);

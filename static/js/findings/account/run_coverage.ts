@@ -3,7 +3,7 @@
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
-interface WhatRan {
+interface RunCoverage {
   /** of the training, and those of them that were recorded */
   rounds: number;
   recordedRounds: number;
@@ -15,19 +15,19 @@ interface WhatRan {
   mayHaveUnseenBackward: boolean;
 }
 
-const ranByTrace = new WeakMap<object, WhatRan>();
+const coverageByTrace = new WeakMap<object, RunCoverage>();
 
 /** Counted once for a trace. */
-export function whatRan(facts: RunFacts): WhatRan {
-  let ran = ranByTrace.get(facts.trace);
+export function runCoverage(facts: RunFacts): RunCoverage {
+  let ran = coverageByTrace.get(facts.trace);
   if (!ran) {
-    ran = countWhatRan(facts);
-    ranByTrace.set(facts.trace, ran);
+    ran = measureCoverage(facts);
+    coverageByTrace.set(facts.trace, ran);
   }
   return ran;
 }
 
-function countWhatRan(facts: RunFacts): WhatRan {
+function measureCoverage(facts: RunFacts): RunCoverage {
   const { trace, steps } = facts;
   const rounds = trace.rounds?.count ?? 0;
   const recordedRounds = trace.rounds?.recorded.length ?? 0;
@@ -54,7 +54,6 @@ function isBegunLate({ kind, set }: RunStep) {
 
 /** Whether a step finds a gradient; where no backward was recorded, another thread's may have left it. */
 function givesGradient({ kind, set }: RunStep) {
-  const hasGradient = (fields: Delta) =>
-    fields.kind === "tensor" || fields.kind === undefined ? Boolean(fields.grad) : false;
+  const hasGradient = ({ kind: of = "tensor", grad }: Delta) => of === "tensor" && Boolean(grad);
   return kind !== "begin" && Object.values(set ?? {}).some(hasGradient);
 }
