@@ -7,6 +7,7 @@ import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts"
 import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
+import { calleeName } from "../syntax/expressions.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -33,6 +34,8 @@ export interface NetPlace {
   isLoop: boolean;
   /** its module is called at another place of the same code as well */
   isTwice: boolean;
+  /** a statement outside of the rounds of a training: there only while the run is at it */
+  isPassing: boolean;
 }
 
 export interface EdgeRun {
@@ -87,8 +90,11 @@ class NetBuilder {
   backwardStatements = new Set<number>();
   /** loops over parts of a net, each iteration of which has its own place */
   layerLoops = new Set<number>();
-  hasModule = new Map<Unit, boolean>();
-  hasNode = new Map<Unit, boolean>();
+  having = {
+    module: new Map<Unit, boolean>(),
+    node: new Map<Unit, boolean>(),
+    operation: new Map<Unit, boolean>(),
+  };
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
@@ -191,18 +197,26 @@ class NetBuilder {
 
   isShown(unit: Unit): boolean {
     if (unit.kind === "module") return true;
-    if (unit.kind === "function") return this.hasAny(unit, "module") || this.hasAny(unit, "node");
+    if (unit.isStatement && unit.parent && this.trainers.has(unit.parent)) return true;
+    if (unit.kind === "function")
+      return this.hasAny(unit, "module") || this.hasAny(unit, "node") || this.isLikeStatement(unit);
     if (unit.nodes.length) return true;
     return Boolean(
       unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"),
     );
   }
 
-  hasAny(unit: Unit, what: "module" | "node"): boolean {
-    const known = what === "module" ? this.hasModule : this.hasNode;
+  /** A call of a function that makes what a net reads: `x, y = batch()`. */
+  isLikeStatement(unit: Unit): boolean {
+    const isOfTraining = unit.kind === "function" && unit.parent && this.trainers.has(unit.parent);
+    return Boolean(isOfTraining) && !this.trainers.has(unit) && this.hasAny(unit, "operation");
+  }
+
+  hasAny(unit: Unit, what: "module" | "node" | "operation"): boolean {
+    const known = this.having[what];
     let has = known.get(unit);
     if (has === undefined) {
-      has = what === "module" ? unit.kind === "module" : unit.nodes.length > 0;
+      has = { module: unit.kind === "module", node: unit.nodes.length > 0, operation: unit.operations > 0 }[what];
       has ||= unit.inner.some((inner) => this.hasAny(inner, what));
       known.set(unit, has);
     }
@@ -242,12 +256,22 @@ class NetBuilder {
       isAgain,
       isLoop,
       isTwice: false,
+      isPassing: this.isPassing(unit),
     };
   }
 
+  isPassing(unit: Unit) {
+    if (!unit.isStatement && !this.isLikeStatement(unit)) return false;
+    const { loopOfStretch, stretchOfStep } = this.rounds;
+    const isTraining = loopOfStretch.some((loop) => loop !== null);
+    if (unit.nodes.length || this.hasAny(unit, "node")) return false;
+    return isTraining ? loopOfStretch[stretchOfStep[unit.begins]] === null : unit.makesObjects;
+  }
+
   nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
-    if (unit.kind === "function") return `${unit.name}()`;
-    if (unit.kind === "line")
+    const isNamedByLine = unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node"));
+    if (unit.kind === "function" && !(isNamedByLine && !this.hasAny(unit, "module"))) return `${unit.name}()`;
+    if (isNamedByLine)
       return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
     if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
@@ -360,11 +384,11 @@ export function nodesOfUnit(unit: Unit): string[] {
 
 const LOOPS = new Set(["For", "AsyncFor", "While"]);
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
-const MAX_LABEL = 14;
 
-/** What a statement is called: what it assigns to, `return`, else the beginning of its line. */
+/** What a statement is called: what it assigns to, `return`, the method that it calls, else its line. */
 function lineLabel(tree: SyntaxNode | null, line: string): string {
-  const assigned = tree && ASSIGNMENTS.has(tree.kind) ? tree.children[0].text : null;
-  const label = tree?.kind === "Return" ? "return" : (assigned ?? line.trim());
-  return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label;
+  if (tree?.kind === "Return") return "return";
+  if (tree && ASSIGNMENTS.has(tree.kind)) return tree.children[0].text;
+  const expression = tree?.kind === "Expr" ? tree.children[0] : null;
+  return (expression?.kind === "Call" && calleeName(expression)) || line.trim();
 }

@@ -55,10 +55,10 @@ export function netRows(facts: NetFacts, i: number, room: number, choices: Opene
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
   const path = placesAroundStep(facts, i);
   const open = placesToOpen(facts, path, size, choices);
-  const rows = rowsOf(facts, facts.net.top, open).filter(
-    ({ places: [place] }) => !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
-  );
   const touched = touchedPlaces(facts, i);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
+    place.isPassing ? touched.includes(place) : !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
+  );
   let folded = foldRows(rows, new Set([...path, ...touched]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
   for (let head = 0; !doFit(folded, size, choices) && head >= 0; ) {
@@ -72,7 +72,8 @@ export function netRows(facts: NetFacts, i: number, room: number, choices: Opene
 /** The rows of a net for a whole run: the same at every step, opened by the reader alone and where there is room. */
 export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows): NetRow[] {
   const open = placesToOpen(facts, new Set(), size, choices);
-  return foldRows(rowsOf(facts, facts.net.top, open), new Set(), size, choices);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) => !place.isPassing);
+  return foldRows(rows, new Set(), size, choices);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */

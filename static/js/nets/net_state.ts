@@ -153,9 +153,16 @@ export class NetFacts {
   /** The units of the net that a step is about: what it ran, or the node that backward ran in it. */
   touchedAt(i: number): Unit[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
-    if (!visit) return this.net.touched.get(i) ?? [];
+    if (!visit) return (this.net.touched.get(i) ?? []).map((unit) => this.unitWithPlace(unit));
     const unit = this.net.unitOfNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
     return unit ? [unit] : [];
+  }
+
+  /** A unit, or the one around it that has a place in the net. */
+  unitWithPlace(unit: Unit): Unit {
+    for (let outer: Unit | null = unit; outer && outer !== this.net.root; outer = outer.parent)
+      if (this.net.placeOfUnit.has(outer)) return outer;
+    return unit;
   }
 
   /** Of a leaf's node, the unit whose gradient has just come to it. */

@@ -1,0 +1,316 @@
+/**
+ * What the open row of a step shows: the tensors that its place read and made, each beside its gradient, and the nodes
+ * between them with what they kept.
+ */
+
+import { cellsReadBy } from "../findings/facts/cell_values.ts";
+import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
+import { findEntity, type Cell } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
+import { numel, unqualifiedDtype } from "../trace/reads.ts";
+import { changesShapeOnly, operationWord } from "./net_words.ts";
+import type { Grad, Step } from "../trace/wire.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { NetPlace } from "./net_places.ts";
+import type { Unit } from "./net_calls.ts";
+
+/** Numbers in logical order; where there are too many to list, the means of equal stretches in memory order. */
+export interface RowValues {
+  shape: number[];
+  cells: Cell[] | null;
+  heat: Cell[] | null;
+}
+
+/** in: came to a result; out: went on from what was read; grad: in the `.grad` of a leaf */
+type GradientRole = "in" | "out" | "grad";
+
+export interface RowGradient extends RowValues {
+  role: GradientRole;
+  /** it came, or was written, with this step */
+  isFresh: boolean;
+}
+
+export interface RowTensor extends RowValues {
+  uid: string;
+  role: "read" | "parameter" | "made";
+  /** as its module or the program calls it; null where nothing leads to it */
+  name: string | null;
+  /** what made it; null for a leaf and where that is not known */
+  maker: Unit | null;
+  madeOn: number | null;
+  isLeaf: boolean;
+  requiresGrad: boolean;
+  /** null where the trace does not tell */
+  version: number | null;
+  storage: string | null;
+  /** its memory has been freed: its numbers are the last that it had */
+  isGone: boolean;
+  /** this step wrote it */
+  isWritten: boolean;
+  /** how far an optimizer's step moved it; undefined where none did */
+  moved: number | undefined;
+  gradient: RowGradient | null;
+  /** where no gradient is shown: it may still come; none: backward has passed */
+  gradientState: "waits" | "none" | null;
+}
+
+/** kept: for backward; gone: let go of; now: let go of by this step; changed: written over since */
+type SlotState = "kept" | "gone" | "now" | "changed";
+
+interface RowSlot {
+  name: string;
+  shape: number[] | null;
+  state: SlotState;
+}
+
+export interface RowNode {
+  uid: string;
+  word: string;
+  isShapeOnly: boolean;
+  isNow: boolean;
+  hasRun: boolean;
+  slots: RowSlot[];
+}
+
+export interface OpenRow {
+  place: NetPlace;
+  unit: Unit;
+  read: RowTensor[];
+  nodes: RowNode[];
+  made: RowTensor[];
+}
+
+/** The open row of a place at a step; null for a place that has not run. */
+export function openRowOf(facts: NetFacts, place: NetPlace, i: number): OpenRow | null {
+  const { calls, shown } = facts.stateAt(place, i);
+  const call = calls[shown];
+  if (!call?.hasBegun) return null;
+  return new OpenRowReader(facts, call.unit, i).read(place);
+}
+
+/** An optimizer's step over more parameters shows the ones that moved furthest. */
+const MAX_WRITTEN = 12;
+
+class OpenRowReader {
+  facts: NetFacts;
+  unit: Unit;
+  i: number;
+  step: Step;
+  nodes: string[];
+
+  constructor(facts: NetFacts, unit: Unit, i: number) {
+    this.facts = facts;
+    this.unit = unit;
+    this.i = i;
+    this.step = facts.opened.trace.steps[i];
+    this.nodes = facts.nodes(unit);
+  }
+
+  read(place: NetPlace): OpenRow {
+    const { unit } = this;
+    const nodes = this.nodes.map((uid) => this.node(uid));
+    const isModule = unit.kind === "module";
+    const written = unit.isStatement ? this.writtenParameters() : [];
+    if (written.length) {
+      const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => (b.moved ?? 0) - (a.moved ?? 0));
+      return { place, unit, read: read.slice(0, MAX_WRITTEN), nodes, made: [] };
+    }
+    const inner = this.unitsWithin(unit);
+    const made = isModule && unit.outputs.length ? unit.outputs : this.results(inner);
+    const makes = new Set(inner.flatMap((each) => [...each.makes]));
+    const reads = isModule ? unit.inputs : inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
+    const parameters = isModule ? this.parametersOf(unit) : [];
+    const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
+    return {
+      place,
+      unit,
+      read: [
+        ...[...new Set(reads)].filter(isShown).map((uid) => this.tensor(uid, "read")),
+        ...parameters.map((uid) => this.tensor(uid, "parameter")),
+      ],
+      nodes,
+      made: [...new Set(made)].map((uid) => this.tensor(uid, "made")),
+    };
+  }
+
+  unitsWithin(unit: Unit): Unit[] {
+    return [unit, ...unit.inner.flatMap((inner) => this.unitsWithin(inner))];
+  }
+
+  /** What the operations made and none of them read: what a name of the program leads to, else the last. */
+  results(units: Unit[]): string[] {
+    const made = units.flatMap(({ makes }) => [...makes]);
+    const named = made.filter((uid) => this.namesAt(this.unit.ends).get(uid));
+    return named.length ? named : made.slice(-1);
+  }
+
+  /** Parameters, or their gradients' memory, that the statement wrote. */
+  writtenParameters(): string[] {
+    const { trace, index } = this.facts.opened;
+    const own = trace.steps.slice(this.unit.begins, this.unit.ends + 1);
+    const steps = own.filter(({ stmt, visit }) => stmt === this.unit.stmt && !visit);
+    const storages = new Set(
+      steps.flatMap(({ log }) =>
+        (log ?? []).flatMap((entry) => (entry.kind === "event" && entry.event === "written" ? [entry.storage] : [])),
+      ),
+    );
+    const cleared = new Set(
+      steps.flatMap(({ set }) => Object.entries(set ?? {}).flatMap(([uid, fields]) => ("grad" in fields ? [uid] : []))),
+    );
+    const before = entityHistoryOf(this.facts.opened).stateAfter(this.unit.ends);
+    return [...index.moduleOfTensor.keys()].filter((uid) => {
+      const tensor = findEntity(before, uid, "tensor");
+      if (tensor?.type !== "Parameter") return false;
+      const grad = findEntity(before, tensor.grad, "tensor");
+      return cleared.has(uid) || storages.has(tensor.storage ?? "") || storages.has(grad?.storage ?? "");
+    });
+  }
+
+  parametersOf({ uid, inner }: Unit): string[] {
+    const module = inner.length ? undefined : findEntity(this.facts.opened.state(this.i), uid ?? "", "object");
+    return Object.values(module?.attrs ?? {}).flatMap((value) => {
+      const ref = referencedUid(value);
+      return ref && findEntity(this.facts.opened.state(this.i), ref, "tensor")?.type === "Parameter" ? [ref] : [];
+    });
+  }
+
+  tensor(uid: string, role: RowTensor["role"]): RowTensor {
+    const { opened } = this.facts;
+    const now = opened.state(this.i);
+    const death = opened.index.lifetimes.get(uid)?.death ?? this.i;
+    const lookup = now.has(uid) ? now : entityHistoryOf(opened).stateAfter(Math.min(this.i, death - 1));
+    const handle = findEntity(lookup, uid, "tensor");
+    const storage = handle?.storage ?? null;
+    const isGone = storage !== null && !now.has(storage);
+    const values = isGone ? lookup : now;
+    const birth = opened.index.lifetimes.get(uid)?.birth;
+    const counter = findEntity(now, handle?.counter, "counter") ?? findEntity(lookup, handle?.counter, "counter");
+    const gradient = handle ? this.gradientOf(uid, role) : null;
+    return {
+      uid,
+      role,
+      name: this.nameOf(uid, role),
+      maker: this.facts.net.maker.get(uid) ?? null,
+      madeOn: birth === undefined ? null : (opened.trace.steps[birth]?.line ?? null),
+      isLeaf: handle?.leaf ?? false,
+      requiresGrad: handle?.requires_grad ?? false,
+      version: counter?.value ?? null,
+      storage,
+      isGone,
+      isWritten: storage !== null && this.writes(storage),
+      moved: this.movedBy(uid),
+      ...this.valuesOf(handle, values),
+      shape: handle?.shape ?? [],
+      gradient,
+      gradientState: gradient ? null : this.gradientState(handle?.requires_grad ?? false, role, uid),
+    };
+  }
+
+  valuesOf(handle: ReturnType<typeof findEntity<"tensor">> | null, entities: Parameters<typeof cellsReadBy>[0]) {
+    if (!handle) return { cells: null, heat: null };
+    const cells = cellsReadBy(entities, handle);
+    const storage = findEntity(entities, handle.storage, "storage");
+    return { cells, heat: cells ? null : (storage?.summary?.[unqualifiedDtype(handle.dtype)]?.heat ?? null) };
+  }
+
+  writes(storage: string) {
+    return (this.step.log ?? []).some(
+      (entry) => entry.kind === "event" && entry.event === "written" && entry.storage === storage,
+    );
+  }
+
+  movedBy(uid: string) {
+    const isStep = (this.step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped");
+    return isStep ? parameterMomentsOf(this.facts.opened).movedAt(uid, this.i) : undefined;
+  }
+
+  nameOf(uid: string, role: RowTensor["role"]): string | null {
+    if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
+    return this.namesAt(this.unit.ends).get(uid) ?? this.namesAt(this.unit.begins).get(uid) ?? null;
+  }
+
+  namesAt(step: number) {
+    return this.facts.namesAt(step);
+  }
+
+  /** The gradient of a tensor in the last backward that came this way. */
+  gradientOf(uid: string, role: RowTensor["role"]): RowGradient | null {
+    const { opened, gradFn } = this.facts;
+    const now = opened.state(this.i);
+    const handle = findEntity(now, uid, "tensor");
+    const node = gradFn.get(uid);
+    if (handle?.grad && (handle.leaf || !node)) {
+      const grad = findEntity(now, handle.grad, "tensor");
+      const isFresh = this.step.visit?.accumulates === uid || (grad?.storage ? this.writes(grad.storage) : false);
+      return { role: "grad", isFresh, shape: grad?.shape ?? [], ...this.valuesOf(grad ?? null, now) };
+    }
+    if (handle?.leaf) return null;
+    const parts = role === "made" && node && this.nodes.includes(node) ? this.cameTo(uid, node) : this.wentTo(node);
+    return parts.length ? { role: role === "made" ? "in" : "out", ...sumOf(parts, this.i) } : null;
+  }
+
+  /** What came to a node for one of its results. */
+  cameTo(uid: string, node: string): { grad: Grad; step: number }[] {
+    const step = this.facts.lastVisit(node, this.i);
+    const number = findEntity(entityHistoryOf(this.facts.opened).stateAfter(this.unit.ends), uid, "tensor")?.output_nr;
+    const grads = step === null ? [] : (this.facts.opened.trace.steps[step].visit?.grad_outputs ?? []);
+    const grad = grads[number ?? 0];
+    return grad && step !== null ? [{ grad, step }] : [];
+  }
+
+  /** What the nodes of this place sent on to the node of a tensor that they read. */
+  wentTo(node: string | undefined): { grad: Grad; step: number }[] {
+    const { opened } = this.facts;
+    if (!node) return [];
+    return this.nodes.flatMap((own) => {
+      const step = this.facts.lastVisit(own, this.i);
+      const next = opened.index.nodes.get(own)?.next ?? [];
+      return next.flatMap((edge, k) => {
+        const grad = edge?.[0] === node && step !== null ? opened.trace.steps[step].visit?.grad_inputs[k] : null;
+        return grad && step !== null ? [{ grad, step }] : [];
+      });
+    });
+  }
+
+  gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
+    if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
+    if (this.facts.isLeftOut(this.nodes, this.i)) return "none";
+    if (role === "parameter" || !this.facts.gradFn.has(uid)) return this.facts.willArrive(uid, this.i) ? "waits" : null;
+    return this.nodes.some((node) => this.facts.lastVisit(node, this.i) === null) ? "waits" : null;
+  }
+
+  node(uid: string): RowNode {
+    const { opened } = this.facts;
+    const name = opened.index.nodes.get(uid)?.name ?? "";
+    const now = findEntity(opened.state(this.i), uid, "node");
+    const before = this.i > 0 ? findEntity(opened.state(this.i - 1), uid, "node") : undefined;
+    const slots = Object.entries((now ?? before)?.saved ?? {}).filter(([, slot]) => slot.storage || slot.tensor || slot.state === "freed");
+    const isGone = (node: typeof now) => !node || Boolean(node.released);
+    return {
+      uid,
+      word: operationWord(name),
+      isShapeOnly: changesShapeOnly(name),
+      isNow: this.step.visit?.node === uid,
+      hasRun: this.facts.lastVisit(uid, this.i) !== null,
+      slots: slots.map(([slot, { shape, state }]) => ({
+        name: slot.replace(/^_saved_/, ""),
+        shape: shape ?? null,
+        state: isGone(now) ? (isGone(before) ? "gone" : "now") : state === "stale" || state === "changed" ? "changed" : "kept",
+      })),
+    };
+  }
+}
+
+/** One gradient, or the sum of several where all their numbers are there. */
+function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { isFresh: boolean } {
+  const isFresh = parts.some(({ step }) => step === i);
+  const last = parts.at(-1)?.grad as Grad;
+  const numbers = parts.map(({ grad }) => grad.cells);
+  const isListed = numbers.every((cells) => cells && cells.length === numel(last.shape) && cells.every((cell) => typeof cell === "number"));
+  if (parts.length === 1) return { isFresh, shape: last.shape, cells: last.cells ?? null, heat: last.summary?.heat ?? null };
+  const cells = isListed
+    ? (numbers[0] as number[]).map((_, k) => numbers.reduce((sum, each) => sum + ((each as number[])[k] ?? 0), 0))
+    : null;
+  return { isFresh, shape: last.shape, cells, heat: null };
+}
