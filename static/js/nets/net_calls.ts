@@ -317,7 +317,8 @@ class UnitReader {
   placeStatement(step: Step) {
     const owner = this.frames.get(step.frame ?? "")?.unit ?? this.root;
     const makesObjects = Object.values(step.set ?? {}).some(({ kind }) => kind === "object");
-    if (makesObjects) for (let unit: Unit | null = owner; unit && unit !== this.root; unit = unit.parent) unit.makesObjects = true;
+    if (makesObjects)
+      for (let unit: Unit | null = owner; unit && unit !== this.root; unit = unit.parent) unit.makesObjects = true;
     const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
     if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
     if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;

@@ -178,7 +178,7 @@ class NetBuilder {
       const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
       let inner = this.byKey.get(key);
       if (!inner) {
-        inner = this.place(key, child.kind, child, place);
+        inner = this.place(key, this.kindOf(child), child, place);
         this.byKey.set(key, inner);
         place.inner.splice(at, 0, inner);
       } else if (place.inner[at] !== inner) at = place.inner.indexOf(inner);
@@ -221,6 +221,19 @@ class NetBuilder {
       known.set(unit, has);
     }
     return has;
+  }
+
+  /** A call of a function that only makes what a net reads is a line of the program like others. */
+  kindOf(unit: Unit): UnitKind {
+    if (!this.isNamedByLine(unit)) return unit.kind;
+    unit.isStatement ||= unit.kind === "function";
+    return "line";
+  }
+
+  isNamedByLine(unit: Unit) {
+    return (
+      unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node") && !this.hasAny(unit, "module"))
+    );
   }
 
   siteKey({ kind, stmt, iter, uid, type, name }: Unit): string {
@@ -269,9 +282,8 @@ class NetBuilder {
   }
 
   nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
-    const isNamedByLine = unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node"));
-    if (unit.kind === "function" && !(isNamedByLine && !this.hasAny(unit, "module"))) return `${unit.name}()`;
-    if (isNamedByLine)
+    if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
+    if (this.isNamedByLine(unit))
       return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
     if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;

@@ -23,11 +23,11 @@ export interface NetRow {
   within: NetPlace[];
 }
 
-export const HEAD_HEIGHT = 24;
-const ROW_HEIGHT = 30;
-export const MIN_ROW_HEIGHT = 24;
+export const HEAD_HEIGHT = 20;
+const ROW_HEIGHT = 22;
+export const MIN_ROW_HEIGHT = 20;
 /** As many rows are readable at a look. */
-const MAX_ROWS = 25;
+const MAX_ROWS = 30;
 /** More places than these are not read one by one where a single step runs all of them. */
 const MAX_TOUCHED = 9;
 /** As many rows of a step stay in any room. */
@@ -53,9 +53,10 @@ interface RowRoom {
 /** The rows of a net at a step. `room` is in pixels. */
 export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): NetRow[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
-  const path = placesAroundStep(facts, i);
+  const at = anchorStep(facts, i) ?? i;
+  const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at)]);
   const open = placesToOpen(facts, path, size, choices);
-  const touched = touchedPlaces(facts, i);
+  const touched = touchedPlaces(facts, at);
   const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
     place.isPassing ? touched.includes(place) : !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
   );
@@ -77,6 +78,22 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
   const open = placesToOpen(facts, new Set(), size, choices);
   const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) => !place.isPassing);
   return foldRows(rows, new Set(), folding, choices);
+}
+
+/**
+ * The step whose row is open at a step: the step itself, or the last before it in its round that a row is about; null
+ * where there is none.
+ */
+export function anchorStep(facts: NetFacts, i: number): number | null {
+  const { stretchOfStep } = facts.net;
+  for (let k = i; k >= 0 && stretchOfStep[k] === stretchOfStep[i]; k--) if (touchedPlaces(facts, k).length) return k;
+  return null;
+}
+
+/** The place whose row is open at a step: the last that the anchor step is about. */
+export function openPlaceOf(facts: NetFacts, i: number): NetPlace | null {
+  const at = anchorStep(facts, i);
+  return at === null ? null : (touchedPlaces(facts, at).at(-1) ?? null);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */

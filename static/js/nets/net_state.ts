@@ -47,6 +47,8 @@ export interface PlaceState {
   isNow: boolean;
 }
 
+const MAX_KNOWN_NAMES = 64;
+
 /** What the steps of a run say about its net, looked up once. */
 export class NetFacts {
   opened: OpenTrace;
@@ -104,6 +106,19 @@ export class NetFacts {
   willArrive(leaf: string, i: number): boolean {
     const backward = this.opened.trace.steps[i]?.visit?.backward;
     return (this.arrivals.get(leaf) ?? []).some((arrival) => arrival.step > i && arrival.backward === backward);
+  }
+
+  namesByStep = new Map<number, ReadonlyMap<string, string>>();
+
+  /** What the program calls tensors after a step, by tensor. */
+  namesAt(step: number): ReadonlyMap<string, string> {
+    let names = this.namesByStep.get(step);
+    if (!names) {
+      names = this.opened.names(step).paths;
+      this.namesByStep.set(step, names);
+      if (this.namesByStep.size > MAX_KNOWN_NAMES) this.namesByStep.delete(this.namesByStep.keys().next().value ?? -1);
+    }
+    return names;
   }
 
   nodes(unit: Unit) {

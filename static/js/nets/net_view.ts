@@ -7,7 +7,7 @@ import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
-import { layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
+import { bottomOf, layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
 import { keysToUnfoldRow } from "./net_rows.ts";
 import { netRowName, netHeadMarks, netMarks, netRowTotals } from "./net_marks.ts";
 import { netOf } from "./net_places.ts";
@@ -16,7 +16,6 @@ import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
-import { netSideElements } from "./net_side.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -69,7 +68,6 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines }));
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
-    parts.side.replaceChildren(...netSideElements(facts, i, layout.path.at(-1) ?? null, say));
     writeSentenceAndPath(facts);
   }
 
@@ -149,8 +147,8 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     if (!first) return;
     const { scroller } = parts;
     if (first.y < scroller.scrollTop) scroller.scrollTop = first.y - 8;
-    else if (last.y + last.h > scroller.scrollTop + scroller.clientHeight)
-      scroller.scrollTop = last.y + last.h + 8 - scroller.clientHeight;
+    else if (bottomOf(last) > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = bottomOf(last) + 8 - scroller.clientHeight;
   }
 
   function redraw() {
@@ -268,15 +266,11 @@ function createParts(document: Document, say: Say) {
   const key = element("p", "net-key");
   key.append(...nodesWithCode(say("net_key")));
   main.append(head, scroller, key);
-  const side = element("aside", "net-side");
-  side.setAttribute("aria-label", say("net_side"));
-  const center = element("div", "net-center");
-  center.append(main, side);
   const keys = element("div", "net-keys");
   const back = button("quiet", "◀", undefined, { label: say("net_back") });
   const into = button("quiet", say("net_into"));
   const over = button("primary", `${say("net_over")} ▶`);
   keys.append(back, into, over);
-  root.append(top, center, keys);
-  return { root, path, said, scroller, head, body, side, back, into, over };
+  root.append(top, main, keys);
+  return { root, path, said, scroller, head, body, back, into, over };
 }

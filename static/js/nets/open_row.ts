@@ -6,7 +6,7 @@
 import { cellsReadBy } from "../findings/facts/cell_values.ts";
 import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
-import { findEntity, type Cell } from "../trace/entities.ts";
+import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { numel, unqualifiedDtype } from "../trace/reads.ts";
 import { changesShapeOnly, operationWord } from "./net_words.ts";
@@ -141,7 +141,7 @@ class OpenRowReader {
   /** What the operations made and none of them read: what a name of the program leads to, else the last. */
   results(units: Unit[]): string[] {
     const made = units.flatMap(({ makes }) => [...makes]);
-    const named = made.filter((uid) => this.namesAt(this.unit.ends).get(uid));
+    const named = made.filter((uid) => this.facts.namesAt(this.unit.ends).get(uid));
     return named.length ? named : made.slice(-1);
   }
 
@@ -178,8 +178,7 @@ class OpenRowReader {
   tensor(uid: string, role: RowTensor["role"]): RowTensor {
     const { opened } = this.facts;
     const now = opened.state(this.i);
-    const death = opened.index.lifetimes.get(uid)?.death ?? this.i;
-    const lookup = now.has(uid) ? now : entityHistoryOf(opened).stateAfter(Math.min(this.i, death - 1));
+    const lookup = now.has(uid) ? now : this.lastMomentOf(uid);
     const handle = findEntity(lookup, uid, "tensor");
     const storage = handle?.storage ?? null;
     const isGone = storage !== null && !now.has(storage);
@@ -207,6 +206,22 @@ class OpenRowReader {
     };
   }
 
+  /** What there was when a tensor that is gone was there last: within its step, where it did not outlive that. */
+  lastMomentOf(uid: string): EntityLookup {
+    const { opened } = this.facts;
+    const history = entityHistoryOf(opened);
+    const { birth, death } = opened.index.lifetimes.get(uid) ?? { birth: 0, death: 0 };
+    if (death >= birth) return history.stateAfter(Math.min(this.i, death));
+    const { set } = opened.trace.steps[birth];
+    const before = history.stateAfter(birth - 1);
+    return {
+      get(other) {
+        const fields = set?.[other];
+        return fields ? (mergeEntityFields(before.get(other), fields) ?? undefined) : before.get(other);
+      },
+    };
+  }
+
   valuesOf(handle: ReturnType<typeof findEntity<"tensor">> | null, entities: Parameters<typeof cellsReadBy>[0]) {
     if (!handle) return { cells: null, heat: null };
     const cells = cellsReadBy(entities, handle);
@@ -227,11 +242,15 @@ class OpenRowReader {
 
   nameOf(uid: string, role: RowTensor["role"]): string | null {
     if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
-    return this.namesAt(this.unit.ends).get(uid) ?? this.namesAt(this.unit.begins).get(uid) ?? null;
-  }
-
-  namesAt(step: number) {
-    return this.facts.namesAt(step);
+    const { begins, ends } = this.unit;
+    const steps = role === "made" ? [ends, begins] : [begins - 1, begins, ends];
+    for (const step of steps) {
+      const name = this.facts.namesAt(step).get(uid);
+      if (name) return name;
+    }
+    const base = findEntity(this.lastMomentOf(uid), uid, "tensor")?.base;
+    const whole = base && base !== uid ? this.nameOf(base, role) : null;
+    return whole && !whole.endsWith("]") ? `${whole}[…]` : whole;
   }
 
   /** The gradient of a tensor in the last backward that came this way. */
@@ -285,7 +304,9 @@ class OpenRowReader {
     const name = opened.index.nodes.get(uid)?.name ?? "";
     const now = findEntity(opened.state(this.i), uid, "node");
     const before = this.i > 0 ? findEntity(opened.state(this.i - 1), uid, "node") : undefined;
-    const slots = Object.entries((now ?? before)?.saved ?? {}).filter(([, slot]) => slot.storage || slot.tensor || slot.state === "freed");
+    const slots = Object.entries((now ?? before)?.saved ?? {}).filter(
+      ([, slot]) => slot.storage || slot.tensor || slot.state === "freed",
+    );
     const isGone = (node: typeof now) => !node || Boolean(node.released);
     return {
       uid,
@@ -296,7 +317,13 @@ class OpenRowReader {
       slots: slots.map(([slot, { shape, state }]) => ({
         name: slot.replace(/^_saved_/, ""),
         shape: shape ?? null,
-        state: isGone(now) ? (isGone(before) ? "gone" : "now") : state === "stale" || state === "changed" ? "changed" : "kept",
+        state: isGone(now)
+          ? isGone(before)
+            ? "gone"
+            : "now"
+          : state === "stale" || state === "changed"
+            ? "changed"
+            : "kept",
       })),
     };
   }
@@ -307,8 +334,11 @@ function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { 
   const isFresh = parts.some(({ step }) => step === i);
   const last = parts.at(-1)?.grad as Grad;
   const numbers = parts.map(({ grad }) => grad.cells);
-  const isListed = numbers.every((cells) => cells && cells.length === numel(last.shape) && cells.every((cell) => typeof cell === "number"));
-  if (parts.length === 1) return { isFresh, shape: last.shape, cells: last.cells ?? null, heat: last.summary?.heat ?? null };
+  const isListed = numbers.every(
+    (cells) => cells && cells.length === numel(last.shape) && cells.every((cell) => typeof cell === "number"),
+  );
+  if (parts.length === 1)
+    return { isFresh, shape: last.shape, cells: last.cells ?? null, heat: last.summary?.heat ?? null };
   const cells = isListed
     ? (numbers[0] as number[]).map((_, k) => numbers.reduce((sum, each) => sum + ((each as number[])[k] ?? 0), 0))
     : null;

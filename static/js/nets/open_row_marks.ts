@@ -10,16 +10,10 @@ import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
 import type { Say } from "../words/sentences.ts";
 
-/** Left edges in pixels, but right: where the row ends. */
-interface BodyColumns {
-  rail: number;
-  name: number;
-  norm: number;
-  right: number;
-}
-
-interface BodyRoom {
-  columns: BodyColumns;
+export interface BodyRoom {
+  /** left edges in pixels */
+  columns: { rail: number; name: number; norm: number };
+  width: number;
   /** of the body, in pixels */
   height: number;
   /** of the rows around it */
@@ -34,6 +28,8 @@ interface Place {
 }
 
 const NODE_LINE = 26;
+/** In its place where a statement makes no node. */
+const REST_LINE = 14;
 const PADDING = 5;
 /** Of a line with the words over its numbers. */
 const LINE = { most: 40, least: 29 };
@@ -42,10 +38,12 @@ const CELL = { most: 46, least: 38 };
 const MAX_LISTED_MATRIX = 8;
 const TINT_LEVELS = 6;
 
-/** Where the node stands in a body, from its top: the rail comes by there. */
-export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number {
+const hasNodeLine = ({ unit, nodes }: OpenRow) => nodes.length > 0 || !unit.isStatement;
+
+/** Where the node stands in a body, from its top: the rail comes by there; null where there is none. */
+export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
   const lines = shownLines(row, room);
-  return PADDING + lines.read.length * lines.height + NODE_LINE / 2;
+  return hasNodeLine(row) ? PADDING + lines.read.length * lines.height + NODE_LINE / 2 : null;
 }
 
 export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
@@ -57,38 +55,54 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
     y += lines.height;
   };
   for (const tensor of lines.read) add(tensor);
-  marks.push(nodeLine(row, y, room, say));
+  const nodeHeight = hasNodeLine(row) ? NODE_LINE : REST_LINE;
+  if (hasNodeLine(row)) marks.push(nodeLine(row, y, room, say));
   if (lines.hidden)
     marks.push(
-      h("text", { class: "net-class end", x: room.columns.right, y: y + NODE_LINE / 2 + 4 }, say("net_more_tensors", { n: lines.hidden })),
+      h(
+        "text",
+        { class: "net-class end", x: room.width - 12, y: y + NODE_LINE / 2 + 4 },
+        say("net_more_tensors", { n: lines.hidden }),
+      ),
     );
-  y += NODE_LINE;
+  y += nodeHeight;
   for (const tensor of lines.made) add(tensor);
   return h("g", { class: "net-open" }, marks);
 }
 
 /** The lines that there is room for: what the step touched, results and inputs before parameters. */
-function shownLines({ read, made }: OpenRow, { height }: BodyRoom) {
-  const room = height - NODE_LINE - 2 * PADDING;
+function shownLines(row: OpenRow, { height }: BodyRoom) {
+  const { read, made } = row;
+  const room = height - (hasNodeLine(row) ? NODE_LINE : REST_LINE) - 2 * PADDING;
   const count = Math.max(1, Math.min(read.length + made.length, Math.floor(room / LINE.least)));
   const all = [...made, ...read];
   const rank = (tensor: RowTensor, k: number) =>
-    (tensor.gradient?.isFresh || tensor.isWritten ? 0 : 100) + (tensor.role === "made" ? 0 : tensor.role === "read" ? 10 : 20) + k / 100;
+    (tensor.gradient?.isFresh || tensor.isWritten ? 0 : 100) +
+    (tensor.role === "made" ? 0 : tensor.role === "read" ? 10 : 20) +
+    k / 100;
   const ranks = new Map(all.map((tensor, k) => [tensor, rank(tensor, k)]));
   const shown = new Set([...all].sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)).slice(0, count));
   const lineHeight = Math.max(LINE.least, Math.min(LINE.most, Math.floor(room / Math.max(1, shown.size))));
   const isShown = (tensor: RowTensor) => shown.has(tensor);
-  return { read: read.filter(isShown), made: made.filter(isShown), hidden: all.length - shown.size, height: lineHeight };
+  return {
+    read: read.filter(isShown),
+    made: made.filter(isShown),
+    hidden: all.length - shown.size,
+    height: lineHeight,
+  };
 }
 
-function tensorLine(tensor: RowTensor, top: number, height: number, { columns, isNarrow }: BodyRoom, say: Say): VNode {
+function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Say): VNode {
+  const { columns, width, isNarrow } = room;
   const cellHeight = Math.min(22, height - 14);
   const y = top + 13;
   const middle = y + cellHeight / 2;
-  const card = columns.name + 138;
+  const card = columns.name + CARD_OFFSET;
   const cells = isNarrow ? columns.name + 112 : card + 168;
   const name = tensor.name ?? say(tensor.role === "made" ? "net_result" : "net_input");
-  const gradientRoom = { x: columns.norm, y, width: columns.right - columns.norm, height: cellHeight };
+  // a long name takes the place of what is said of the tensor
+  const isWide = !isNarrow && textWidth(name, 12) + 14 > CARD_OFFSET - 20;
+  const gradientRoom = { x: columns.norm, y, width: width - 12 - columns.norm, height: cellHeight };
   const valueRoom = { x: cells, y, width: columns.norm - 24 - cells, height: cellHeight };
   return h(
     "g",
@@ -97,17 +111,26 @@ function tensorLine(tensor: RowTensor, top: number, height: number, { columns, i
       class: classNames("net-tensor", tensor.role, tensor.isGone && "gone"),
       target: { kind: "handle", uid: tensor.uid },
     },
-    nameTag(name, columns.name, middle, tensor.role === "read"),
-    !isNarrow && cardMark(tensor, card, top + 1, height - 4, say),
+    nameTag(
+      name,
+      columns.name,
+      middle,
+      tensor.role === "read",
+      isWide ? CARD_OFFSET + CARD_WIDTH - 12 : CARD_OFFSET - 20,
+    ),
+    !isNarrow && !isWide && cardMark(tensor, card, top + 1, height - 4, say),
     !isNarrow && tensor.version !== null && versionMark(tensor, card + 128, middle),
     h("g", {}, valueMarks(tensor, valueRoom, classNames("net-values", tensor.isWritten && "written"))),
-    tensor.isGone && h("text", { class: "net-class", x: cells, y: y - 3 }, say("net_memory_gone")),
     gradientMarks(tensor, gradientRoom, say),
   );
 }
 
-function nameTag(name: string, x: number, middle: number, isRead: boolean) {
-  const width = Math.min(118, textWidth(name, 12) + 14);
+/** Between a name and its tensor. */
+const CARD_OFFSET = 138;
+const CARD_WIDTH = 122;
+
+function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
+  const width = Math.min(room, textWidth(name, 12) + 14);
   const label = h("text", { x: x + 7, y: middle + 4, ...squeezed(name, width - 14) }, name, h("title", {}, name));
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
@@ -118,23 +141,31 @@ function squeezed(text: string, room: number) {
   return textWidth(text, 12) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
 }
 
-function cardMark({ shape, isLeaf, requiresGrad, maker, madeOn, moved }: RowTensor, x: number, y: number, height: number, say: Say) {
+function cardMark(
+  { shape, isLeaf, isGone, requiresGrad, maker, madeOn, moved }: RowTensor,
+  x: number,
+  y: number,
+  height: number,
+  say: Say,
+) {
   const by = maker?.kind === "module" ? maker.name : null;
   const note =
     moved !== undefined
       ? say("net_moved_by", { norm: normText(moved) })
-      : isLeaf
-        ? say(requiresGrad ? "net_wants_grad" : "net_no_grad")
-        : by
-          ? say("net_by", { name: by.split(".").slice(-2).join(".") })
-          : madeOn
-            ? say("net_line", { line: madeOn })
-            : "";
+      : isGone
+        ? say("net_memory_gone")
+        : isLeaf
+          ? say(requiresGrad ? "net_wants_grad" : "net_no_grad")
+          : by
+            ? say("net_by", { name: by.split(".").slice(-2).join(".") })
+            : madeOn
+              ? say("net_line", { line: madeOn })
+              : "";
   const half = y + height / 2;
   return h(
     "g",
     { class: classNames("net-card", requiresGrad && "grad") },
-    h("rect", { x, y: y + 2, width: 122, height: height - 4, rx: 3 }),
+    h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
     h("rect", { class: "net-card-edge", x, y: y + 2, width: 3, height: height - 4 }),
     h("text", { class: "net-card-shape", x: x + 9, y: half - 2 }, shapeText(shape)),
     h("text", { x: x + 9, y: half + 11, ...squeezed(note, 110) }, note),
@@ -173,9 +204,13 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
 function valueMarks(values: RowValues | RowGradient, place: Place, className: string): VNode[] {
   const { shape, cells, heat } = values;
   const count = numel(shape);
-  if (!cells) return heat?.length ? [heatStrip(heat, count, place, className)] : [h("text", { class: "net-class", x: place.x, y: place.y + place.height / 2 + 4 }, "–")];
+  if (!cells)
+    return heat?.length
+      ? [heatStrip(heat, count, place, className)]
+      : [h("text", { class: "net-class", x: place.x, y: place.y + place.height / 2 + 4 }, "–")];
   const [rows, columns] = shape.slice(-2);
-  if (shape.length >= 2 && count > MAX_LISTED_MATRIX && rows > 1 && columns > 1) return matrixMarks(cells, shape, place, className);
+  if (shape.length >= 2 && count > MAX_LISTED_MATRIX && rows > 1 && columns > 1)
+    return matrixMarks(cells, shape, place, className);
   return [numberStrip(cells, count, place, className)];
 }
 
@@ -192,7 +227,12 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
     const text = shortNumberText(cell, Math.max(3, Math.floor((cellWidth - 4) / 7.25)));
     return [
       tint && h("rect", { class: `net-cell ${tint.sign}`, ...box, "fill-opacity": 2 * tint.opacity }),
-      h("text", { class: "net-value", x: box.x + cellWidth / 2, y: y + height / 2 + 4 }, text, h("title", {}, fullNumberText(cell))),
+      h(
+        "text",
+        { class: "net-value", x: box.x + cellWidth / 2, y: y + height / 2 + 4 },
+        text,
+        h("title", {}, fullNumberText(cell)),
+      ),
     ];
   });
   return h(
@@ -201,7 +241,8 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
     h("rect", { class: "net-values-ground", x, y, width: shown * cellWidth, height, rx: 2 }),
     marks,
     h("rect", { class: "net-values-frame", x, y, width: shown * cellWidth, height, rx: 2 }),
-    shown < count && h("text", { class: "net-class", x: x + shown * cellWidth + 5, y: y + height / 2 + 4 }, `+${count - shown}`),
+    shown < count &&
+      h("text", { class: "net-class", x: x + shown * cellWidth + 5, y: y + height / 2 + 4 }, `+${count - shown}`),
   );
 }
 
@@ -217,7 +258,13 @@ function matrixMarks(cells: Cell[], shape: number[], { x, y, width, height }: Pl
   const shown = Math.max(1, Math.min(count, Math.floor((room + 3) / (mapWidth + 3))));
   const most = largestMagnitude(cells);
   const marks = Array.from({ length: shown }, (_, k) =>
-    mapMark(cells.slice(k * size, (k + 1) * size), columns, most, { x: x + k * (mapWidth + 3), y: y - 11, width: mapWidth, height: mapHeight }, className),
+    mapMark(
+      cells.slice(k * size, (k + 1) * size),
+      columns,
+      most,
+      { x: x + k * (mapWidth + 3), y: y - 11, width: mapWidth, height: mapHeight },
+      className,
+    ),
   );
   let at = x + shown * (mapWidth + 3) + 3;
   if (shown < count) {
@@ -235,7 +282,13 @@ function matrixMarks(cells: Cell[], shape: number[], { x, y, width, height }: Pl
 }
 
 /** A small map: cells of one tint are one path. */
-function mapMark(cells: Cell[], columns: number, most: number, { x, y, width, height }: Place, className: string): VNode {
+function mapMark(
+  cells: Cell[],
+  columns: number,
+  most: number,
+  { x, y, width, height }: Place,
+  className: string,
+): VNode {
   const rows = cells.length / columns;
   const [w, high] = [width / columns, height / rows];
   const paths = new Map<string, string>();
@@ -271,7 +324,17 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
     h("rect", { class: "net-values-ground", x, y, width: room, height, rx: 2 }),
     heat.map((mean, k) => {
       const tint = signTint(mean, most);
-      return tint && h("rect", { class: `net-cell ${tint.sign}`, x: x + (k * room) / heat.length, y, width: room / heat.length, height, "fill-opacity": 2 * tint.opacity });
+      return (
+        tint &&
+        h("rect", {
+          class: `net-cell ${tint.sign}`,
+          x: x + (k * room) / heat.length,
+          y,
+          width: room / heat.length,
+          height,
+          "fill-opacity": 2 * tint.opacity,
+        })
+      );
     }),
     h("rect", { class: "net-values-frame", x, y, width: room, height, rx: 2 }),
     h("text", { class: "net-class", x: x + room + 6, y: y + height / 2 + 4 }, text),
@@ -279,19 +342,35 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
 }
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
-function nodeLine({ nodes, unit }: OpenRow, top: number, { columns, isNarrow }: BodyRoom, say: Say): VNode {
+function nodeLine(
+  { nodes, unit }: OpenRow,
+  top: number,
+  { columns, width: bodyWidth, isNarrow }: BodyRoom,
+  say: Say,
+): VNode {
   const y = top + NODE_LINE / 2;
   let x = columns.name;
   const marks: VNode[] = [h("path", { class: "net-stem", d: `M${columns.rail} ${y}H${x}` })];
-  const end = columns.right;
+  const end = bodyWidth - 12;
   if (!nodes.length) {
-    const text = say(unit.isStatement ? "net_statement" : "net_no_node");
-    return h("g", { key: "nodes", class: "net-nodes" }, marks, h("text", { class: "net-class", x: x + 6, y: y + 4 }, text));
+    const text = say("net_no_node");
+    return h(
+      "g",
+      { key: "nodes", class: "net-nodes" },
+      marks,
+      h("text", { class: "net-class", x: x + 6, y: y + 4 }, text),
+    );
   }
   const now = nodes.findIndex(({ isNow }) => isNow);
   const words = nodes.filter(({ isShapeOnly, isNow }) => !isShapeOnly || isNow);
   const list = words.length ? words : nodes;
-  const from = Math.max(0, Math.min(list.findIndex(({ isNow }) => isNow), list.length - 1) - 2);
+  const from = Math.max(
+    0,
+    Math.min(
+      list.findIndex(({ isNow }) => isNow),
+      list.length - 1,
+    ) - 2,
+  );
   if (from > 0) {
     marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${from}`));
     x += 24;
