@@ -233,10 +233,10 @@ class UnitReader {
     this.touch(unit, step.i);
     this.flowInto(unit, entry.inputs, step.i);
     const cut = entry.inputs.map((uid) => this.cuts.get(uid)).find(Boolean);
-    for (const uid of entry.inputs) if (!unit.makes.has(uid)) unit.reads.add(uid);
+    if (!step.visit) for (const uid of entry.inputs) if (!unit.makes.has(uid)) unit.reads.add(uid);
     for (const [k, uid] of entry.outputs.entries()) {
       this.maker.set(uid, unit);
-      unit.makes.add(uid);
+      if (!step.visit) unit.makes.add(uid);
       if (cut && !entry.requires_grad[k]) this.cuts.set(uid, cut);
     }
     this.placeNodes(entry.outputs, unit, step);

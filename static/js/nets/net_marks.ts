@@ -290,7 +290,8 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
   const nameWidth = textWidth(name, 13);
-  const words = fitText(classText(row, say), end - start - nameWidth - 8, 12);
+  const described = classText(row, say);
+  const words = textWidth(described, 12) <= end - start - nameWidth - 8 ? described : "";
   const used = start + nameWidth + (words ? 8 + textWidth(words, 12) : 0);
   return [
     dotMark(row, totals, columns.rail),

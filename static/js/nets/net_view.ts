@@ -14,6 +14,7 @@ import { netOf } from "./net_places.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
+import { stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
@@ -22,6 +23,8 @@ import type { OpenTrace } from "../trace/state.ts";
 export interface NetView {
   /** mode: what a step did, or the whole run */
   show: (opened: OpenTrace, i: number, mode?: NetMode) => void;
+  /** what a step did, with the names of its rows; null where its own caption tells it best */
+  headline: (opened: OpenTrace, i: number) => string | null;
   /** the step at which the next row is done, forwards or back; null where nothing is shown */
   nextRow: (direction: 1 | -1) => number | null;
 }
@@ -226,6 +229,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       redraw();
       bringIntoSight();
     },
+    headline: (opened, i) => stepHeadline(factsOf(opened), i, say),
     nextRow(direction) {
       if (!shown?.layout) return null;
       const { opened, i, layout } = shown;

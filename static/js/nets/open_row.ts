@@ -3,7 +3,7 @@
  * between them with what they kept.
  */
 
-import { cellsReadBy } from "../findings/facts/cell_values.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
 import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
@@ -89,9 +89,6 @@ export function openRowOf(facts: NetFacts, place: NetPlace, i: number): OpenRow 
   return new OpenRowReader(facts, call.unit, i).read(place);
 }
 
-/** An optimizer's step over more parameters shows the ones that moved furthest. */
-const MAX_WRITTEN = 12;
-
 class OpenRowReader {
   facts: NetFacts;
   unit: Unit;
@@ -113,8 +110,9 @@ class OpenRowReader {
     const isModule = unit.kind === "module";
     const written = unit.isStatement ? this.writtenParameters() : [];
     if (written.length) {
-      const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => (b.moved ?? 0) - (a.moved ?? 0));
-      return { place, unit, read: read.slice(0, MAX_WRITTEN), nodes, made: [] };
+      const first = [...this.differentiated()].map((uid) => this.tensor(uid, "read"));
+      const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => weightOf(b) - weightOf(a));
+      return { place, unit, read: [...first, ...read], nodes, made: [] };
     }
     const inner = this.unitsWithin(unit);
     const made = isModule && unit.outputs.length ? unit.outputs : this.results(inner);
@@ -145,25 +143,37 @@ class OpenRowReader {
     return named.length ? named : made.slice(-1);
   }
 
-  /** Parameters, or their gradients' memory, that the statement wrote. */
+  /** The steps of a statement: of a backward, those of its nodes too. */
+  ownSteps() {
+    const { begins, ends, stmt } = this.unit;
+    return this.facts.opened.trace.steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt);
+  }
+
+  /** What a statement differentiates: the results of the nodes at which its backwards begin. */
+  differentiated(): Set<string> {
+    const first = new Map<string, string>();
+    for (const { visit } of this.ownSteps())
+      if (visit && !first.has(visit.backward)) first.set(visit.backward, visit.node);
+    return new Set([...first.values()].flatMap((node) => this.facts.resultOfNode.get(node) ?? []));
+  }
+
+  /** Parameters whose numbers or gradients a statement changed. */
   writtenParameters(): string[] {
-    const { trace, index } = this.facts.opened;
-    const own = trace.steps.slice(this.unit.begins, this.unit.ends + 1);
-    const steps = own.filter(({ stmt, visit }) => stmt === this.unit.stmt && !visit);
-    const storages = new Set(
-      steps.flatMap(({ log }) =>
-        (log ?? []).flatMap((entry) => (entry.kind === "event" && entry.event === "written" ? [entry.storage] : [])),
-      ),
-    );
-    const cleared = new Set(
-      steps.flatMap(({ set }) => Object.entries(set ?? {}).flatMap(([uid, fields]) => ("grad" in fields ? [uid] : []))),
-    );
-    const before = entityHistoryOf(this.facts.opened).stateAfter(this.unit.ends);
-    return [...index.moduleOfTensor.keys()].filter((uid) => {
-      const tensor = findEntity(before, uid, "tensor");
+    const storages = new Set<string>();
+    const changed = new Set<string>();
+    for (const { log, set, visit } of this.ownSteps()) {
+      if (visit?.accumulates) changed.add(visit.accumulates);
+      for (const [uid, fields] of Object.entries(set ?? {})) if ("grad" in fields) changed.add(uid);
+      for (const entry of visit ? [] : (log ?? []))
+        if (entry.kind === "event" && entry.event === "written") storages.add(entry.storage);
+    }
+    const { opened } = this.facts;
+    const entities = entityHistoryOf(opened).stateAfter(this.unit.ends);
+    return [...opened.index.moduleOfTensor.keys()].filter((uid) => {
+      const tensor = findEntity(entities, uid, "tensor");
       if (tensor?.type !== "Parameter") return false;
-      const grad = findEntity(before, tensor.grad, "tensor");
-      return cleared.has(uid) || storages.has(tensor.storage ?? "") || storages.has(grad?.storage ?? "");
+      const grad = findEntity(entities, tensor.grad, "tensor");
+      return changed.has(uid) || storages.has(tensor.storage ?? "") || storages.has(grad?.storage ?? "");
     });
   }
 
@@ -343,4 +353,9 @@ function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { 
     ? (numbers[0] as number[]).map((_, k) => numbers.reduce((sum, each) => sum + ((each as number[])[k] ?? 0), 0))
     : null;
   return { isFresh, shape: last.shape, cells, heat: null };
+}
+
+/** By what the parameters that a statement changed are sorted: how far they moved, else the size of their gradients. */
+function weightOf({ moved, gradient }: RowTensor): number {
+  return moved ?? Math.hypot(...(gradient?.cells ?? gradient?.heat ?? []).map(cellAsNumber).filter(Number.isFinite));
 }

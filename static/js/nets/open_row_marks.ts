@@ -21,6 +21,8 @@ export interface BodyRoom {
 }
 
 interface Place {
+  /** words stand over it */
+  isLabelled?: boolean;
   x: number;
   y: number;
   width: number;
@@ -128,6 +130,8 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
 /** Between a name and its tensor. */
 const CARD_OFFSET = 138;
 const CARD_WIDTH = 122;
+/** For two lines of text. */
+const MIN_CARD_HEIGHT = 30;
 
 function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
   const width = Math.min(room, textWidth(name, 12) + 14);
@@ -162,6 +166,14 @@ function cardMark(
               ? say("net_line", { line: madeOn })
               : "";
   const half = y + height / 2;
+  if (height < MIN_CARD_HEIGHT)
+    return h(
+      "g",
+      { class: classNames("net-card", requiresGrad && "grad") },
+      h("rect", { x, y: half - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
+      h("rect", { class: "net-card-edge", x, y: half - 10, width: 3, height: 20 }),
+      h("text", { class: "net-card-shape", x: x + 9, y: half + 4 }, shapeText(shape), h("title", {}, note)),
+    );
   return h(
     "g",
     { class: classNames("net-card", requiresGrad && "grad") },
@@ -196,7 +208,11 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
     );
   }
   const label = say(`net_gradient_${gradient.role}`);
-  const marks = valueMarks(gradient, place, classNames("net-values gradient", gradient.isFresh && "fresh"));
+  const marks = valueMarks(
+    gradient,
+    { ...place, isLabelled: true },
+    classNames("net-values gradient", gradient.isFresh && "fresh"),
+  );
   return h("g", {}, h("text", { class: "net-gradient-label", x, y: y - 3 }, label), marks);
 }
 
@@ -247,11 +263,17 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
 }
 
 /** The last two dimensions as squares, one for each index of those before them; then the first row in numbers. */
-function matrixMarks(cells: Cell[], shape: number[], { x, y, width, height }: Place, className: string): VNode[] {
+function matrixMarks(
+  cells: Cell[],
+  shape: number[],
+  { x, y, width, height, isLabelled }: Place,
+  className: string,
+): VNode[] {
   const [rows, columns] = shape.slice(-2);
   const size = rows * columns;
   const count = cells.length / size;
-  const mapHeight = height + 11;
+  const raise = isLabelled ? 0 : 11;
+  const mapHeight = height + raise;
   const mapWidth = Math.max(14, Math.min(90, (mapHeight * columns) / rows));
   const numbers = Math.min(columns, 8) * CELL.least + 40;
   const room = Math.max(mapWidth, Math.min(width, Math.max(width * 0.45, width - numbers)));
@@ -262,7 +284,7 @@ function matrixMarks(cells: Cell[], shape: number[], { x, y, width, height }: Pl
       cells.slice(k * size, (k + 1) * size),
       columns,
       most,
-      { x: x + k * (mapWidth + 3), y: y - 11, width: mapWidth, height: mapHeight },
+      { x: x + k * (mapWidth + 3), y: y - raise, width: mapWidth, height: mapHeight },
       className,
     ),
   );
