@@ -6,7 +6,8 @@
 import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { LogEntry, Step } from "../trace/wire.ts";
+import { referencedUid } from "../trace/names.ts";
+import type { Entity, LogEntry, Step } from "../trace/wire.ts";
 
 /**
  * module: a call of an `nn.Module`; function: of a function of the program; line: a statement of one, as far as it ran
@@ -350,12 +351,15 @@ class UnitReader {
   }
 }
 
-const isStatementStep = ({ kind }: Step) => kind === "statement" || kind === "visit";
+const isStatementStep = ({ kind }: Step) => kind === "statement" || kind === "visit" || kind === "head";
 
-/** Whether a step makes tensors, changes gradients or steps an optimizer. */
-function hasEffect({ log, set, visit }: Step): boolean {
+/** Whether a step makes tensors, changes gradients or steps an optimizer; of a loop, whether it gives its body tensors. */
+function hasEffect({ kind, log, set, visit }: Step): boolean {
   const isEffect = (entry: LogEntry) =>
     entry.kind === "op" ? entry.outputs.length > 0 : entry.kind === "event" && EFFECTS.has(entry.event);
+  const givesTensors = ({ vars }: Partial<Entity>) =>
+    Object.values(vars ?? {}).some((value) => referencedUid(value)?.[0] === "t");
+  if (kind === "head") return Object.values(set ?? {}).some(givesTensors);
   return (
     visit !== undefined ||
     (log ?? []).some(isEffect) ||

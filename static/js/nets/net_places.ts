@@ -254,7 +254,7 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: NetPlace[] = [];
     const name = this.nameOf(unit, path, parent);
-    const isLoop = kind === "line" && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    const isLoop = kind === "line" && !unit.isStatement && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
     return {
       key,
       kind,
@@ -400,7 +400,7 @@ const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
 /** What a statement is called: what it assigns to, `return`, the method that it calls, else its line. */
 function lineLabel(tree: SyntaxNode | null, line: string): string {
   if (tree?.kind === "Return") return "return";
-  if (tree && ASSIGNMENTS.has(tree.kind)) return tree.children[0].text;
+  if (tree && (ASSIGNMENTS.has(tree.kind) || tree.kind === "For")) return tree.children[0].text;
   const expression = tree?.kind === "Expr" ? tree.children[0] : null;
   return (expression?.kind === "Call" && calleeName(expression)) || line.trim();
 }

@@ -86,8 +86,14 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
  */
 export function anchorStep(facts: NetFacts, i: number): number | null {
   const { stretchOfStep } = facts.net;
-  for (let k = i; k >= 0 && stretchOfStep[k] === stretchOfStep[i]; k--) if (touchedPlaces(facts, k).length) return k;
-  return null;
+  let anchor = facts.anchors.get(i);
+  if (anchor === undefined) {
+    anchor = null;
+    for (let k = i; k >= 0 && stretchOfStep[k] === stretchOfStep[i] && anchor === null; k--)
+      if (touchedPlaces(facts, k).length) anchor = k;
+    facts.anchors.set(i, anchor);
+  }
+  return anchor;
 }
 
 /** The place whose row is open at a step: the last that the anchor step is about. */

@@ -47,8 +47,6 @@ export interface PlaceState {
   isNow: boolean;
 }
 
-const MAX_KNOWN_NAMES = 64;
-
 /** What the steps of a run say about its net, looked up once. */
 export class NetFacts {
   opened: OpenTrace;
@@ -58,6 +56,7 @@ export class NetFacts {
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
   keptByNode: Map<string, KeptMemory[]>;
+  anchors = new Map<number, number | null>();
   unitsByStretch = new Map<NetPlace, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */
@@ -78,6 +77,10 @@ export class NetFacts {
       if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
       for (const [uid, fields] of Object.entries(set ?? {})) {
         if (fields.shape) this.shapes.set(uid, fields.shape);
+        for (const [name, value] of Object.entries(fields.vars ?? {})) {
+          const tensor = referencedUid(value);
+          if (tensor?.[0] === "t") addToList(this.bindings, tensor, { step: i, name });
+        }
         if (!fields.grad_fn) continue;
         if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
         if (!this.gradFn.has(uid)) this.gradFn.set(uid, fields.grad_fn);
@@ -108,17 +111,16 @@ export class NetFacts {
     return (this.arrivals.get(leaf) ?? []).some((arrival) => arrival.step > i && arrival.backward === backward);
   }
 
-  namesByStep = new Map<number, ReadonlyMap<string, string>>();
+  /** by tensor, the variables that came to mean it, in order */
+  bindings = new Map<string, { step: number; name: string }[]>();
 
-  /** What the program calls tensors after a step, by tensor. */
-  namesAt(step: number): ReadonlyMap<string, string> {
-    let names = this.namesByStep.get(step);
-    if (!names) {
-      names = this.opened.names(step).paths;
-      this.namesByStep.set(step, names);
-      if (this.namesByStep.size > MAX_KNOWN_NAMES) this.namesByStep.delete(this.namesByStep.keys().next().value ?? -1);
-    }
-    return names;
+  /**
+   * The variable by which the program called a tensor last until a step; undefined where it had none, and null where it
+   * never has one.
+   */
+  variableOf(uid: string, until: number): string | null | undefined {
+    const bindings = this.bindings.get(uid);
+    return bindings ? bindings.findLast(({ step }) => step <= until)?.name : null;
   }
 
   nodes(unit: Unit) {

@@ -89,6 +89,12 @@ export function openRowOf(facts: NetFacts, place: NetPlace, i: number): OpenRow 
   return new OpenRowReader(facts, call.unit, i).read(place);
 }
 
+const tensorsByUnit = new WeakMap<Unit, { reads: string[]; made: string[] }>();
+
+function unitsWithin(unit: Unit): Unit[] {
+  return [unit, ...unit.inner.flatMap(unitsWithin)];
+}
+
 class OpenRowReader {
   facts: NetFacts;
   unit: Unit;
@@ -114,10 +120,8 @@ class OpenRowReader {
       const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => weightOf(b) - weightOf(a));
       return { place, unit, read: [...first, ...read], nodes, made: [] };
     }
-    const inner = this.unitsWithin(unit);
-    const made = isModule && unit.outputs.length ? unit.outputs : this.results(inner);
-    const makes = new Set(inner.flatMap((each) => [...each.makes]));
-    const reads = isModule ? unit.inputs : inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
+    const { reads, made } =
+      isModule && unit.outputs.length ? { reads: unit.inputs, made: unit.outputs } : this.tensorsOf(unit);
     const parameters = isModule ? this.parametersOf(unit) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
@@ -132,15 +136,18 @@ class OpenRowReader {
     };
   }
 
-  unitsWithin(unit: Unit): Unit[] {
-    return [unit, ...unit.inner.flatMap((inner) => this.unitsWithin(inner))];
-  }
-
-  /** What the operations made and none of them read: what a name of the program leads to, else the last. */
-  results(units: Unit[]): string[] {
-    const made = units.flatMap(({ makes }) => [...makes]);
-    const named = made.filter((uid) => this.facts.namesAt(this.unit.ends).get(uid));
-    return named.length ? named : made.slice(-1);
+  /** What the operations of a unit read from elsewhere, and what they made: what has a name, else the last. */
+  tensorsOf(unit: Unit): { reads: string[]; made: string[] } {
+    let known = tensorsByUnit.get(unit);
+    if (!known) {
+      const inner = unitsWithin(unit);
+      const makes = new Set(inner.flatMap((each) => [...each.makes]));
+      const reads = inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
+      const named = [...makes].filter((uid) => this.facts.bindings.has(uid));
+      known = { reads: [...new Set(reads)], made: named.length ? named : [...makes].slice(-1) };
+      tensorsByUnit.set(unit, known);
+    }
+    return known;
   }
 
   /** The steps of a statement: of a backward, those of its nodes too. */
@@ -252,12 +259,13 @@ class OpenRowReader {
 
   nameOf(uid: string, role: RowTensor["role"]): string | null {
     if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
+    if (this.facts.opened.index.moduleOfTensor.has(uid)) return this.facts.opened.names(this.i).paths.get(uid) ?? null;
     const { begins, ends } = this.unit;
-    const steps = role === "made" ? [ends, begins] : [begins - 1, begins, ends];
-    for (const step of steps) {
-      const name = this.facts.namesAt(step).get(uid);
-      if (name) return name;
-    }
+    const name = this.facts.variableOf(
+      uid,
+      role === "made" ? ends + 1 : begins - (this.unit.kind === "module" ? 0 : 1),
+    );
+    if (name) return name;
     const base = findEntity(this.lastMomentOf(uid), uid, "tensor")?.base;
     const whole = base && base !== uid ? this.nameOf(base, role) : null;
     return whole && !whole.endsWith("]") ? `${whole}[…]` : whole;
