@@ -7,7 +7,10 @@ import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import { referencedUid } from "../trace/names.ts";
-import type { Entity, LogEntry, Step } from "../trace/wire.ts";
+import { loopHead } from "../syntax/statements.ts";
+import { mentionedNames } from "../syntax/name_uses.ts";
+import { statementTree } from "../syntax/tree.ts";
+import type { LogEntry, Step } from "../trace/wire.ts";
 
 /**
  * module: a call of an `nn.Module`; function: of a function of the program; line: a statement of one, as far as it ran
@@ -131,7 +134,9 @@ class UnitReader {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.calls = moduleCallsOf(opened);
-    const effective = opened.trace.steps.filter((step) => isStatementStep(step) && hasEffect(step));
+    const effective = opened.trace.steps.filter((step) =>
+      step.kind === "head" ? bindsTensor(opened, step) : isStatementStep(step) && hasEffect(step),
+    );
     this.statements = new Set(effective.flatMap(({ stmt }) => stmt ?? []));
     this.root = this.unit("function", null, {});
   }
@@ -353,17 +358,23 @@ class UnitReader {
 
 const isStatementStep = ({ kind }: Step) => kind === "statement" || kind === "visit" || kind === "head";
 
-/** Whether a step makes tensors, changes gradients or steps an optimizer; of a loop, whether it gives its body tensors. */
-function hasEffect({ kind, log, set, visit }: Step): boolean {
+/** Whether a step makes tensors, changes gradients or steps an optimizer. */
+function hasEffect({ log, set, visit }: Step): boolean {
   const isEffect = (entry: LogEntry) =>
     entry.kind === "op" ? entry.outputs.length > 0 : entry.kind === "event" && EFFECTS.has(entry.event);
-  const givesTensors = ({ vars }: Partial<Entity>) =>
-    Object.values(vars ?? {}).some((value) => referencedUid(value)?.[0] === "t");
-  if (kind === "head") return Object.values(set ?? {}).some(givesTensors);
   return (
     visit !== undefined ||
     (log ?? []).some(isEffect) ||
     Object.entries(set ?? {}).some(([uid, fields]) => uid[0] === "t" && fields.kind === undefined && "grad" in fields)
+  );
+}
+
+/** Whether a loop's head gives its body tensors. */
+function bindsTensor({ trace }: OpenTrace, { set, stmt }: Step): boolean {
+  const target = loopHead(statementTree(trace.program, stmt))?.target;
+  const names = target ? mentionedNames(target) : new Set<string>();
+  return Object.values(set ?? {}).some(({ vars }) =>
+    Object.entries(vars ?? {}).some(([name, value]) => names.has(name) && referencedUid(value)?.[0] === "t"),
   );
 }
 

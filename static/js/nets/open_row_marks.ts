@@ -364,12 +364,7 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
 }
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
-function nodeLine(
-  { nodes, unit }: OpenRow,
-  top: number,
-  { columns, width: bodyWidth, isNarrow }: BodyRoom,
-  say: Say,
-): VNode {
+function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, isNarrow }: BodyRoom, say: Say): VNode {
   const y = top + NODE_LINE / 2;
   let x = columns.name;
   const marks: VNode[] = [h("path", { class: "net-stem", d: `M${columns.rail} ${y}H${x}` })];
