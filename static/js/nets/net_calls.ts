@@ -80,7 +80,7 @@ interface FrameFacts {
 }
 
 /** Ways to cut a history off that a program chooses; a comparison or a number has none to begin with. */
-const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
+export const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
 
 type Operation = Extract<LogEntry, { kind: "op" }>;
 

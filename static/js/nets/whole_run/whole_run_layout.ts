@@ -17,6 +17,8 @@ export interface RowOfRun extends NetRow {
   /** it has inner rows, or rows for its parameters */
   opens: boolean;
   isOpen: boolean;
+  /** ways join at it by an addition */
+  joins: boolean;
 }
 
 export interface RailOfRun {
@@ -73,8 +75,12 @@ export function layoutWholeRun(
   const size = { head: ROW_HEIGHT, row: ROW_HEIGHT, least: ROW_HEIGHT };
   const opened = { ...size, room: Math.max(height - TOP, 8 * ROW_HEIGHT), most: MAX_UNFOLDED };
   const folded = { ...size, room: MAX_UNFOLDED * ROW_HEIGHT, most: MAX_UNFOLDED };
-  const places = netRowsOfWholeRun(run.facts, opened, open, folded);
-  let rows = places.flatMap((row) => withParameterRows(run, row, open));
+  const elsewhere = outermost(run.facts.net.top, (place) => run.trainedElsewhere(place) !== null);
+  const choices = new Map([...elsewhere.map(({ key }) => [key, false] as const), ...open]);
+  const places = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(({ places: [place] }) => !place.isLoop);
+  let rows = places.flatMap((row) => withParameterRows(run, row, open, true));
+  if (rows.length * ROW_HEIGHT + 2 * TOP > height)
+    rows = places.flatMap((row) => withParameterRows(run, row, open, false));
   if (filter !== "all") rows = rows.filter((row) => isWanted(row, filter));
   if (sort) rows = sorted(rows, sort);
   for (const [k, row] of rows.entries()) row.y = TOP + k * ROW_HEIGHT;
@@ -91,6 +97,10 @@ export function layoutWholeRun(
       ...rows.filter(({ kind }) => kind !== "head").map(({ facts }) => facts.parameters?.moved || 0),
     ),
   };
+}
+
+function outermost(places: NetPlace[], isWanted: (place: NetPlace) => boolean): NetPlace[] {
+  return places.flatMap((place) => (isWanted(place) ? [place] : outermost(place.inner, isWanted)));
 }
 
 function columnsIn(width: number): ColumnsOfRun {
@@ -118,15 +128,18 @@ function columnsIn(width: number): ColumnsOfRun {
   };
 }
 
-function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows): RowOfRun[] {
+/** `isRoomy`: rows with parameters are open unless the reader closed them. */
+function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoomy: boolean): RowOfRun[] {
   const [place] = row.places;
   const facts = run.of(row.places);
   const isOne = row.kind === "head" || row.kind === "place";
   const own = isOne ? run.ownParametersOf(place) : [];
   const isLeaf = row.kind === "place" && !place.inner.length;
-  const isOpen = row.kind === "head" || (isLeaf && own.length > 0 && open.get(place.key) === true);
+  const isOpen =
+    row.kind === "head" ||
+    (isLeaf && own.length > 0 && (open.get(place.key) ?? (isRoomy && !run.trainedElsewhere(place))));
   const opens = !isOne || place.inner.length > 0 || own.length > 0;
-  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen };
+  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
   if (!isOpen) return [placed];
   const within = row.kind === "head" ? [...row.within, place] : row.within;
   const inner = own.map((uid): RowOfRun => {
@@ -142,6 +155,7 @@ function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows): RowO
       facts: { ...facts, parameters, tone: parameters?.tone ?? null, kept: 0, calls: 0 },
       opens: false,
       isOpen: false,
+      joins: false,
     };
   });
   return [placed, ...inner];
@@ -208,7 +222,15 @@ function railsBetween({ facts }: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
     }
   }
   assignLanes(rows, [...rails.values()]);
+  const arriving = [...rails.values()].map(({ to }) => to);
+  for (const row of rows)
+    row.joins = arriving.filter((to) => to === row).length > 1 && isAddition(facts.opened, row.places[0]);
   return [...rails.values()];
+}
+
+function isAddition({ index }: FactsOfRun["facts"]["opened"], { inner, units }: NetPlace) {
+  const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
+  return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
 }
 
 /** Whether a gradient came this way in any round, or the history was left behind in all of them. */

@@ -4,12 +4,14 @@ import { bytesLabel } from "../../trace/memory_totals.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { ROW_HEIGHT, type RailOfRun, type RowOfRun, type SortColumn, type WholeRunLayout } from "./whole_run_layout.ts";
 import { netRowName } from "../net_marks.ts";
-import { normText, shapeText } from "../net_texts.ts";
+import { normText } from "./norm_text.ts";
+import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { SPARK_WIDTH, sparklineMarks } from "../../parameters/sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { wordsOfPlace } from "./statement_words.ts";
 import type { FactsOfRun } from "./place_facts.ts";
+import type { NetPlace } from "../net_places.ts";
 import type { ParametersOfRun } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
@@ -44,6 +46,7 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 /** The headings over the columns; each sorts by its column. */
 export function wholeRunHeadMarks({ layout, say, sort }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
+  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? 0) - (weight ?? 0);
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
     h(
@@ -58,7 +61,8 @@ export function wholeRunHeadMarks({ layout, say, sort }: WholeRunScene): VNode[]
         "aria-pressed": String(sort === column),
         target: { kind: "net row", key: `sort ${column}` },
       },
-      say(`whole_head_${column}`) + (sort === column ? " ▾" : ""),
+      (column === "weight" && isTight ? say("whole_head_weight_short") : say(`whole_head_${column}`)) +
+        (sort === column ? " ▾" : ""),
       h("title", {}, say(`whole_head_${column}_why`)),
     );
   return [
@@ -143,16 +147,35 @@ function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
     }),
     row.kind === "head" || row.parameter !== null || !layout.rails.length ? null : dotMark(row, columns.rail),
     nameMarks(scene, row),
-    row.facts.parameters ? parameterMarks(scene, row, row.facts.parameters) : wordMarks(scene, row),
+    row.facts.isCutOff && row.parameter === null && layout.rails.length
+      ? h("path", {
+          class: "whole-cut",
+          d: `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
+        })
+      : null,
+    row.facts.parameters && !isTrainedElsewhere(scene, row)
+      ? parameterMarks(scene, row, row.facts.parameters)
+      : wordMarks(scene, row),
     countMarks(scene, row),
   );
 }
 
+function isTrainedElsewhere({ run }: WholeRunScene, { places, parameter }: RowOfRun) {
+  return parameter === null && places.length === 1 && run.trainedElsewhere(places[0]) !== null;
+}
+
 /** A circle for what is on the way of gradients, a square for what makes no node. */
-function dotMark({ facts }: RowOfRun, x: number) {
+function dotMark({ facts, joins }: RowOfRun, x: number) {
   const y = ROW_HEIGHT / 2;
   if (!facts.hasNodes && !facts.parameters)
     return h("rect", { class: "whole-square", x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 });
+  if (joins)
+    return h(
+      "g",
+      { class: "net-dot join full" },
+      h("circle", { cx: x, cy: y, r: 7.5 }),
+      h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` }),
+    );
   return h("circle", { class: classNames("net-dot", facts.hasNodes && "full"), cx: x, cy: y, r: 5 });
 }
 
@@ -194,10 +217,10 @@ function classOf({ kind, places }: RowOfRun, say: Say) {
 
 /** Without parameters: what it did, in words. */
 function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): VNode[] {
-  if (row.kind === "head") return [];
   const [place] = row.places;
+  if (row.kind === "head" && !isTrainedElsewhere({ run } as WholeRunScene, row)) return [];
   const said = row.places.length === 1 ? wordsOfPlace(run, place, say) : "";
-  const text = said || (row.kind === "lines" || place.kind === "line" ? codeOf(lines[place.line - 1] ?? "") : "");
+  const text = said || (row.kind === "lines" || isStatement(place) ? codeOf(lines[place.line - 1] ?? "") : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room);
@@ -209,6 +232,11 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): V
       shown === text ? null : h("title", {}, text),
     ),
   ];
+}
+
+/** A line, or a call of a function that has the name of what it makes. */
+function isStatement({ kind, name }: NetPlace) {
+  return kind === "line" || (kind === "function" && !name.endsWith("()"));
 }
 
 /** What is right of a line's assignment. */
