@@ -63,6 +63,23 @@ export class FactsOfRun {
     facts.net.top.forEach(find);
   }
 
+  waysOfData: { from: NetPlace; to: NetPlace }[] | null = null;
+
+  /** Between places of which one made no node, the ways that only tensors tell. */
+  get dataWays() {
+    const { edges, flows, placeOfUnit } = this.facts.net;
+    if (this.waysOfData) return this.waysOfData;
+    const known = new Set(edges.map(({ from, to }) => `${from.key} ${to.key}`));
+    this.waysOfData = flows.flatMap((flow) => {
+      const [from, to] = [placeOfUnit.get(flow.from), placeOfUnit.get(flow.to)];
+      if (!from || !to || from.inner.length || to.inner.length || known.has(`${from.key} ${to.key}`)) return [];
+      if (flow.from.nodes.length && flow.to.nodes.length) return [];
+      known.add(`${from.key} ${to.key}`);
+      return [{ from, to }];
+    });
+    return this.waysOfData;
+  }
+
   /** Of several places together, each parameter once. */
   of(places: NetPlace[]): PlaceOfRun {
     const each = places.map((place) => this.ofPlace(place));
