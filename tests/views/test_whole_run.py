@@ -92,7 +92,7 @@ def plain(source: str) -> dict[str, list[dict[str, float]]]:
     lines.insert(step + 1, "    state = look(state)")
     namespace["look"] = look
     with torch.random.fork_rng():
-        exec("\n".join(lines), namespace)  # noqa: S102
+        exec("\n".join(lines), namespace)
     return rounds
 
 
