@@ -31,6 +31,11 @@ export interface ChainMark {
   step: number;
   role: LinkRole;
   isCause: boolean;
+  /** of the finding; absent in an answer */
+  severity?: Severity;
+  /** what happened there, in a sentence, and the entities that it names */
+  text?: string;
+  uids?: string[];
 }
 
 interface FindingsCardOptions {
@@ -146,7 +151,7 @@ export function createFindingsCard(
     host.replaceChildren(...cards, ...(calm ? [calm] : []));
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
-      chosen ? chainMarksOf(chosen) : [],
+      chosen && openIndex !== null ? chainMarksOf(chosen, texts[openIndex].chain) : [],
       findings.some(({ kind, explainsError }) => explainsError && kind !== "unexplained_error"),
     );
     show(shownStep);
@@ -324,9 +329,14 @@ export function createFindingsCard(
   };
 }
 
-function chainMarksOf(finding: Finding): ChainMark[] {
+function chainMarksOf(finding: Finding, sentences: string[]): ChainMark[] {
   const cause = indexOfCauseLink(finding);
-  return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
+  const { severity } = finding;
+  return finding.chain.map(({ line, step, role, uids }, i) => ({
+    ...{ line, step, role, severity, uids },
+    isCause: i === cause,
+    text: sentences[i],
+  }));
 }
 
 /** For each line its gravest link: the cause, else the last. */

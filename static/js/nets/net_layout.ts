@@ -9,6 +9,7 @@ import {
   type OpenedRows,
   type NetRow,
 } from "./net_rows.ts";
+import type { RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
@@ -23,8 +24,10 @@ export interface PlacedNetRow extends NetRow {
   joins: boolean;
   /** where its dot stands, from its top */
   dot: number;
-  /** of the row of the step */
+  /** of the row of the step, and of the ends of a finding */
   body: { shown: OpenRow; room: BodyRoom; height: number } | null;
+  /** of a finding */
+  end: RowEnd | null;
 }
 
 /** A rail from a row's dot to another one. */
@@ -77,10 +80,10 @@ interface NetColumns {
 const MAX_ROW_HEIGHT = 28;
 /** Of what is open of a row, by how high the view is: the same for all rows, so that a step moves one row alone. */
 const BODY_HEIGHTS = [
-  { from: 620, height: 222 },
-  { from: 520, height: 184 },
-  { from: 400, height: 148 },
-  { from: 0, height: 112 },
+  { from: 620, height: 222, ofTwo: 152 },
+  { from: 520, height: 184, ofTwo: 122 },
+  { from: 400, height: 148, ofTwo: 92 },
+  { from: 0, height: 112, ofTwo: 72 },
 ];
 const CUT_HEIGHT = 36;
 /** Above the first row, and above and below all together. */
@@ -94,18 +97,31 @@ interface NetRoom {
   width: number;
   height: number;
   choices: OpenedRows;
+  /** of the finding that the step is part of */
+  ends?: RowEnd[];
 }
 
-export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
+export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
   const columns = columnsFor(width);
-  const body = BODY_HEIGHTS.find(({ from }) => height >= from)?.height ?? 0;
+  const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
+  const body = (ends.length > 1 ? heights?.ofTwo : heights?.height) ?? 0;
+  const bodies = Math.max(1, ends.length) * body;
   let placed: PlacedNetRow[] = [];
   let rails: NetRail[] = [];
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
-    const room = height - PADDING - cuts * CUT_HEIGHT - body;
-    placed = placeRows(facts, netRows(facts, i, room, choices), i, room);
-    openStepRow(facts, placed, i, { columns, width, height: body, isNarrow: columns.shape === null });
+    const room = height - PADDING - cuts * CUT_HEIGHT - bodies;
+    const rows = netRows(
+      facts,
+      i,
+      room,
+      choices,
+      ends.map(({ place }) => place),
+    );
+    placed = placeRows(facts, rows, i, room);
+    const bodyRoom = { columns, width, height: body, isNarrow: columns.shape === null };
+    if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
+    else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
     rails = railsBetween(facts, rowsByLeaf(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
@@ -152,25 +168,40 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
       joins: false,
       dot: Math.floor(row.kind === "head" ? HEAD_HEIGHT / 2 : rowHeight / 2),
       body: null,
+      end: null,
     };
     y += h;
     return placed;
   });
 }
 
-/** Opens the row of the step, and makes room below it. */
-function openStepRow(facts: NetFacts, rows: PlacedNetRow[], i: number, room: BodyRoom) {
-  const place = openPlaceOf(facts, i);
-  const at = rows.findIndex(
-    (row) => row.kind !== "head" && row.kind !== "fold" && row.kind !== "repeat" && place && row.places.includes(place),
-  );
-  const shown = place && at >= 0 ? openRowOf(facts, place, i) : null;
-  if (!shown) return;
-  const row = rows[at];
+/** Opens a row, and makes room below it. */
+function openRow(
+  facts: NetFacts,
+  rows: PlacedNetRow[],
+  place: NetPlace | null,
+  i: number,
+  room: BodyRoom,
+  told: string[] = [],
+) {
+  const row = place && rowOfPlace(rows, place);
+  const shown = place && row ? openRowOf(facts, place, i, told) : null;
+  if (!row || !shown || row.body) return;
   row.body = { shown, room, height: room.height };
   const node = nodeHeightInBody(shown, room);
   if (node !== null) row.dot = row.h + node;
-  for (const later of rows.slice(at + 1)) later.y += room.height;
+  for (const later of rows.slice(rows.indexOf(row) + 1)) later.y += room.height;
+}
+
+/** Opens an end of a finding as it was when that happened. */
+function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
+  openRow(facts, rows, end.place, end.step, room, end.uids);
+  const row = rowOfPlace(rows, end.place);
+  if (row) row.end = end;
+}
+
+function rowOfPlace(rows: PlacedNetRow[], place: NetPlace) {
+  return rows.find(({ kind, places }) => (kind === "place" || kind === "lines") && places.includes(place));
 }
 
 /** Where a row ends, with what is open of it. */

@@ -5,6 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
+import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
 import { tonesOf } from "../findings/tones.ts";
@@ -34,8 +35,9 @@ export function netMarks(scene: NetScene): VNode[] {
   const largest = Math.max(0, ...layout.rows.map((row) => gradientNormOf(row) ?? 0).filter(Number.isFinite));
   return [
     ...layout.frames.map((frame) => frameMark(layout, frame)),
-    ...layout.rows.filter(({ isNow }) => isNow).map((row) => nowMark(layout, row)),
+    ...layout.rows.filter(({ isNow, end }) => isNow || end).map((row) => nowMark(layout, row)),
     ...layout.rails.flatMap((rail) => railMarks(scene, rail)),
+    ...wayMarks(layout),
     ...layout.rows.map((row) => rowMark(scene, row, largest)),
   ];
 }
@@ -72,10 +74,10 @@ function frameMark({ columns, width }: NetLayout, { place, depth, y, h: height }
   });
 }
 
-function nowMark({ width }: NetLayout, { key, y, h: height, body }: PlacedNetRow) {
+function nowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
   return h(
     "g",
-    { key: `now ${key}`, class: "net-now" },
+    { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) },
     h("rect", { y, width, height }),
     h("rect", { class: "net-now-edge", y, width: 4, height: height + (body?.height ?? 0) }),
   );
@@ -302,11 +304,48 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
       name,
     ),
     words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
+    ...(row.end
+      ? endMarks(layout, row, row.end, Math.max(columns.parts ?? 0, used + 12))
+      : columnMarks(scene, row, totals, largest, used)),
+    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
+  ];
+}
+
+/** What a row runs, its shapes, its gradient and what it keeps. */
+function columnMarks(scene: NetScene, row: PlacedNetRow, totals: RowTotals, largest: number, used: number) {
+  const { columns } = scene.layout;
+  return [
     ...(columns.parts === null ? [] : partMarks(scene, row, Math.max(columns.parts, used + 12))),
-    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, y),
+    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
     ...normMarks(scene, row, totals, largest),
     ...(columns.kept === null ? [] : keptMarks(row, totals, columns.kept)),
-    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
+  ];
+}
+
+/** At an end of a finding, what happened there takes the place of the middle columns. */
+function endMarks({ columns, width }: NetLayout, row: PlacedNetRow, { text, tone }: RowEnd, x: number) {
+  const plain = text.replaceAll("`", "");
+  const room = (columns.learns ?? width) - x - 12;
+  return [
+    h("text", { class: `net-end ${tone}`, x, y: row.h / 2 + 4.5 }, fitText(plain, room, 12.2), h("title", {}, plain)),
+  ];
+}
+
+/** From the cause of a finding to where it shows, left of all rails. */
+function wayMarks({ rows, columns }: NetLayout): VNode[] {
+  const cause = rows.find(({ end }) => end?.isCause);
+  const shows = rows.find(({ end }) => end && !end.isCause);
+  if (!cause || !shows) return [];
+  const [from, to] = [cause.y + cause.h / 2, shows.y + shows.h / 2];
+  const [x, lane] = [columns.rail - 8, 10];
+  const down = to > from ? 1 : -1;
+  return [
+    h("path", {
+      key: "way",
+      class: `net-way ${cause.end?.tone}`,
+      d: `M${x} ${from}H${lane + 8}Q${lane} ${from} ${lane} ${from + 8 * down}V${to - 8 * down}Q${lane} ${to} ${lane + 8} ${to}H${x}`,
+    }),
+    h("path", { key: "way end", class: `net-way-end ${cause.end?.tone}`, d: `M${x - 2} ${to - 5}l7 5l-7 5z` }),
   ];
 }
 

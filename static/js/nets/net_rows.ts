@@ -50,17 +50,23 @@ interface RowRoom {
   isSparing?: boolean;
 }
 
-/** The rows of a net at a step. `room` is in pixels. */
-export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): NetRow[] {
+/** The rows of a net at a step. `room` is in pixels; `ends` are places that have a row in any case. */
+export function netRows(
+  facts: NetFacts,
+  i: number,
+  room: number,
+  choices: OpenedRows,
+  ends: NetPlace[] = [],
+): NetRow[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
   const at = anchorStep(facts, i) ?? i;
-  const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at)]);
+  const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at), ...placesAround(ends)]);
   const open = placesToOpen(facts, path, size, choices);
   const touched = touchedPlaces(facts, at);
   const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
     place.isPassing ? touched.includes(place) : !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
   );
-  let folded = foldRows(rows, new Set([...path, ...touched]), size, choices);
+  let folded = foldRows(rows, new Set([...path, ...touched, ...ends]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
   for (let head = 0; !doFit(folded, size, choices) && head >= 0; ) {
     head = folded.findIndex(({ kind }, k) => kind === "head" && folded.slice(k + 1).some((row) => row.kind === "head"));
@@ -107,6 +113,12 @@ export function pathOfStep(facts: NetFacts, i: number): NetPlace[] {
   const path = [...placesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedPlaces(facts, i);
   return touched.length === 1 ? [...path, touched[0]] : path;
+}
+
+function placesAround(places: NetPlace[]): Set<NetPlace> {
+  const around = new Set<NetPlace>();
+  for (const { parent } of places) for (let outer = parent; outer; outer = outer.parent) around.add(outer);
+  return around;
 }
 
 /** The places around what a step touched, and around the code that it runs. */

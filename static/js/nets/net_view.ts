@@ -14,6 +14,8 @@ import { netOf } from "./net_places.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
+import { rowEndsAt } from "./row_ends.ts";
+import type { ChainMark } from "../explain/findings_card.ts";
 import { stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
@@ -23,6 +25,8 @@ import type { OpenTrace } from "../trace/state.ts";
 export interface NetView {
   /** mode: what a step did, or the whole run */
   show: (opened: OpenTrace, i: number, mode?: NetMode) => void;
+  /** the chain of the finding that is open: at its steps both its ends are */
+  tell: (chain: ChainMark[]) => void;
   /** what a step did, with the names of its rows; null where its own caption tells it best */
   headline: (opened: OpenTrace, i: number) => string | null;
   /** the step at which the next row is done, forwards or back; null where nothing is shown */
@@ -43,6 +47,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let shown: { opened: OpenTrace; i: number; layout: NetLayout | null } | null = null;
   let drawnHeights = new Map<string, number>();
   let mode: NetMode = "step";
+  let finding: ChainMark[] = [];
   const wholeRun = createWholeRun(say);
 
   function factsOf(opened: OpenTrace) {
@@ -62,7 +67,8 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       return;
     }
     writeSentenceAndPath(facts);
-    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices };
+    const ends = rowEndsAt(facts, finding, i);
+    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices, ends };
     const layout = layoutNet(facts, i, room);
     shown.layout = layout;
     const lines = opened.trace.program.source.split("\n");
@@ -240,6 +246,10 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       shown = { opened, i, layout: null };
       redraw();
       bringIntoSight();
+    },
+    tell(chain) {
+      finding = chain;
+      if (shown) redraw();
     },
     headline: (opened, i) => stepHeadline(factsOf(opened), i, say),
     nextRow(direction) {

@@ -51,8 +51,10 @@ export interface RowTensor extends RowValues {
   /** how far an optimizer's step moved it; undefined where none did */
   moved: number | undefined;
   gradient: RowGradient | null;
-  /** where no gradient is shown: it may still come; none: backward has passed */
-  gradientState: "waits" | "none" | null;
+  /** where no gradient is shown: it may still come; none: backward has passed; absent: its `.grad` is None */
+  gradientState: "waits" | "none" | "absent" | null;
+  /** a finding speaks of it */
+  isTold: boolean;
 }
 
 /** kept: for backward; gone: let go of; now: let go of by this step; changed: written over since */
@@ -81,12 +83,17 @@ export interface OpenRow {
   made: RowTensor[];
 }
 
-/** The open row of a place at a step; null for a place that has not run. */
-export function openRowOf(facts: NetFacts, place: NetPlace, i: number): OpenRow | null {
+/** The open row of a place at a step; null for a place that has not run. `told` are tensors that are shown first. */
+export function openRowOf(facts: NetFacts, place: NetPlace, i: number, told: string[] = []): OpenRow | null {
   const { calls, shown } = facts.stateAt(place, i);
   const call = calls[shown];
-  if (!call?.hasBegun) return null;
-  return new OpenRowReader(facts, call.unit, i).read(place);
+  const unit = call?.hasBegun ? call.unit : unfinishedUnit(place, i);
+  return unit && new OpenRowReader(facts, unit, i, told).read(place);
+}
+
+/** A statement that an error ended before it had run. */
+function unfinishedUnit({ units }: NetPlace, i: number): Unit | null {
+  return units.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
 }
 
 const tensorsByUnit = new WeakMap<Unit, { reads: string[]; made: string[] }>();
@@ -101,8 +108,10 @@ class OpenRowReader {
   i: number;
   step: Step;
   nodes: string[];
+  told: Set<string>;
 
-  constructor(facts: NetFacts, unit: Unit, i: number) {
+  constructor(facts: NetFacts, unit: Unit, i: number, told: string[]) {
+    this.told = new Set(told);
     this.facts = facts;
     this.unit = unit;
     this.i = i;
@@ -111,11 +120,15 @@ class OpenRowReader {
   }
 
   read(place: NetPlace): OpenRow {
-    const { unit } = this;
+    const { unit, facts } = this;
     const nodes = this.nodes.map((uid) => this.node(uid));
     const isModule = unit.kind === "module";
-    const written = unit.isStatement ? this.writtenParameters() : [];
-    if (written.length) {
+    const steps = unit.isStatement ? this.writtenParameters() : [];
+    if (steps.length) {
+      const told = [...this.told].filter(
+        (uid) => findEntity(facts.opened.state(this.i), uid, "tensor")?.type === "Parameter",
+      );
+      const written = [...new Set([...told, ...steps])];
       const first = [...this.differentiated()].map((uid) => this.tensor(uid, "read"));
       const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => weightOf(b) - weightOf(a));
       return { place, unit, read: [...first, ...read], nodes, made: [] };
@@ -220,6 +233,7 @@ class OpenRowReader {
       shape: handle?.shape ?? [],
       gradient,
       gradientState: gradient ? null : this.gradientState(handle?.requires_grad ?? false, role, uid),
+      isTold: this.told.has(uid),
     };
   }
 
@@ -283,8 +297,9 @@ class OpenRowReader {
       return { role: "grad", isFresh, shape: grad?.shape ?? [], ...this.valuesOf(grad ?? null, now) };
     }
     if (handle?.leaf) return null;
-    const parts = role === "made" && node && this.nodes.includes(node) ? this.cameTo(uid, node) : this.wentTo(node);
-    return parts.length ? { role: role === "made" ? "in" : "out", ...sumOf(parts, this.i) } : null;
+    const isResult = node !== undefined && (this.nodes.includes(node) || this.unit.isStatement);
+    const parts = role !== "parameter" && isResult ? this.cameTo(uid, node) : this.wentTo(node);
+    return parts.length ? { role: isResult ? "in" : "out", ...sumOf(parts, this.i) } : null;
   }
 
   /** What came to a node for one of its results. */
@@ -311,6 +326,8 @@ class OpenRowReader {
   }
 
   gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
+    if (role === "parameter" && requiresGrad && this.told.has(uid)) return "absent";
+    if (!this.nodes.length && role === "read") return null;
     if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
     if (this.facts.isLeftOut(this.nodes, this.i)) return "none";
     if (role === "parameter" || !this.facts.gradFn.has(uid)) return this.facts.willArrive(uid, this.i) ? "waits" : null;

@@ -58,15 +58,10 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
   };
   for (const tensor of lines.read) add(tensor);
   const nodeHeight = hasNodeLine(row) ? NODE_LINE : REST_LINE;
-  if (hasNodeLine(row)) marks.push(nodeLine(row, y, room, say));
-  if (lines.hidden)
-    marks.push(
-      h(
-        "text",
-        { class: "net-class end", x: room.width - 12, y: y + NODE_LINE / 2 + 4 },
-        say("net_more_tensors", { n: lines.hidden }),
-      ),
-    );
+  const rest = lines.hidden ? say("net_more_tensors", { n: lines.hidden }) : "";
+  const width = room.width - (rest ? textWidth(rest, 12) + 12 : 0);
+  if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
+  if (rest) marks.push(h("text", { class: "net-class end", x: room.width - 12, y: y + nodeHeight / 2 + 4 }, rest));
   y += nodeHeight;
   for (const tensor of lines.made) add(tensor);
   return h("g", { class: "net-open" }, marks);
@@ -79,6 +74,7 @@ function shownLines(row: OpenRow, { height }: BodyRoom) {
   const count = Math.max(1, Math.min(read.length + made.length, Math.floor(room / LINE.least)));
   const all = [...made, ...read];
   const rank = (tensor: RowTensor, k: number) =>
+    (tensor.isTold ? -100 : 0) +
     (tensor.gradient?.isFresh || tensor.isWritten ? 0 : 100) +
     (tensor.role === "made" ? 0 : tensor.role === "read" ? 10 : 20) +
     k / 100;
@@ -199,7 +195,7 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
-    const text = say(gradientState === "waits" ? "net_gradient_waits" : "net_gradient_none");
+    const text = say(`net_gradient_${gradientState}`);
     return h(
       "g",
       { class: classNames("net-no-gradient", gradientState) },
@@ -297,7 +293,7 @@ function matrixMarks(
   const left = x + width - at;
   if (left >= 3 * CELL.least) {
     const index = `[${[...shape.slice(0, -1)].map(() => 0).join(",")}]`;
-    marks.push(h("text", { class: "net-class", x: at, y: y - 3 }, index));
+    if (!isLabelled) marks.push(h("text", { class: "net-class", x: at, y: y - 3 }, index));
     marks.push(numberStrip(cells.slice(0, columns), columns, { x: at, y, width: left, height }, className));
   }
   return marks;

@@ -65,6 +65,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   );
   const chain = createChainMarks((marks, errorExplained) => {
     timeline.markChain(marks);
+    net.tell(marks);
     options.markLines?.(marks, errorExplained);
   });
   return {
