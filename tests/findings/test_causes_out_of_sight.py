@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_in_plain
+from tests.forks.plain_python import call_beside_gradbox
 from tests.support.explaining import findings_of, findings_of_traces
 from tests.support.tracing import events, trace
 
@@ -65,7 +65,7 @@ def findings_with_library(folder: Path, source: str) -> list[dict[str, Any]]:
     """The findings of a script beside a module without steps."""
     (folder / "library.py").write_text(LIBRARY)
     (folder / "train.py").write_text(f"import torch, library\nx = torch.ones(2, 4, requires_grad=True)\n{source}\n")
-    _, out, _ = call_in_plain(run_gradbox, str(folder), ["trace", "--script-only", "train.py"])
+    _, out, _ = call_beside_gradbox(run_gradbox, str(folder), ["trace", "--script-only", "train.py"])
     (found,) = findings_of_traces([json.loads(out)])
     return found
 
