@@ -16,7 +16,7 @@ from gradbox.script.recorded_script import count_of_processes
 from gradbox.sessions.rank_launcher import launcher_arguments
 from gradbox.sessions.rank_parameters import parameter_digest, parameter_names
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_beside_gradbox
+from tests.forks.plain_python import call_in_plain
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -164,7 +164,7 @@ if __name__ == "__main__":
 
 def test_processes_that_are_not_recorded_are_counted(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SPAWNS)
-    status, out, said = call_beside_gradbox(run_gradbox, str(tmp_path), ["open", "--trace", "run.json", "train.py"])
+    status, out, said = call_in_plain(run_gradbox, str(tmp_path), ["open", "--trace", "run.json", "train.py"])
     assert status == 0 and out == "[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]\n"
     assert said.startswith("gradbox: train.py: ") and said.count("\n") == 1
     assert "2 processes that it started are not recorded (num_workers=0 " in said

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.kept_browser import new_context
-from tests.support.own_programs import forked_gradbox
+from tests.support.own_programs import gradbox_command, run_in_folder
 from tests.support.page_driver import READ, at_step, compare, leave, page_trace, paste, run, use
 from tests.support.sampling import places, sampled
 from tests.support.tracing import ROOT, Replay
@@ -348,7 +348,7 @@ CLIPPED = ROOT / "tests/examples/verdicts/clipped_too_late.py"
 def test_the_page_that_the_command_writes_opens_with_the_finding_on_top(elsewhere: Any, tmp_path: Path) -> None:
     """`gradbox open --out page.html train.py`: no server, no network."""
     (tmp_path / "train.py").write_text(CLIPPED.read_text("utf-8"))
-    done = forked_gradbox(tmp_path, "open", "--out", "page.html", "train.py")
+    done = run_in_folder([*gradbox_command(), "open", "--out", "page.html", "train.py"], tmp_path)
     assert done.returncode == 0, done.stderr
     elsewhere.goto((tmp_path / "page.html").as_uri())
     verdict = elsewhere.locator(".verdict-view")
