@@ -144,9 +144,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@cache
-def recording(source: str) -> dict[str, Any]:
-    return trace(source)
+recording = cache(trace)
 
 
 def number(value: Any) -> float | None:

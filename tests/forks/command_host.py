@@ -1,5 +1,4 @@
-"""The process whose forks run commands of `gradbox`, of which none imports anew what they and scripts import: see
-tests.forks.fork_host."""
+"""The process whose forks run commands of `gradbox`, and which has imported all of it: see tests.forks.fork_host."""
 
 from gradbox.recorder.probes import ops
 from gradbox.script import checked_script, recorded_script  # noqa: F401 what the process of a script begins with

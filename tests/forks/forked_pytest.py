@@ -26,8 +26,7 @@ def printed_by_pytest(folder: str, arguments: list[str]) -> tuple[int, str]:
 
 
 def run_forked_pytest(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
-    """The `subprocess.run` of a `python -m pytest …`, as a fork of this process, which forgets the modules of the
-    folder."""
+    """The `subprocess.run` of a `python -m pytest …`, as a fork that forgets the modules of the folder."""
     child = os.fork()
     if child == 0:
         status = -1

@@ -23,8 +23,7 @@ def run_plain(source: str, inside: Callable[[], AbstractContextManager[Any]] | N
 
 
 def call_in_plain(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of a module returns in a fork of a process that has imported torch, and nothing of the
-    recorder."""
+    """What a function returns in a fork of a process that has imported torch, and nothing of the recorder."""
     return call_in(PLAIN, function, *arguments)
 
 
