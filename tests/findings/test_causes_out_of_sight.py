@@ -209,3 +209,18 @@ def test_the_graph_of_an_unrolled_module_grows_only_until_its_backward(
 ) -> None:
     source = UNROLLED.format(cell=cell, start=start, hidden=hidden, length=length)
     assert [found["kind"] for found in findings_of(source) if found["severity"] != "note"] == []
+
+
+ASSERTING = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+copy = w.detach()
+(w.detach() * 2).sum().item()
+assert not torch.equal(w, copy), f"the same: {w} and {copy}, shape and requires_grad"
+"""
+
+
+def test_a_program_s_own_assertion_is_no_error_about_its_tensors() -> None:
+    (finding,) = findings_of(ASSERTING)
+    assert (finding["kind"], finding["variant"]) == ("unexplained_error", "assertion")
+    assert "no operation of torch did" in finding["text"] and "requires grad before" not in finding["text"]
