@@ -1,4 +1,4 @@
-# backward_twice: terms[0]
+# backward_twice: terms
 import torch
 torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
