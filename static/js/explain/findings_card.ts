@@ -10,7 +10,7 @@ import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
-import { indexOfCauseLink, type Finding, type ChainLink, type LinkRole } from "../findings/finding.ts";
+import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
