@@ -1,8 +1,6 @@
 /** The parameters of places of a net: those of their modules, and those that their nodes read. */
 
-import { numel } from "../trace/reads.ts";
 import { addToList } from "../trace/multimap.ts";
-import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { NetPlace } from "../nets/net_places.ts";
@@ -58,31 +56,4 @@ export function parameterUidsOf(facts: NetFacts, places: NetPlace[]): string[] {
       }
   }
   return [...found];
-}
-
-/** How many numbers there are in parameters. */
-export function countOfNumbers(facts: NetFacts, parameters: string[]): number {
-  return parameters.reduce((sum, uid) => sum + numel(facts.shapeOf(uid) ?? [0]), 0);
-}
-
-/** Those of the parameters that a step wrote in place. */
-export function parametersWrittenAtStep(facts: NetFacts, parameters: string[], step: number): string[] {
-  const { counters } = parametersOf(facts.opened);
-  const { set } = facts.opened.trace.steps[step];
-  return parameters.filter((uid) => counters.get(uid)?.some((counter) => set?.[counter]?.value !== undefined));
-}
-
-/**
- * How far a step moved parameters together: the norm of the difference; null where the trace does not list all
- * elements.
- */
-export function normOfChangeByStep(facts: NetFacts, parameters: string[], step: number): number | null {
-  const moments = parameterMomentsOf(facts.opened);
-  let sum = 0;
-  for (const uid of parameters) {
-    const moved = moments.roundsOf(uid).find((round) => round.step === step)?.moved;
-    if (moved === undefined) return null;
-    sum += moved ** 2;
-  }
-  return Math.sqrt(sum);
 }

@@ -5,6 +5,7 @@ import { ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { About } from "../browser/about.ts";
+import type { View } from "../page_state/url.ts";
 
 const PNG_SCALE = 2;
 const MAX_PNG_SIDE = 16000;
@@ -20,12 +21,12 @@ export async function createDownloadFile(
   root: HTMLElement,
   body: string,
 ): Promise<Blob> {
-  const { opened, step, toggled, about } = subject;
+  const { opened, step, view, toggled, about } = subject;
   if (file === "run.html")
     return createOfflinePage({
       title: `Gradbox: ${about.title}`,
       body,
-      data: { trace: opened.trace, step, verdict: true, ...about },
+      data: { trace: opened.trace, step, view, verdict: true, ...about },
     });
   const options = { theme: themeOfPage(root), language: root.lang };
   const svg = file.startsWith("loom")
@@ -89,6 +90,7 @@ export interface DownloadSubject {
   /** the stage's folds that the reader opened or closed */
   toggled: ReadonlySet<string>;
   step: number;
+  view: View;
   /** the stem of the files' names */
   name: string;
   about: About;

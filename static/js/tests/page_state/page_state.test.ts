@@ -42,13 +42,13 @@ test("selection and view are kept through runs and steps", () => {
   const state = after(
     ran(),
     { type: "selectionChanged", key: "node:n1" },
-    { type: "viewChosen", view: "loom" },
+    { type: "viewChosen", view: "run" },
     RUN,
     arrived(2, trace("a\nb\nc")),
   );
-  assert.deepEqual([state.selection, state.view], ["node:n1", "loom"]);
+  assert.deepEqual([state.selection, state.view], ["node:n1", "run"]);
   assert.equal(reduce(state, { type: "selectionChanged", key: "node:n1" }), state);
-  assert.equal(reduce(state, { type: "viewChosen", view: "loom" }), state);
+  assert.equal(reduce(state, { type: "viewChosen", view: "run" }), state);
   assert.equal(after(state, { type: "selectionChanged", key: null }).selection, null);
 });
 
@@ -72,7 +72,7 @@ test("invariants hold whatever comes in whatever order", () => {
     () => ({ type: "settingsChanged", settings: { seed: random(3) } }),
     () => ({ type: "iterationRequested", index: random(6) }),
     () => ({ type: "elementsRequested", storage: "s1", at: random(900) }),
-    () => ({ type: "viewChosen", view: random(2) ? "loom" : "stage" }),
+    () => ({ type: "viewChosen", view: random(2) ? "run" : "step" }),
   ];
   for (let round = 0; round < 60; round++) {
     let state = opened(random(2) ? { saved: SAVED, trace: trace("a\nb\nc", { seed: 7 }) } : {});
