@@ -149,7 +149,7 @@ function operationsByCall(opened: OpenTrace): Map<number, number> {
 }
 
 /** The shape of a call's first output; null where there is none, or the trace does not tell. */
-export function shapeOfOutput(opened: OpenTrace, { outputs, begins, ends }: ModuleCall): number[] | null {
+function shapeOfOutput(opened: OpenTrace, { outputs, begins, ends }: ModuleCall): number[] | null {
   return outputs.length ? shapeOf(opened, outputs[0], ends ?? begins) : null;
 }
 

@@ -11,7 +11,7 @@ import type { createProgramPane } from "./program/program_pane.ts";
 type ProgramPane = ReturnType<typeof createProgramPane>;
 type PicturePane = ReturnType<typeof createPicturePane>;
 
-const DOWNLOADS = ["step.svg", "step.png", "loom.svg", "loom.png", "run.html"];
+const DOWNLOADS = ["step.svg", "step.png", "loom.svg", "loom.png", "run.html", "tables.csv"];
 
 /** The moves of the timeline, with their keys. */
 const STEP_MOVES: [string, string][] = [

@@ -65,7 +65,16 @@ interface ViewerParts {
 
 /** Show a trace to step through. */
 export function startViewer(
-  { trace, step: initialStep, view: initialView = null, title, note = "", address = "", series, verdict = false }: ViewerContent,
+  {
+    trace,
+    step: initialStep,
+    view: initialView = null,
+    title,
+    note = "",
+    address = "",
+    series,
+    verdict = false,
+  }: ViewerContent,
   say: Locale["say"],
   { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint }: ViewerParts,
 ) {

@@ -1,4 +1,4 @@
-/** The files that can be downloaded: the step or the whole run as SVG or PNG, and the run as an offline page. */
+/** The files that can be downloaded: the step or the whole run as SVG or PNG, the run as an offline page, its tables. */
 
 import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";
@@ -12,8 +12,8 @@ const MAX_PNG_SIDE = 16000;
 const MAX_PNG_AREA = 120e6;
 
 /**
- * `file` is "step.svg", "step.png", "loom.svg", "loom.png" or "run.html". The file has the theme and the language of
- * `root`; `body` is that of the offline page.
+ * `file` is "step.svg", "step.png", "loom.svg", "loom.png", "run.html" or "tables.csv". The file has the theme and the
+ * language of `root`; `body` is that of the offline page.
  */
 export async function createDownloadFile(
   file: string,
@@ -28,6 +28,10 @@ export async function createDownloadFile(
       body,
       data: { trace: opened.trace, step, view, verdict: true, ...about },
     });
+  if (file === "tables.csv") {
+    const { tablesCsv } = await import("../nets/tables_csv.ts");
+    return new Blob([tablesCsv(opened, step)], { type: "text/csv" });
+  }
   const options = { theme: themeOfPage(root), language: root.lang };
   const svg = file.startsWith("loom")
     ? loomSvgAsShown(opened, step, options)

@@ -2,7 +2,7 @@
 
 import { gravest, tonesOf } from "../../findings/tones.ts";
 import { keptPeakOf } from "./kept_at_peak.ts";
-import { parameterUidsOf } from "../../loom/run_parameters.ts";
+import { parameterUidsOf } from "./place_parameters.ts";
 import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
 import type { NetFacts } from "../net_state.ts";
 import type { NetPlace } from "../net_places.ts";

@@ -6,7 +6,7 @@ import { ROW_HEIGHT, type RailOfRun, type RowOfRun, type SortColumn, type WholeR
 import { netRowName } from "../net_marks.ts";
 import { normText, shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
-import { SPARK_WIDTH, sparklineMarks } from "../../parameters/sparkline.ts";
+import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { wordsOfPlace } from "./statement_words.ts";
 import type { FactsOfRun } from "./place_facts.ts";

@@ -40,13 +40,14 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
   };
   /** What was found says more of a step than the step itself does. */
   function showFinding() {
-    const { opened, step } = state();
+    const { opened } = state();
     if (!opened?.count || element("stage").classList.contains("previewed")) return;
     stage.tell((i) => findings.uidsAt(i));
-    showSentences(host, opened, step, { why: findings.explanationOfError() });
+    showHeadline();
   }
 
-  const { render, drawView } = createRenderer(host, parts);
+  const showHeadline = createHeadlineText(host, findings.explanationOfError);
+  const { render, drawView } = createRenderer(host, parts, showHeadline);
   return {
     render,
     preview: createPreview(host, parts),
@@ -59,7 +60,7 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 }
 
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
-function createRenderer(host: PageHost, parts: PictureParts) {
+function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () => void) {
   const { element, state: currentState } = host;
   const { stage, tooltips, loom, net, timeline, training, printed, curves, findings, question, views } = parts;
 
@@ -109,7 +110,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step);
     findings.show(step);
     question.showStep(step);
-    showSentences(host, opened, step, { why: findings.explanationOfError() });
+    showHeadline();
     printed.show(step);
     curves.show(step);
     element("workbench").dataset.step = String(step);
@@ -129,7 +130,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (changed("opened")) openRun(state, before);
     if (opened?.count && changed("opened", "step", "view")) drawStep(opened, state);
     if (opened && changed("opened")) void announce(opened, state);
-    if (opened?.count && changed("opened", "step")) showStep(opened, state);
+    if (opened?.count && changed("opened", "step", "view")) showStep(opened, state);
     if (changed("selection")) stage.select(selection);
     if (changed("opened", "step", "selection"))
       question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, selection, step);
@@ -162,6 +163,27 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
       timeline.show(step);
       showSentences(host, opened, step, { why: findings.explanationOfError() });
     },
+  };
+}
+
+/** What is said over the picture: what the step did, or what the whole run amounts to, which is the same at all steps. */
+function createHeadlineText(host: PageHost, whyRaised: () => string | null) {
+  return async () => {
+    const { opened, step, view } = host.state();
+    if (!opened?.count) return;
+    if (view !== "step") {
+      const sentences = await import("../../nets/whole_run/run_sentences.ts").catch(() => null);
+      const now = host.state();
+      if (now.opened !== opened || now.step !== step || now.view !== view) return;
+      const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
+      const items = said.map(({ text, isBad }) => ({
+        ...explanationSentence(text),
+        key: undefined,
+        tone: isBad ? "bad" : "plain",
+      }));
+      if (items.length) return host.element("sentences").replaceChildren(...captionListItems(items));
+    }
+    showSentences(host, opened, step, { why: whyRaised() });
   };
 }
 

@@ -12,7 +12,7 @@ import { highlightKeysOfEntities } from "../../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
 import { createStage } from "../../stage/stage.ts";
 import { createTimeline, type TimelineOptions } from "../../timeline/timeline.ts";
-import { shownPicture } from "../../page_state/selectors.ts";
+import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import { startTooltips } from "../../tooltips/loader.ts";
 import { createViewSwitch } from "./view_switch.ts";
 import type { LoadCheckPanel } from "../../explain/check_panel.ts";
@@ -143,7 +143,8 @@ function createPageTimeline(
     nextRow,
     describe(i) {
       const { opened } = state();
-      return opened?.count ? stepTitle(opened.trace, i, say) : say("no_steps");
+      if (!opened?.count) return say("no_steps");
+      return isWholeRunList(state()) ? say("whole_run") : stepTitle(opened.trace, i, say);
     },
     causeOf(i) {
       const { opened } = state();

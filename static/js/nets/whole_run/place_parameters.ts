@@ -1,15 +1,14 @@
 /** The parameters of places of a net: those of their modules, and those that their nodes read. */
 
-import { addToList } from "../trace/multimap.ts";
-import type { NetFacts } from "../nets/net_state.ts";
-import type { OpenTrace } from "../trace/state.ts";
-import type { NetPlace } from "../nets/net_places.ts";
+import { addToList } from "../../trace/multimap.ts";
+import type { NetFacts } from "../net_state.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+import type { NetPlace } from "../net_places.ts";
 
 interface Parameters {
   /** by module, its own and those of the modules in it */
   byModule: Map<string, string[]>;
-  /** by parameter, its version counters in order of steps */
-  counters: Map<string, string[]>;
+  all: Set<string>;
 }
 
 const known = new WeakMap<OpenTrace, Parameters>();
@@ -24,15 +23,14 @@ function parametersOf(opened: OpenTrace): Parameters {
 }
 
 function readParameters(opened: OpenTrace): Parameters {
-  const counters = new Map<string, string[]>();
+  const all = new Set<string>();
   for (const { set } of opened.trace.steps)
     for (const uid in set) {
-      const { type, counter } = set[uid];
-      if ((type === "Parameter" || type?.endsWith(".Parameter")) && !counters.has(uid)) counters.set(uid, []);
-      if (counter && counters.has(uid)) addToList(counters, uid, counter);
+      const { type } = set[uid];
+      if (type === "Parameter" || type?.endsWith(".Parameter")) all.add(uid);
     }
   const byModule = new Map<string, string[]>();
-  for (const uid of counters.keys()) {
+  for (const uid of all) {
     const seen = new Set<string>();
     for (let module = opened.index.moduleOfTensor.get(uid) ?? null; module && !seen.has(module); ) {
       seen.add(module);
@@ -40,19 +38,19 @@ function readParameters(opened: OpenTrace): Parameters {
       module = opened.index.modules.get(module)?.within ?? null;
     }
   }
-  return { byModule, counters };
+  return { byModule, all };
 }
 
 /** The uids of the parameters, each once. */
 export function parameterUidsOf(facts: NetFacts, places: NetPlace[]): string[] {
-  const { byModule, counters } = parametersOf(facts.opened);
+  const { byModule, all } = parametersOf(facts.opened);
   const found = new Set<string>();
   for (const place of places) {
     for (const { uid } of place.units) for (const parameter of byModule.get(uid ?? "") ?? []) found.add(parameter);
     for (const node of place.units.length ? facts.nodes(place.units[0]) : [])
       for (const edge of facts.opened.index.nodes.get(node)?.next ?? []) {
         const leaf = edge && facts.opened.index.nodes.get(edge[0])?.variable;
-        if (leaf && counters.has(leaf)) found.add(leaf);
+        if (leaf && all.has(leaf)) found.add(leaf);
       }
   }
   return [...found];
