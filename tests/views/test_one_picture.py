@@ -1,11 +1,11 @@
-"""In a real browser: which picture a program has, where its reader lands, and what leads from the whole run to a step."""
+"""In a real browser: which picture a program has, where its reader lands, and what leads to a step."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.page.test_access import THEMES, axe, themed
+from tests.page.test_access import axe, themed
 from tests.sharing.test_takeaway import elsewhere, take
 from tests.support.page_driver import at_step, leave, paste, run, use
 

@@ -1,6 +1,4 @@
-/**
- * Texts around the pictures: a step's heading and sentences, the outcome, and the pictures' labels.
- */
+/** Texts around the pictures: a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";

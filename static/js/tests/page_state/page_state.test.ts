@@ -24,6 +24,21 @@ test("who goes to the step where the page landed stays there when something is f
   assert.equal(after(landed, { type: "stepChosen", step: landed.step }, found).step, landed.step);
 });
 
+test("a training opens as a whole run, unless it raised, a finding leads on, or its reader or a link chose otherwise", () => {
+  const training = (rest = {}) => trace("a\nb\nc", { rounds: { count: 2, losses: [] }, ...rest });
+  const landed = after(opened(), arrived(1, training()));
+  assert.equal(landed.view, "run");
+  const found = after(landed, { type: "findingMade", trace: landed.opened?.trace as any, step: 0 });
+  assert.deepEqual([found.view, found.step], ["step", 0]);
+  const chosen = after(landed, { type: "viewChosen", view: "step" }, RUN, arrived(2, training()));
+  assert.equal(chosen.view, "step");
+  const raised = training({ outcome: { status: "raised", error: { step: 1, line: 2 } } });
+  const again = after(landed, { type: "viewChosen", view: "run" }, RUN, arrived(2, raised));
+  assert.deepEqual([again.view, again.step], ["step", 1]);
+  assert.equal(after(ran(), link({ source: "d", view: "run" }), arrived(2, raised)).view, "run");
+  assert.equal(after(ran(), link({ source: "d", step: 1, view: "step" }), arrived(2, training())).view, "step");
+});
+
 test("a line leads to where it next ran, while the editor shows that program", () => {
   const state = after(ran(), { type: "lineChosen", line: 1 });
   assert.equal(state.step, 0);

@@ -23,9 +23,8 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
  */
 export function landingStep(opened: OpenTrace): number {
   const { steps } = opened.trace;
-  const last = steps.length - 1;
-  const stepOfKind = errorStep(opened.trace) ?? netStep(opened);
-  if (stepOfKind !== null) return stepOfKind;
+  const certain = errorStep(opened.trace) ?? netStep(opened);
+  if (certain !== null) return certain;
   const depths = callDepthByStep(steps);
   const rankOf = (name: string) => EVENTS[name]?.opening ?? Number.POSITIVE_INFINITY;
   const isGrave = (entry: Event) =>
@@ -42,7 +41,7 @@ export function landingStep(opened: OpenTrace): number {
     withRank((rank) => rank === GRAVEST_RANK + 1) ??
     withRank((rank) => rank < Number.POSITIVE_INFINITY) ??
     lastTellingStep(steps) ??
-    last
+    steps.length - 1
   );
 }
 
@@ -52,8 +51,8 @@ export function landingStep(opened: OpenTrace): number {
  */
 export function openingStep(opened: OpenTrace): number {
   const { trace } = opened;
-  const stepOfKind = errorStep(trace) ?? netStep(opened);
-  if (stepOfKind !== null) return stepOfKind;
+  const certain = errorStep(trace) ?? netStep(opened);
+  if (certain !== null) return certain;
   let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
   trace.steps.forEach(({ log }, i) => {
     for (const entry of log) {
@@ -74,6 +73,8 @@ function errorStep({ steps, outcome }: Trace): number | null {
   return typeof step === "number" && step < steps.length ? step : null;
 }
 
+type Place = { step: number; at: number };
+
 /** Of a net that is drawn as a list. */
 function netStep(opened: OpenTrace): number | null {
   if (pictureOfRun(opened) !== "list") return null;
@@ -82,11 +83,8 @@ function netStep(opened: OpenTrace): number | null {
   const { eventPlacesByName } = opened.index;
   const [begun, ended] = ["module_called", "module_returned"].map((name) => eventPlacesByName.get(name) ?? []);
   // the first call ends where as many have ended as have begun
-  const end = ended.findIndex(({ step, at }, k) => {
-    const next = begun[k + 1];
-    return !next || next.step > step || (next.step === step && next.at > at);
-  });
-  return ended[end]?.step ?? null;
+  const isAfter = (a: Place, b: Place) => a.step > b.step || (a.step === b.step && a.at > b.at);
+  return ended.find((place, k) => !begun[k + 1] || isAfter(begun[k + 1], place))?.step ?? null;
 }
 
 /**
