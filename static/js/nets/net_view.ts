@@ -81,6 +81,16 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     patchHost(document, parts.body, body);
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
+    parts.body.setAttribute("role", "tree");
+    parts.body.setAttribute("aria-label", say("whole_name"));
+  }
+
+  /** Up and down go from row to row of a whole run. */
+  function moveFocus(direction: 1 | -1): boolean {
+    const point = closestTarget(document.activeElement, ["net row"])?.target;
+    const next = mode === "run" && point ? wholeRun.neighbour(point.key, direction) : null;
+    if (next !== null) focusRow(next);
+    return next !== null;
   }
 
   /** The path of modules to the step, and what the row of the step has done. */
@@ -205,12 +215,14 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
 
   parts.root.addEventListener("click", (event) => choose(event.target));
   parts.root.addEventListener("keydown", (event) => {
-    if ((event.key === "Enter" || event.key === " ") && choose(event.target)) {
+    const { key } = event;
+    const isArrow = key === "ArrowDown" || key === "ArrowUp";
+    if (isArrow ? moveFocus(key === "ArrowDown" ? 1 : -1) : (key === "Enter" || key === " ") && choose(event.target)) {
       event.preventDefault();
       event.stopPropagation();
-    } else if (event.key === "Escape" && mode === "run") {
+    } else if (key === "Escape" && mode === "run") {
       if (wholeRun.reset()) draw();
-    } else if (event.key === "Escape" && choices.size) {
+    } else if (key === "Escape" && choices.size) {
       choices = new Map();
       redraw();
     }

@@ -54,7 +54,7 @@ export class RunOfParameters {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.account = parameterMomentsOf(opened);
-    this.moments = new Map(this.account.at(opened.count - 1).map((moment) => [moment.uid, moment]));
+    this.moments = new Map([...this.account.rows.keys()].map((uid) => [uid, this.lastMomentOf(uid)]));
     const listed = opened.trace.rounds?.rounds.map(({ n }) => n) ?? [];
     const recorded = recordedRounds(opened.trace);
     const steps = this.account.roundSteps;
@@ -63,6 +63,15 @@ export class RunOfParameters {
       : (step) => (steps.includes(step) ? steps.indexOf(step) : null);
     const seen = steps.flatMap((step) => this.roundOfStep(step) ?? []);
     this.rounds = [...new Set([...listed, ...seen])].sort((a, b) => a - b);
+  }
+
+  /** What came of a parameter until the run ended, or it was freed. */
+  lastMomentOf(uid: string): ParameterMoment {
+    const { account, opened } = this;
+    const last = Math.min(opened.index.lifetimes.get(uid)?.death ?? Infinity, opened.count - 1);
+    const moment = account.momentAt(uid, account.holdersAt(last), last);
+    const isTold = moment.rounds.length > 0 || account.table.isWhole;
+    return moment.learns === "not_yet" && isTold ? { ...moment, learns: moment.row.fate } : moment;
   }
 
   /** Whether every round of the training has a place among `rounds`. */

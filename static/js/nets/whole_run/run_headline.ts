@@ -1,7 +1,7 @@
 /** What a whole run amounts to: its rounds, its loss and what learns, and in a second sentence what was recorded. */
 
 import { moduleCallsOf } from "../../trace/module_calls.ts";
-import { normText } from "../net_texts.ts";
+import { normText } from "./norm_text.ts";
 import { recordedRounds } from "../../trace/steps/training_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
 import { gravest, tonesOf } from "../../findings/tones.ts";
@@ -29,24 +29,26 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
   const moments = [...runOfParameters(opened).moments.values()];
   const problems = PROBLEMS.flatMap((learns) => problemText(moments, learns, say));
   const rounds = roundsText(opened, say);
+  const { error } = opened.trace.outcome;
+  const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
+  const stopped = error ? say("whole_stopped", { type: error.type, line }) : "";
   const learn = problems.length ? "" : learnText(moments, say);
   const { ofTensor } = tonesOf(opened);
   const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
-  const said = problems.length
+  const parts = problems.length
     ? [...problems, rounds].filter(Boolean).join(" ")
     : rounds && learn
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
+  const said = [parts, stopped].filter(Boolean).join(" ");
   return { said, below: belowText(opened, say), tone: gravest(bad.map(({ uid }) => ofTensor.get(uid))) };
 }
 
 /** `30 rounds, loss 3.66 → 2.10 (lowest 1.70).` */
 function roundsText(opened: OpenTrace, say: Say): string {
-  const { rounds, steps } = opened.trace;
-  const { error } = opened.trace.outcome;
+  const { rounds } = opened.trace;
   const count = rounds?.count ?? 0;
-  const stopped = error ? say("whole_stopped", { type: error.type, line: error.line ?? steps.at(-1)?.line ?? 0 }) : "";
-  if (!count) return stopped;
+  if (!count) return "";
   const [loss] = rounds?.losses.length ? roundSeries(opened.trace, say("whole_loss")) : [];
   const values = loss?.points.map(({ value }) => value) ?? [];
   const [first, last] = [values[0], values[values.length - 1]];
@@ -60,7 +62,7 @@ function roundsText(opened: OpenTrace, say: Say): string {
       : isLowestLast
         ? "whole_rounds_loss"
         : "whole_rounds_lowest";
-  return [say(key, args), stopped].filter(Boolean).join(" ");
+  return say(key, args);
 }
 
 function number(value: number | undefined) {
@@ -75,9 +77,9 @@ function problemText(moments: ParameterMoment[], learns: LearningState, say: Say
   const names = modulesOf(found, moments);
   const others = modulesOf(learning, moments);
   const isNamed = names.length > 0 && names.length <= MAX_NAMES;
-  const name = isNamed ? names.map((each) => `\`${each}\``).join(say("whole_and")) : "";
+  const name = isNamed ? quotedList(names, say) : "";
   const isOther = learns === "never_learns" && isNamed && others.length > 0 && others.length <= MAX_NAMES;
-  const other = isOther ? others.map((each) => `\`${each}\``).join(say("whole_and")) : "";
+  const other = isOther ? quotedList(others, say) : "";
   const args = { name, names: names.length, n: found.length, of: moments.length, other, others: others.length };
   return [say(`whole_problem_${learns}${isNamed ? (isOther ? "_other" : "") : "_many"}`, args)];
 }
@@ -105,12 +107,15 @@ function modulesOf(found: ParameterMoment[], all: ParameterMoment[]): string[] {
 function learnText(moments: ParameterMoment[], say: Say): string {
   const made = moments.filter(({ learns }) => learns !== "not_made");
   if (!made.length) return "";
-  const learning = made.filter(({ learns }) => learns === "updated").length;
-  const frozen = made.filter(({ learns }) => learns === "frozen").length;
-  const args = { k: learning, n: made.length, frozen };
+  const count = (wanted: LearningState) => made.filter(({ learns }) => learns === wanted).length;
+  const learning = count("updated");
+  const args = { k: learning, n: made.length };
   if (learning === made.length) return say("whole_all_learn", args);
-  if (learning && learning + frozen === made.length) return say("whole_learn_frozen", args);
-  return say(learning ? "whole_some_learn" : "whole_none_learn", args);
+  if (!learning) return say("whole_none_learn", args);
+  const rest = (["frozen", "changed"] as const).flatMap((learns) =>
+    count(learns) ? [say("whole_count", { n: count(learns), word: say(`whole_is_${learns}`) })] : [],
+  );
+  return say("whole_some_learn", { ...args, rest: rest.map((text) => say("whole_comma") + text).join("") });
 }
 
 /** `Rounds 0 and 29 are recorded step by step, … model is called 33 times.` */
@@ -118,7 +123,7 @@ function belowText(opened: OpenTrace, say: Say): string {
   const recorded = recordedRounds(opened.trace).map(({ n }) => n);
   const count = opened.trace.rounds?.count ?? 0;
   const isThinned = count > recorded.length;
-  const numbers = recorded.length <= 4 ? recorded.join(say("whole_list")) : "";
+  const numbers = recorded.length <= 4 ? listText(recorded.map(String), say) : "";
   const args = { n: recorded.length, count, numbers };
   const coverage = !count
     ? ""
@@ -128,9 +133,21 @@ function belowText(opened: OpenTrace, say: Say): string {
   const outer = [...moduleCallsOf(opened).calls.values()].filter(({ within, path }) => within === null && path);
   const counts = new Map<string, number>();
   for (const { path } of outer) counts.set(path ?? "", (counts.get(path ?? "") ?? 0) + 1);
-  const called = [...counts].slice(0, MAX_NAMES + 1).map(([name, n]) => say("whole_called", { name, n }));
+  const called = counts.size <= MAX_NAMES + 1 ? [...counts].map(([name, n]) => say("whole_called", { name, n })) : [];
   const calls = called.length
-    ? say(isThinned ? "whole_calls_recorded" : "whole_calls", { calls: called.join(say("whole_comma")) })
+    ? say(isThinned ? "whole_calls_recorded" : "whole_calls", { calls: listText(called, say) })
     : "";
   return [coverage, calls].filter(Boolean).join(" ");
 }
+
+/** `a, b and c`. */
+function listText(items: string[], say: Say): string {
+  if (items.length < 2) return items.join("");
+  return `${items.slice(0, -1).join(say("whole_list"))}${say("whole_and")}${items[items.length - 1]}`;
+}
+
+const quotedList = (names: string[], say: Say) =>
+  listText(
+    names.map((name) => `\`${name}\``),
+    say,
+  );

@@ -2,9 +2,10 @@
 
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { decodeRealNumber } from "../../training/round_series.ts";
-import { normText } from "../net_texts.ts";
+import { normText } from "./norm_text.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { shortNumberText } from "../../trace/format.ts";
+import { tensorHistoryOf } from "../../findings/facts/tensor_history.ts";
 import { statementTree } from "../../syntax/tree.ts";
 import type { FactsOfRun } from "./place_facts.ts";
 import type { NetPlace } from "../net_places.ts";
@@ -14,7 +15,12 @@ import type { Unit } from "../net_calls.ts";
 
 /** Of a place without parameters; empty where there is nothing to say but its code. */
 export function wordsOfPlace(run: FactsOfRun, place: NetPlace, say: Say): string {
-  if (place.kind === "module") return say(run.ofPlace(place).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
+  const trained = run.trainedElsewhere(place);
+  if (trained) return say("whole_trained_elsewhere", { line: trained.line });
+  if (place.kind === "module") {
+    if (!place.units.some(({ uid }) => uid)) return "–";
+    return say(run.ofPlace(place).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
+  }
   return (
     optimizerWords(run, place, say) ||
     backwardWords(run, place, say) ||
@@ -78,13 +84,21 @@ function gradientWords(run: FactsOfRun, place: NetPlace, say: Say): string {
   const { moments } = runOfParameters(opened);
   const taken = units.map((steps) => new Set(steps.flatMap((step) => takenGradients(step, moments))));
   const most = Math.max(...taken.map(({ size }) => size));
-  if (most) return say(most === moments.size ? "whole_grads_none_all" : "whole_grads_none", { n: most });
+  const isEvery = taken.every(({ size }, k) => size === countGradients(run, place.units[k].begins - 1));
+  if (most) return say(isEvery ? "whole_grads_none_all" : "whole_grads_none", { n: most });
   const changes = units.map((steps) => steps.flatMap((step) => changesOfGradients(run, step)));
   if (names.includes("zero_grad")) return say(changes.flat().length ? "whole_grads_zero" : "whole_grads_nothing");
   const isKnown = changes.flat().every((changed) => changed !== null);
   const times = changes.filter((ofUnit) => ofUnit.some((changed) => changed !== 0)).length;
   const isClip = names.some((name) => name.startsWith("clip_grad_"));
   return isClip && isKnown ? say("whole_clips", { k: times, n: units.length }) : "";
+}
+
+/** How many parameters have a gradient after a step. */
+function countGradients({ facts }: FactsOfRun, step: number): number {
+  const { moments, account } = runOfParameters(facts.opened);
+  const history = tensorHistoryOf(account.table.facts);
+  return [...moments.keys()].filter((uid) => history.valueAt(uid, "grad", step)).length;
 }
 
 function takenGradients({ set }: Step, moments: ReadonlyMap<string, unknown>): string[] {
@@ -126,6 +140,6 @@ function lossesOfPlace({ facts }: FactsOfRun, place: NetPlace): number[] {
 
 /** `under no_grad: the history ends here`. */
 function cutWords(run: FactsOfRun, place: NetPlace, say: Say): string {
-  const [cut] = place.kind === "line" ? run.cutsAt(place) : [];
+  const [cut] = run.ofPlace(place).isCutOff ? run.cutsAt(place) : [];
   return cut ? say("whole_cut", { what: cut.reason }) : "";
 }

@@ -1,10 +1,11 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
+import { netRowName } from "../net_marks.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
 import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
+import { textWidth } from "../../layout/text/metrics.ts";
 import type { FactsOfRun, PlaceOfRun } from "./place_facts.ts";
-import type { GradientCut } from "../net_calls.ts";
-import type { NetEdge, NetPlace } from "../net_places.ts";
+import type { EdgeRun, NetPlace } from "../net_places.ts";
 
 export type SortColumn = "name" | "learns" | "gradient" | "weight" | "moved" | "kept" | "called";
 export type RowFilter = "all" | "findings" | "parameters";
@@ -17,6 +18,8 @@ export interface RowOfRun extends NetRow {
   /** it has inner rows, or rows for its parameters */
   opens: boolean;
   isOpen: boolean;
+  /** ways join at it by an addition */
+  joins: boolean;
 }
 
 export interface RailOfRun {
@@ -25,9 +28,10 @@ export interface RailOfRun {
   to: RowOfRun;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
-  isReturned: boolean;
-  /** where no run has a way back */
-  cut: GradientCut | null;
+  /** a gradient came this way in some round; data: nothing here could have one */
+  state: "returned" | "ran" | "data";
+  /** in no run does a gradient find a way back */
+  isCut: boolean;
 }
 
 export interface WholeRunChoices {
@@ -40,6 +44,8 @@ export interface WholeRunLayout {
   width: number;
   height: number;
   rows: RowOfRun[];
+  /** of a round; else sorted or filtered */
+  isInOrder: boolean;
   rails: RailOfRun[];
   frames: { place: NetPlace; depth: number; y: number; h: number }[];
   columns: ColumnsOfRun;
@@ -60,6 +66,7 @@ export interface ColumnsOfRun {
 }
 
 export const ROW_HEIGHT = 26;
+export const INDENT = 12;
 const TOP = 4;
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
@@ -73,19 +80,25 @@ export function layoutWholeRun(
   const size = { head: ROW_HEIGHT, row: ROW_HEIGHT, least: ROW_HEIGHT };
   const opened = { ...size, room: Math.max(height - TOP, 8 * ROW_HEIGHT), most: MAX_UNFOLDED };
   const folded = { ...size, room: MAX_UNFOLDED * ROW_HEIGHT, most: MAX_UNFOLDED };
-  const places = netRowsOfWholeRun(run.facts, opened, open, folded);
-  let rows = places.flatMap((row) => withParameterRows(run, row, open));
+  const elsewhere = outermost(run.facts.net.top, (place) => run.trainedElsewhere(place) !== null);
+  const choices = new Map([...elsewhere.map(({ key }) => [key, false] as const), ...open]);
+  const places = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(({ places: [place] }) => !place.isLoop);
+  let rows = places.flatMap((row) => withParameterRows(run, row, open, true));
+  if (rows.length * ROW_HEIGHT + 2 * TOP > height)
+    rows = places.flatMap((row) => withParameterRows(run, row, open, false));
   if (filter !== "all") rows = rows.filter((row) => isWanted(row, filter));
   if (sort) rows = sorted(rows, sort);
+  if (sort || filter !== "all") rows = rows.map((row) => ({ ...row, depth: 0 }));
   for (const [k, row] of rows.entries()) row.y = TOP + k * ROW_HEIGHT;
   const isInOrder = !sort && filter === "all";
   return {
     width,
+    isInOrder,
     height: TOP * 2 + rows.length * ROW_HEIGHT,
     rows,
     rails: isInOrder ? railsBetween(run, rows) : [],
     frames: isInOrder ? framesAround(rows) : [],
-    columns: columnsIn(width),
+    columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowName(row), 13)))),
     mostMoved: Math.max(
       0,
       ...rows.filter(({ kind }) => kind !== "head").map(({ facts }) => facts.parameters?.moved || 0),
@@ -93,7 +106,12 @@ export function layoutWholeRun(
   };
 }
 
-function columnsIn(width: number): ColumnsOfRun {
+function outermost(places: NetPlace[], isWanted: (place: NetPlace) => boolean): NetPlace[] {
+  return places.flatMap((place) => (isWanted(place) ? [place] : outermost(place.inner, isWanted)));
+}
+
+/** `names`: the room that the longest name takes, its indent included. */
+function columnsIn(width: number, names: number): ColumnsOfRun {
   if (width < 640)
     return {
       rail: 46,
@@ -109,24 +127,28 @@ function columnsIn(width: number): ColumnsOfRun {
   return {
     rail: 58,
     name: 84,
-    learns: at(0.24),
-    gradient: at(0.38),
-    weight: at(0.605),
-    moved: at(0.74),
-    kept: width - 92,
-    called: width - 66,
+    learns: Math.max(at(0.23), 84 + names + 24),
+    gradient: at(0.4),
+    weight: at(0.6),
+    moved: at(0.725),
+    kept: width - 80,
+    called: width - 58,
   };
 }
 
-function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows): RowOfRun[] {
+/** `isRoomy`: rows with parameters are open unless the reader closed them. */
+function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoomy: boolean): RowOfRun[] {
   const [place] = row.places;
-  const facts = run.of(row.places);
+  const found = run.of(row.places);
+  const isElsewhere = row.places.length === 1 && run.trainedElsewhere(place) !== null;
+  const facts = isElsewhere ? { ...found, parameters: null } : found;
   const isOne = row.kind === "head" || row.kind === "place";
   const own = isOne ? run.ownParametersOf(place) : [];
   const isLeaf = row.kind === "place" && !place.inner.length;
-  const isOpen = row.kind === "head" || (isLeaf && own.length > 0 && open.get(place.key) === true);
+  const isOpen =
+    row.kind === "head" || (isLeaf && own.length > 0 && (open.get(place.key) ?? (isRoomy && !isElsewhere)));
   const opens = !isOne || place.inner.length > 0 || own.length > 0;
-  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen };
+  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
   if (!isOpen) return [placed];
   const within = row.kind === "head" ? [...row.within, place] : row.within;
   const inner = own.map((uid): RowOfRun => {
@@ -142,6 +164,7 @@ function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows): RowO
       facts: { ...facts, parameters, tone: parameters?.tone ?? null, kept: 0, calls: 0 },
       opens: false,
       isOpen: false,
+      joins: false,
     };
   });
   return [placed, ...inner];
@@ -192,33 +215,48 @@ function rowsByPlace(rows: RowOfRun[]): Map<NetPlace, RowOfRun> {
   return found;
 }
 
-function railsBetween({ facts }: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
+function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
+  const { net, opened } = run.facts;
   const rowOf = rowsByPlace(rows);
   const rails = new Map<string, RailOfRun>();
-  for (const edge of facts.net.edges) {
+  const add = (edge: { from: NetPlace; to: NetPlace }, state: RailOfRun["state"], isCut: boolean) => {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
-    if (!from || !to || from === to) continue;
+    if (!from || !to || from === to) return;
     const key = `${from.key} ${to.key}`;
-    const { cut, isReturned } = railOfEdge(facts.opened, edge);
     const rail = rails.get(key);
-    if (!rail) rails.set(key, { key, from, to, lane: 0, isReturned, cut });
+    if (!rail) rails.set(key, { key, from, to, lane: 0, state, isCut });
     else {
-      rail.isReturned ||= isReturned;
-      if (!cut) rail.cut = null;
+      if (state === "returned") rail.state = state;
+      rail.isCut &&= isCut;
     }
+  };
+  for (const edge of net.edges) {
+    const runs = [...edge.runs.values()].flat();
+    add(
+      edge,
+      isReturned(opened, runs) ? "returned" : "ran",
+      runs.every(({ cut }) => cut),
+    );
   }
+  for (const way of run.dataWays) add(way, "data", run.ofPlace(way.from).isCutOff);
   assignLanes(rows, [...rails.values()]);
+  const arriving = [...rails.values()].map(({ to }) => to);
+  for (const row of rows)
+    row.joins = arriving.filter((to) => to === row).length > 1 && isAddition(opened, row.places[0]);
   return [...rails.values()];
 }
 
-/** Whether a gradient came this way in any round, or the history was left behind in all of them. */
-function railOfEdge({ trace, index }: FactsOfRun["facts"]["opened"], edge: NetEdge) {
-  const runs = [...edge.runs.values()].flat();
-  const isReturned = runs.some(
-    ({ node, edge: k }) =>
-      node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[k]),
+function isAddition({ index }: FactsOfRun["facts"]["opened"], { inner, units }: NetPlace) {
+  const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
+  return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
+}
+
+/** Whether a gradient came this way in any round. */
+function isReturned({ trace, index }: FactsOfRun["facts"]["opened"], runs: EdgeRun[]) {
+  return runs.some(
+    ({ node, edge }) =>
+      node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[edge]),
   );
-  return { isReturned, cut: runs.every(({ cut }) => cut) ? (runs[0]?.cut ?? null) : null };
 }
 
 /** Rails that skip rows have a lane of their own, the short ones near the dots; the longest share the outermost. */

@@ -2,18 +2,27 @@
 
 import { bytesLabel } from "../../trace/memory_totals.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
-import { ROW_HEIGHT, type RailOfRun, type RowOfRun, type SortColumn, type WholeRunLayout } from "./whole_run_layout.ts";
+import {
+  INDENT,
+  ROW_HEIGHT,
+  type RailOfRun,
+  type RowFilter,
+  type RowOfRun,
+  type SortColumn,
+  type WholeRunLayout,
+} from "./whole_run_layout.ts";
 import { netRowName } from "../net_marks.ts";
-import { normText, shapeText } from "../net_texts.ts";
+import { normText } from "./norm_text.ts";
+import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { wordsOfPlace } from "./statement_words.ts";
 import type { FactsOfRun } from "./place_facts.ts";
+import type { NetPlace } from "../net_places.ts";
 import type { ParametersOfRun } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
-const INDENT = 12;
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
 
@@ -25,6 +34,7 @@ export interface WholeRunScene {
   lines: string[];
   selected: string | null;
   sort: SortColumn | null;
+  filter: RowFilter;
 }
 
 export function wholeRunMarks(scene: WholeRunScene): VNode[] {
@@ -42,8 +52,9 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 }
 
 /** The headings over the columns; each sorts by its column. */
-export function wholeRunHeadMarks({ layout, say, sort }: WholeRunScene): VNode[] {
+export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
+  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? 0) - (weight ?? 0);
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
     h(
@@ -58,10 +69,26 @@ export function wholeRunHeadMarks({ layout, say, sort }: WholeRunScene): VNode[]
         "aria-pressed": String(sort === column),
         target: { kind: "net row", key: `sort ${column}` },
       },
-      say(`whole_head_${column}`) + (sort === column ? " ▾" : ""),
+      (column === "weight" && isTight ? say("whole_head_weight_short") : say(`whole_head_${column}`)) +
+        (sort === column ? " ▾" : ""),
       h("title", {}, say(`whole_head_${column}_why`)),
     );
+  const filterText = say(`whole_filter_${filter}`);
   return [
+    h(
+      "text",
+      {
+        key: "filter",
+        x: 8,
+        y: 17,
+        class: classNames("whole-head", filter !== "all" && "sorted"),
+        tabindex: 0,
+        role: "button",
+        target: { kind: "net row", key: "filter" },
+      },
+      filterText,
+      h("title", {}, say("whole_filter_why")),
+    ),
     heading("name", name),
     heading("learns", learns),
     heading("gradient", gradient),
@@ -100,7 +127,7 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
     : `M${x} ${a}V${b}`;
   const at = rail.lane ? lane : x;
   const y = (a + b) / 2;
-  if (rail.cut)
+  if (rail.isCut)
     return [
       h("path", { key: `cut ${rail.key}`, class: "net-rail cut", d }),
       h("path", {
@@ -109,8 +136,8 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
         d: `M${at - 8} ${y}l16 -7M${at - 8} ${y + 6}l16 -7`,
       }),
     ];
-  const state = rail.isReturned ? "returned" : "ran";
-  const up = rail.isReturned ? -1 : 1;
+  const { state } = rail;
+  const up = state === "returned" ? -1 : 1;
   const arrow = `M${at - 4} ${y - 3 * up}l4 ${6 * up}l4 ${-6 * up}z`;
   return [
     h("path", { key: `rail ${rail.key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }),
@@ -141,18 +168,31 @@ function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
       width: Math.max(0, width - columns.name + 12),
       height: ROW_HEIGHT,
     }),
-    row.kind === "head" || row.parameter !== null || !layout.rails.length ? null : dotMark(row, columns.rail),
+    row.kind === "head" || row.parameter !== null || !layout.isInOrder ? null : dotMark(row, columns.rail),
     nameMarks(scene, row),
+    row.facts.isCutOff && row.parameter === null && layout.isInOrder && !layout.rails.some(({ from }) => from === row)
+      ? h("path", {
+          class: "whole-cut",
+          d: `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
+        })
+      : null,
     row.facts.parameters ? parameterMarks(scene, row, row.facts.parameters) : wordMarks(scene, row),
     countMarks(scene, row),
   );
 }
 
 /** A circle for what is on the way of gradients, a square for what makes no node. */
-function dotMark({ facts }: RowOfRun, x: number) {
+function dotMark({ facts, joins, places }: RowOfRun, x: number) {
   const y = ROW_HEIGHT / 2;
-  if (!facts.hasNodes && !facts.parameters)
+  if (!facts.hasNodes && !facts.parameters && places[0].kind !== "module")
     return h("rect", { class: "whole-square", x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 });
+  if (joins)
+    return h(
+      "g",
+      { class: "net-dot join full" },
+      h("circle", { cx: x, cy: y, r: 7.5 }),
+      h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` }),
+    );
   return h("circle", { class: classNames("net-dot", facts.hasNodes && "full"), cx: x, cy: y, r: 5 });
 }
 
@@ -162,17 +202,23 @@ function nameMarks(scene: WholeRunScene, row: RowOfRun) {
   const x = layout.columns.name + row.depth * INDENT;
   const y = ROW_HEIGHT / 2 + 4.5;
   const moment = row.parameter === null ? null : runOfParameters(run.facts.opened).moments.get(row.parameter);
-  const name = moment ? nameWithin(moment.row.name, place.path) : netRowName(row);
+  const name = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
   const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
   const start = x + 10;
+  const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
   return [
     row.opens && h("path", { class: "net-fold", d: opener }),
     h("text", { class: classNames("net-name", isThin && "line"), x: start, y }, name),
-    sort && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
+    isSaid && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
     h("title", {}, moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
   ];
+}
+
+/** Out of order, a module is called by its whole path. */
+function nameOf({ layout }: WholeRunScene, row: RowOfRun) {
+  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowName(row);
 }
 
 /** A parameter's name within the module that has it: `weight`, `qkv.weight`. */
@@ -194,10 +240,10 @@ function classOf({ kind, places }: RowOfRun, say: Say) {
 
 /** Without parameters: what it did, in words. */
 function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): VNode[] {
-  if (row.kind === "head") return [];
   const [place] = row.places;
+  if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
   const said = row.places.length === 1 ? wordsOfPlace(run, place, say) : "";
-  const text = said || (row.kind === "lines" || place.kind === "line" ? codeOf(lines[place.line - 1] ?? "") : "");
+  const text = said || (row.kind === "lines" || isStatement(place) ? codeOf(lines[place.line - 1] ?? "") : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room);
@@ -209,6 +255,11 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): V
       shown === text ? null : h("title", {}, text),
     ),
   ];
+}
+
+/** A line, or a call of a function that has the name of what it makes. */
+function isStatement({ kind, name }: NetPlace) {
+  return kind === "line" || (kind === "function" && !name.endsWith("()"));
 }
 
 /** What is right of a line's assignment. */

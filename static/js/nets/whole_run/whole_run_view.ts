@@ -18,8 +18,11 @@ interface WholeRun {
   choose: (key: string) => string | null;
   /** closes what the reader opened, and puts the rows back in order; whether there was any */
   reset: () => boolean;
-  setFilter: (filter: RowFilter) => void;
+  /** the row above or below one; null where it is none's key */
+  neighbour: (key: string, direction: 1 | -1) => string | null;
 }
+
+const FILTERS: RowFilter[] = ["all", "findings", "parameters"];
 
 export function createWholeRun(say: Say): WholeRun {
   let open = new Map<string, boolean>();
@@ -43,13 +46,17 @@ export function createWholeRun(say: Say): WholeRun {
       program = trace.program;
       const run = factsOfRun(facts);
       layout = layoutWholeRun(run, room, { open, sort, filter });
-      const scene = { run, layout, say, lines: trace.program.source.split("\n"), selected, sort };
+      const scene = { run, layout, say, lines: trace.program.source.split("\n"), selected, sort, filter };
       return { head: wholeRunHeadMarks(scene), body: wholeRunMarks(scene), layout };
     },
     choose(key) {
       if (key.startsWith("sort ")) {
         const column = key.slice(5) as SortColumn;
         sort = sort === column ? null : column;
+        return key;
+      }
+      if (key === "filter") {
+        filter = FILTERS[(FILTERS.indexOf(filter) + 1) % FILTERS.length];
         return key;
       }
       const row = layout?.rows.find((each) => each.key === key);
@@ -69,8 +76,10 @@ export function createWholeRun(say: Say): WholeRun {
       clear();
       return true;
     },
-    setFilter(wanted) {
-      filter = wanted;
+    neighbour(key, direction) {
+      const rows = layout?.rows ?? [];
+      const at = rows.findIndex((row) => row.key === key);
+      return at < 0 ? null : (rows[at + direction]?.key ?? key);
     },
   };
 }
