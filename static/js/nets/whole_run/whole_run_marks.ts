@@ -26,7 +26,7 @@ import type { Say } from "../../words/sentences.ts";
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
 
-export interface WholeRunScene {
+interface WholeRunScene {
   run: FactsOfRun;
   layout: WholeRunLayout;
   say: Say;
@@ -312,7 +312,7 @@ function signOf(parameters: ParametersOfRun, x: number, y: number) {
 }
 
 /** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
-export function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
+function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
   const n = uids.length;
   if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
   const word = say(`whole_is_${worst}`);
@@ -365,7 +365,7 @@ function textOfNorm(value: number | null | undefined, say: Say) {
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
 
-export function weightText({ start, end }: ParametersOfRun): string | null {
+function weightText({ start, end }: ParametersOfRun): string | null {
   if (Number.isNaN(start) && Number.isNaN(end)) return null;
   const [a, b] = [start, end].map((norm) => (Number.isNaN(norm) ? "?" : normText(norm)));
   return `${a} → ${b}`;
