@@ -113,6 +113,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """Whether the node sends so many gradients, to these and to no others."""
         return moment.visit().sends(count, targets if isinstance(targets, list) else [targets])
 
+    def passes_zeros() -> bool:
+        """Whether all gradients that the node sends on are zeros."""
+        return moment.visit().zeros
+
     def leaf() -> Any:
         """The tensor at which a gradient arrives."""
         return moment.visit().leaf()
@@ -195,7 +199,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
 
     def raises(text: str) -> bool:
         """Whether an exception with this in its message is on its way."""
-        return moment.error is not None and str(text).removesuffix("…") in " ".join(str(moment.error).split())
+        wanted, found = (" ".join(str(each).split()) for each in (text, moment.error))
+        return moment.error is not None and wanted.removesuffix("…") in found
 
     def ran_backward() -> bool:
         """Whether the statement ran nodes of a graph."""
@@ -230,6 +235,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         shown,
         runs,
         sends,
+        passes_zeros,
         leaf,
         leaves_reached,
         has_reached,

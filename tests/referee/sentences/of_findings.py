@@ -72,6 +72,12 @@ def tensors_in(thing: Any, deep: int = 4) -> list[torch.Tensor]:
 
 
 @said
+def shares_any(thing: Any, other: Any) -> bool:
+    """Whether a tensor in one reads the memory of a tensor in the other."""
+    return any(shares_memory(a, b) for a in tensors_in(thing) for b in tensors_in(other))
+
+
+@said
 def has_shape(thing: Any, text: str) -> bool:
     """Whether a shape is written so: `(3, 4)`. Nothing is said with an empty text."""
     return not text or str(tuple(shape_of_tensor(thing))) == text
