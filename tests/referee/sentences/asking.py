@@ -162,7 +162,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
             for frame in program_frames(moment.frames.inner):
                 if re.split(r"[.\[]", text)[0] in variables(frame):
                     return live_object(text, lambda name, frame=frame: moment.frames.variable(frame, name))
-            raise
+            raise Undecided("no variable is called so in a function that runs") from None
 
     def found(thing: Any, things: list[Any]) -> Any:
         """What a name means; where it leads nowhere yet, the first entity that is meant."""

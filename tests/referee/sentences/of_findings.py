@@ -192,6 +192,13 @@ def stride_is(thing: Any, text: str) -> bool:
 
 
 @said
+def wrapped(a: int, sign: str, b: int, lowest: int, highest: int) -> int:
+    """What integers of so many values give."""
+    exact = a + b if sign == "+" else a - b if sign in "-−" else a * b
+    return (exact - lowest) % (highest - lowest + 1) + lowest
+
+
+@said
 def trains(module: Any) -> bool:
     """Whether a module, or what is in it, is in training."""
     return any(each.training for each in live(module).modules())
