@@ -82,6 +82,7 @@ class Observation:
     tensors_printed: torch formatted a tensor as text
     storages_rebound: tensors may have moved to other storages
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds
+    has_stepped: an optimizer has stepped
     displayed_repr: what an interactive session shows of the statement's value
     array_bases: tensor -> the new numpy array whose memory it owns
     touched_tensors, touched_storages: those that operators took or made
@@ -106,6 +107,7 @@ class Observation:
     tensors_printed: bool = False
     storages_rebound: bool = False
     counters_ambiguous: bool = False
+    has_stepped: bool = False
     displayed_repr: str | None = None
     log: list[LogEntry] = field(default_factory=list)
     op_calls: list[OpCall] = field(default_factory=list)
@@ -150,7 +152,7 @@ class Observation:
         """
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
-        self.past_unknown = self.ops_outside_engine = False
+        self.past_unknown = self.ops_outside_engine = self.has_stepped = False
         self.skipped_steps = self.skipped_visits = self.op_places = 0
         self.displayed_repr = None
         self.log.clear()

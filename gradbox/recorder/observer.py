@@ -123,6 +123,8 @@ class Observer:
             self.reachability.begin_observation(False)
             self.tensors.enqueue_all_living()
             observe_frames(True)
+        for stepped in self.values.objects.kept_objects() if observation.observe_all or observation.has_stepped else ():
+            self.values.encode(stepped)
         self.tensors.observe_pending_tensors(self.values.encode)
         for node, uid in observation.visited_nodes:
             self.graph.observe_visited_node(node, uid)

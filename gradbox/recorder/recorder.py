@@ -104,7 +104,7 @@ class Recorder:
             context.delta,
             lambda: self.steps.count,
         )
-        self.optimizer_steps = OptimizerSteps(context, observer.values.objects, self.rounds, run.is_recorded)
+        self.optimizer_steps = OptimizerSteps(context, observer.values, self.rounds, run.is_recorded)
         self.module_calls = ModuleCalls(context, observer.values.objects, observer.tensors, run.is_recorded)
         self.jit, self.replacements = (
             UnobservedJit(context, self.ops.forget_uninitialized_memory),

@@ -111,6 +111,7 @@ class ObjectUids:
         self._reference_counts: dict[str, int] = {}
         self._observed: set[str] = set()
         self._candidates: dict[str, None] = {}  # lost a reference, or never had one
+        self._kept: dict[str, weakref.ref[Any]] = {}  # alive until Python frees them
 
     def begin_observation(self) -> None:
         self._observed.clear()
@@ -141,6 +142,17 @@ class ObjectUids:
         self._observed.add(uid)
         return uid, first
 
+    def keep_while_alive(self, value: Any) -> None:
+        """Count an object that takes weak references as alive until Python frees it, whatever refers to it."""
+        uid = self.find_uid(value)
+        if uid is not None and uid not in self._kept:
+            self._kept[uid] = weakref.ref(value)
+            self.set_referenced_objects(f"alive {uid}", (uid,))
+
+    def kept_objects(self) -> list[Any]:
+        """Those of `keep_while_alive` that live."""
+        return [value for ref in list(self._kept.values()) if (value := ref()) is not None]
+
     def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:
         """Set the objects to which a holder refers now.
 
@@ -164,6 +176,9 @@ class ObjectUids:
     def collect_dead_uids(self) -> list[str]:
         """Forget the objects to which nothing that is reported leads. Returns their uids."""
         dead: list[str] = []
+        for uid in [uid for uid, ref in self._kept.items() if ref() is None]:
+            del self._kept[uid]
+            self.set_referenced_objects(f"alive {uid}", ())
         if not self._candidates:
             return dead
         cycle_members: list[str] = []

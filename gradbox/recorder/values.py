@@ -177,6 +177,8 @@ class ValueEncoder:
                 uid, tuple(o for v in contained_values(facts) if (o := referenced_object_uid(v)) is not None)
             )
             self._report_container(uid, facts)
+            if issubclass(kind, torch.optim.Optimizer):  # it steps whoever wraps it, and where no name leads to it
+                self.objects.keep_while_alive(value)
         return {"ref": uid}
 
     def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
@@ -210,7 +212,8 @@ class ValueEncoder:
                 if plain and (is_told or issubclass(type(value), torch.Tensor)):
                     yield name, self.encode(value, depth + 1)
         elif issubclass(kind, torch.optim.Optimizer):
-            for name in ("param_groups", "state"):
+            wrapped = [name for name, value in list(members.items()) if issubclass(type(value), torch.optim.Optimizer)]
+            for name in ("param_groups", "state", *wrapped):
                 if name in members:
                     yield name, self.encode(members[name], depth + 1)
         elif issubclass(kind, GradScaler):

@@ -132,6 +132,7 @@ FALSE_FINDINGS: list[tuple[str, str, Callable[[dict[str, Any]], None]]] = [
     ("a gradient that is None", "not_in_optimizer.what", lambda said: said["args"].update(grad={"name": "held.grad"})),
     ("what moves", "not_in_optimizer.chain.none", lambda said: said["args"].update(x={"name": "net.bias"})),
     ("code of another line", "not_in_optimizer.chain.made", lambda said: said["args"].update(line=6)),
+    ("code of the next line", "not_in_optimizer.chain.made", lambda said: said["args"].update(line=4)),
     ("a tensor that was not written", "saved_overwritten.what", lambda said: said["args"].update(y={"name": "w"})),
     ("another version", "saved_overwritten.chain.checked", lambda said: said["args"].update(version=2)),
     ("a tensor that no node keeps", "saved_overwritten.chain.saved", lambda said: said["args"].update(x={"name": "w"})),

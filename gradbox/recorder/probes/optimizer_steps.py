@@ -8,7 +8,8 @@ from typing import Any, Protocol, Self
 from torch.optim import Optimizer, optimizer
 
 from gradbox.recorder.probes.probe import ProbeContext
-from gradbox.recorder.uids import ObjectUids
+from gradbox.recorder.uids import referenced_uid
+from gradbox.recorder.values import ValueEncoder
 from gradbox.wire.events import OptimizerStepped
 
 MAX_COUNTED_OPTIMIZERS = 1000
@@ -69,11 +70,11 @@ class OptimizerSteps:
     def __init__(
         self,
         context: ProbeContext,
-        objects: ObjectUids,
+        values: ValueEncoder,
         observer: OptimizerStepObserver,
         is_recorded: Callable[[], bool],
     ) -> None:
-        self._context, self._objects, self._observer = context, objects, observer
+        self._context, self._values, self._observer = context, values, observer
         self._is_recorded = is_recorded
         self._paused = False
         self._unrecorded_counts: dict[str | None, int] = {}
@@ -105,7 +106,8 @@ class OptimizerSteps:
             return
         with self._context.guard():
             self._observer.note_optimizer_step(stepped, sys._getframe(1))
-            uid = self._objects.find_uid(stepped)
+            uid = self._values.objects.find_uid(stepped) or referenced_uid(self._values.encode(stepped))
+            self._context.observation.has_stepped = True
             if not self._paused:
                 self._context.observation.append_log_entry(optimizer_stepped_event(uid))
             elif uid in self._unrecorded_counts or len(self._unrecorded_counts) < MAX_COUNTED_OPTIMIZERS:

@@ -80,7 +80,7 @@ interface FrameFacts {
 }
 
 /** Ways to cut a history off that a program chooses; a comparison or a number has none to begin with. */
-const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
+export const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
 
 type Operation = Extract<LogEntry, { kind: "op" }>;
 
@@ -239,7 +239,8 @@ class UnitReader {
   flowInto(to: Unit, tensors: string[], step: number) {
     for (const tensor of tensors) {
       const cut = this.cuts.get(tensor) ?? null;
-      const from = this.maker.get(cut?.source ?? tensor);
+      const source = this.maker.get(cut?.source ?? tensor);
+      const from = source?.nodes.length ? source : this.maker.get(tensor); // a leaf has no history to leave behind
       if (from && from !== to) this.flows.push({ from, to, step, cut });
     }
   }

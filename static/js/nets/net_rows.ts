@@ -69,10 +69,13 @@ export function netRows(facts: NetFacts, i: number, room: number, choices: Opene
   return isTooMuch ? foldRows(folded, new Set(), size, choices) : folded;
 }
 
-/** The rows of a net for a whole run: the same at every step, opened by the reader alone and where there is room. */
-export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows): NetRow[] {
+/**
+ * The rows of a net for a whole run: the same at every step, opened by the reader alone and where there is room.
+ * `folding`: the room in which rows are folded, where those that do not fit scroll.
+ */
+export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows, folding = size): NetRow[] {
   const open = placesToOpen(facts, new Set(), size, choices);
-  return foldRows(rowsOf(facts, facts.net.top, open), new Set(), size, choices);
+  return foldRows(rowsOf(facts, facts.net.top, open), new Set(), folding, choices);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */

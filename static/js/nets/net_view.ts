@@ -17,13 +17,17 @@ import { NetStepping } from "./net_stepping.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
 import { netSideElements } from "./net_side.ts";
+import { createWholeRun } from "./whole_run/whole_run_view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface NetView {
-  show: (opened: OpenTrace, i: number) => void;
+  /** mode: what a step did, or the whole run */
+  show: (opened: OpenTrace, i: number, mode?: NetMode) => void;
   /** the step at which the next row is done, forwards or back; null where nothing is shown */
   nextRow: (direction: 1 | -1) => number | null;
 }
+
+type NetMode = "step" | "run";
 
 const HEAD_HEIGHT = 24;
 const MOTION_MS = 180;
@@ -36,6 +40,8 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let choices = new Map<string, boolean>();
   let shown: { opened: OpenTrace; i: number; layout: NetLayout | null } | null = null;
   let drawnHeights = new Map<string, number>();
+  let mode: NetMode = "step";
+  const wholeRun = createWholeRun(say);
 
   function factsOf(opened: OpenTrace) {
     const facts = factsOfRun.get(opened) ?? new NetFacts(opened, netOf(opened));
@@ -48,6 +54,11 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     if (!shown || !host.clientWidth) return;
     const { opened, i } = shown;
     const facts = factsOf(opened);
+    parts.root.classList.toggle("whole", mode === "run");
+    if (mode === "run") {
+      drawWholeRun(facts);
+      return;
+    }
     writeSentenceAndPath(facts);
     const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices };
     const layout = layoutNet(facts, i, room);
@@ -60,6 +71,25 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     sizeSvg(parts.body, layout.width, layout.height);
     parts.side.replaceChildren(...netSideElements(facts, i, layout.path.at(-1) ?? null, say));
     writeSentenceAndPath(facts);
+  }
+
+  function drawWholeRun(facts: NetFacts) {
+    const { clientWidth: width, clientHeight: height } = parts.scroller;
+    const { head, body, layout } = wholeRun.draw(facts, { width, height });
+    patchHost(document, parts.head, head);
+    patchHost(document, parts.body, body);
+    sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
+    sizeSvg(parts.body, layout.width, layout.height);
+    parts.body.setAttribute("role", "tree");
+    parts.body.setAttribute("aria-label", say("whole_name"));
+  }
+
+  /** Up and down go from row to row of a whole run. */
+  function moveFocus(direction: 1 | -1): boolean {
+    const point = closestTarget(document.activeElement, ["net row"])?.target;
+    const next = mode === "run" && point ? wholeRun.neighbour(point.key, direction) : null;
+    if (next !== null) focusRow(next);
+    return next !== null;
   }
 
   /** The path of modules to the step, and what the row of the step has done. */
@@ -141,6 +171,12 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   /** Opens or closes what opens; of another row, its step. */
   function choose(target: EventTarget | null): boolean {
     const point = closestTarget(target, ["step", "net row"])?.target;
+    if (mode === "run" && point?.kind === "net row") {
+      const chosen = wholeRun.choose(point.key);
+      draw();
+      if (chosen) focusRow(chosen);
+      return chosen !== null;
+    }
     if (!point || !shown?.layout) return false;
     if (point.kind === "step") {
       go(point.step);
@@ -178,10 +214,14 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
 
   parts.root.addEventListener("click", (event) => choose(event.target));
   parts.root.addEventListener("keydown", (event) => {
-    if ((event.key === "Enter" || event.key === " ") && choose(event.target)) {
+    const { key } = event;
+    const isArrow = key === "ArrowDown" || key === "ArrowUp";
+    if (isArrow ? moveFocus(key === "ArrowDown" ? 1 : -1) : (key === "Enter" || key === " ") && choose(event.target)) {
       event.preventDefault();
       event.stopPropagation();
-    } else if (event.key === "Escape" && choices.size) {
+    } else if (key === "Escape" && mode === "run") {
+      if (wholeRun.reset()) draw();
+    } else if (key === "Escape" && choices.size) {
       choices = new Map();
       redraw();
     }
@@ -192,7 +232,8 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   }).observe(parts.scroller);
 
   const view: NetView = {
-    show(opened, i) {
+    show(opened, i, wanted = "step") {
+      mode = wanted;
       const isSameRun = shown?.opened.trace.program === opened.trace.program;
       if (!isSameRun) choices = new Map();
       shown = { opened, i, layout: null };

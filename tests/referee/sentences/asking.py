@@ -4,12 +4,13 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import torch
 
-from tests.referee.sentences import language, of_findings  # noqa: F401 adds to the language
+from tests.referee.sentences import language, of_findings
 from tests.referee.sentences.earlier import Seen
 from tests.referee.sentences.frames import Frames, program_frames, variables
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
@@ -161,7 +162,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         except LeadsNowhere:
             for frame in program_frames(moment.frames.inner):
                 if re.split(r"[.\[]", text)[0] in variables(frame):
-                    return live_object(text, lambda name, frame=frame: moment.frames.variable(frame, name))
+                    return live_object(text, partial(moment.frames.variable, frame))
             raise Undecided("no variable is called so in a function that runs") from None
 
     def found(thing: Any, things: list[Any]) -> Any:
@@ -188,14 +189,15 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def who(thing: Any) -> int | None:
         """Which object a name leads to; None where it leads nowhere."""
         try:
-            return language.FUNCTIONS["identity"](the(thing))
+            return of_findings.identity(the(thing))
         except (LeadsNowhere, Undecided):
             return None
 
     def stands(code: Any, line: int) -> bool:
-        """Whether a text is the statement on a line, or is in it; what `…` leaves out aside."""
-        text = re.sub(r"\s+", "", " ".join(moment.lines[line - 1 : line + 40]))
-        return all(re.sub(r"\s+", "", piece) in text for piece in str(code).split("…"))
+        """Whether a text is the statement on a line, or begins in it; what `…` leaves out aside."""
+        first, text = (re.sub(r"\s+", "", "".join(moment.lines[line - 1 : end])) for end in (line, line + 40))
+        pieces = [re.sub(r"\s+", "", piece) for piece in str(code).split("…")]
+        return text.find(pieces[0]) in range(len(first) + 1) and all(piece in text for piece in pieces)
 
     def raises(text: str) -> bool:
         """Whether an exception with this in its message is on its way."""

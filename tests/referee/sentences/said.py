@@ -89,7 +89,7 @@ def parts_of(sentence: dict[str, Any]) -> list[dict[str, Any]]:
     """A sentence with its claims, once for each moment of which they speak."""
     claims = claim_table().of(sentence["key"])
     if not isinstance(claims, dict):
-        names_alone = [] if sentence["key"].startswith("name.") else None
+        names_alone: list[str] | None = [] if sentence["key"].startswith("name.") else None
         return [{**sentence, "claims": names_alone if claims is None else claims}]
     known = {moment: step for moment, step in sentence["moments"].items() if moment in claims}
     return [{**sentence, "step": step, "claims": claims[moment]} for moment, step in known.items()] or [

@@ -10,7 +10,7 @@ import { numel, unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { optimizerGroups, optimizersOf, optimizerWith } from "../facts/optimizers.ts";
 import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -122,10 +122,10 @@ export class ParameterTable {
     this.isWhole = runCoverage(this.facts).isWhole;
     const optimizers = optimizersOf(this.facts);
     const stepped = this.facts.eventsOfKind("optimizer_stepped");
-    this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));
+    this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizerWith(optimizers, optimizer ?? ""));
     for (const { uid, steps, made } of optimizers.values()) {
       const death = opened.index.lifetimes.get(uid)?.death ?? made;
-      const at = steps.at(-1) ?? Math.min(death, opened.trace.steps.length - 1);
+      const at = Math.min(steps.at(-1) ?? opened.trace.steps.length - 1, death);
       this.lookedAt.set(uid, at);
       const groups = optimizerGroups(this.facts, uid, at);
       if (!groups.length || groups.some(({ complete }) => !complete)) this.listedInPart.add(uid);

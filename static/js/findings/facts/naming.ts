@@ -38,6 +38,8 @@ export class EntityNaming {
     if (earlier) return this.isBound(earlier, step) ? { ...codeFact(earlier), isEarlier: true } : codeFact(earlier);
     const next = uid ? this.nextName(uid, step) : null;
     if (next && !this.isBound(next, step)) return codeFact(next);
+    const type = uid?.startsWith("o") && this.facts.scan.initialFields(uid)?.type;
+    if (type) return codeFact(type);
     const op = this.facts.producingOperation(uid);
     const line = this.facts.lineOf(op?.step ?? this.facts.birthStep(uid));
     return { result: op ? this.operationText(op, uid) : "", line };

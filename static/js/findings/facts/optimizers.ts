@@ -7,6 +7,8 @@ import type { RunFacts } from "./run_facts.ts";
 
 interface Optimizer {
   uid: string;
+  /** its own, and those of optimizers that it wraps and that have its groups: their steps are its steps */
+  uids: Set<string>;
   made: number;
   /** at which its `step()` had run */
   steps: number[];
@@ -29,16 +31,36 @@ export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
   if (cached) return cached;
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
-    if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
-      optimizers.set(uid, { uid, made: step, steps: [], stepped: [], unrecorded: 0 });
+    if (fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
+      optimizers.set(uid, { uid, uids: new Set([uid]), made: step, steps: [], stepped: [], unrecorded: 0 });
+  mergeWrapped(facts, optimizers);
   addRecordedSteps(facts, optimizers);
   optimizersByTrace.set(facts.trace, optimizers);
   return optimizers;
 }
 
+/** One that holds another in an attribute, with its groups, is one optimizer with it. */
+function mergeWrapped(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+  for (const { uid, step, fields } of facts.index.objectChanges)
+    for (const value of Object.values((optimizers.has(uid) && fields.attrs) || {})) {
+      const inner = referencedUid(value) ?? "";
+      const groups = optimizers.has(inner) && inner !== uid ? groupDicts(facts, inner, step) : [];
+      if (!groups.some((group) => groupDicts(facts, uid, step).includes(group))) continue;
+      optimizers.get(uid)?.uids.add(inner);
+      optimizers.delete(inner);
+    }
+}
+
+/** The dicts in an optimizer's groups after a step. */
+export function groupDicts(facts: RunFacts, uid: string, step: number): string[] {
+  const entities = facts.stateAt(step);
+  const list = referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups);
+  return (findEntity(entities, list, "object")?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
+}
+
 function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
   for (const { optimizer: uid, unrecorded, step, at } of facts.eventsOfKind("optimizer_stepped")) {
-    const optimizer = optimizers.get(uid ?? "");
+    const optimizer = optimizerWith(optimizers, uid ?? "");
     if (!optimizer) continue;
     if (unrecorded) optimizer.unrecorded += unrecorded;
     else {
@@ -46,6 +68,11 @@ function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
       optimizer.stepped.push({ step, at });
     }
   }
+}
+
+/** The optimizer that has this uid, or wraps the one that has it. */
+export function optimizerWith(optimizers: Map<string, Optimizer>, uid: string): Optimizer | undefined {
+  return optimizers.get(uid) ?? [...optimizers.values()].find(({ uids }) => uids.has(uid));
 }
 
 /** The tensors in an optimizer's groups after a step. */
@@ -64,9 +91,9 @@ interface OptimizerGroup {
   isNamed: boolean;
 }
 
-/** An optimizer's groups of parameters after a step. */
+/** An optimizer's groups of parameters after a step; the last ones where that step freed it. */
 export function optimizerGroups(facts: RunFacts, uid: string, step: number): OptimizerGroup[] {
-  const entities = facts.stateAt(step);
+  const entities = facts.stateAt(Math.min(step, facts.index.lifetimes.get(uid)?.death ?? step));
   const attribute = findEntity(entities, uid, "object")?.attrs?.param_groups;
   const groups = findEntity(entities, referencedUid(attribute), "object")?.items ?? [];
   return groups.map((group) => {

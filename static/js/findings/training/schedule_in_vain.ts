@@ -114,9 +114,10 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
  */
 function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
   const counts = { useful: 0, vain: 0 };
+  const uids = optimizersOf(facts).get(optimizer)?.uids;
   let last = -1;
   for (const event of facts.eventsOfKind("optimizer_stepped")) {
-    if (event.optimizer !== optimizer) continue;
+    if (!uids?.has(event.optimizer ?? "")) continue;
     const isVain = event.unrecorded ? last >= from : event.step >= from;
     counts[isVain ? "vain" : "useful"] += event.unrecorded ?? 1;
     last = event.step;

@@ -1,10 +1,9 @@
 /** One dict of options in two optimizers: a learning rate that one is given is the other's too. */
 
 import { findEntity } from "../../trace/entities.ts";
-import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { keyValuePairs } from "../../trace/names.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import type { Value } from "../../trace/wire.ts";
+import { groupDicts, optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -14,15 +13,8 @@ function diagnoseSharedGroup(facts: RunFacts): Diagnosis[] {
   /** by the dict, the optimizers that have it */
   const owners = new Map<string, { uid: string; made: number }[]>();
   for (const { uid, made } of optimizersOf(facts).values())
-    for (const group of groupsOf(facts, uid, made)) owners.set(group, [...(owners.get(group) ?? []), { uid, made }]);
+    for (const group of groupDicts(facts, uid, made)) owners.set(group, [...(owners.get(group) ?? []), { uid, made }]);
   return [...owners].flatMap(([group, [first, second]]) => (second ? [diagnosisOf(facts, group, first, second)] : []));
-}
-
-/** The dicts in an optimizer's groups. */
-function groupsOf(facts: RunFacts, uid: string, step: number): string[] {
-  const entities = facts.stateAt(step);
-  const list = referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups);
-  return (findEntity(entities, list, "object")?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
 }
 
 function diagnosisOf(

@@ -1,0 +1,45 @@
+/** What is kept for backward at the moment of a run at which most is, and by what. */
+
+import { keptByNode, type KeptMemory } from "../../findings/account/kept_memory.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+
+interface KeptPeak {
+  /** the first step after which most bytes are kept; -1 where none ever are */
+  step: number;
+  bytes: number;
+  /** by node, the bytes that are booked to it then */
+  byNode: Map<string, number>;
+}
+
+const peaks = new WeakMap<OpenTrace, KeptPeak>();
+
+export function keptPeakOf(opened: OpenTrace): KeptPeak {
+  let peak = peaks.get(opened);
+  if (!peak) {
+    peak = findPeak(keptByNode(opened));
+    peaks.set(opened, peak);
+  }
+  return peak;
+}
+
+function findPeak(kept: Map<string, KeptMemory[]>): KeptPeak {
+  const changes = new Map<number, number>();
+  const add = (step: number, bytes: number) => changes.set(step, (changes.get(step) ?? 0) + bytes);
+  for (const spans of kept.values())
+    for (const { bytes, birth, released } of spans) {
+      add(birth, bytes);
+      if (released !== null) add(released, -bytes);
+    }
+  let [now, most, at] = [0, 0, -1];
+  for (const [step, bytes] of [...changes].sort(([a], [b]) => a - b)) {
+    now += bytes;
+    if (now > most) [most, at] = [now, step];
+  }
+  const byNode = new Map<string, number>();
+  for (const [node, spans] of kept) {
+    const there = spans.filter(({ birth, released }) => birth <= at && (released === null || released > at));
+    const bytes = there.reduce((sum, span) => sum + span.bytes, 0);
+    if (bytes) byNode.set(node, bytes);
+  }
+  return { step: at, bytes: most, byNode };
+}

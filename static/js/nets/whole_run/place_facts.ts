@@ -1,0 +1,226 @@
+/** What is known of a place of the net over the whole run: its parameters, what it keeps, how often it ran. */
+
+import { gravest, tonesOf } from "../../findings/tones.ts";
+import { keptPeakOf } from "./kept_at_peak.ts";
+import { entityHistoryOf } from "../../trace/entity_history.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { runCoverage } from "../../findings/account/run_coverage.ts";
+import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
+import type { NetFacts } from "../net_state.ts";
+import type { NetPlace } from "../net_places.ts";
+import { CUTS, type Unit } from "../net_calls.ts";
+import type { Severity } from "../../findings/finding.ts";
+
+export interface PlaceOfRun {
+  parameters: ParametersOfRun | null;
+  /** bytes, at the moment of the run at which most is kept */
+  kept: number;
+  /** in the recorded rounds */
+  calls: number;
+  /** whether other rounds may have called it as well */
+  isAtLeast: boolean;
+  /** it made nodes, and gradients came to some of them */
+  hasNodes: boolean;
+  isReturned: boolean;
+  /** what it makes leaves its history behind in every run */
+  isCutOff: boolean;
+  tone: Severity | null;
+}
+
+const factsByNet = new WeakMap<NetFacts, FactsOfRun>();
+
+export function factsOfRun(facts: NetFacts): FactsOfRun {
+  let found = factsByNet.get(facts);
+  if (!found) {
+    found = new FactsOfRun(facts);
+    factsByNet.set(facts, found);
+  }
+  return found;
+}
+
+export class FactsOfRun {
+  facts: NetFacts;
+  places = new Map<NetPlace, PlaceOfRun>();
+  /** parameters that modules of the net have: a line that reads them has none of its own */
+  ofModules = new Set<string>();
+
+  coverage: ReturnType<typeof runCoverage>;
+
+  constructor(facts: NetFacts) {
+    this.facts = facts;
+    this.coverage = runCoverage(runOfParameters(facts.opened).account.table.facts);
+    const visit = (place: NetPlace) => {
+      if (place.kind === "module") for (const uid of this.ofModule(place)) this.ofModules.add(uid);
+      place.inner.forEach(visit);
+    };
+    facts.net.top.forEach(visit);
+    const find = (place: NetPlace) => {
+      if (place.path !== null && this.ofPlace(place).isReturned && !this.trained.has(place.path))
+        this.trained.set(place.path, place);
+      place.inner.forEach(find);
+    };
+    facts.net.top.forEach(find);
+  }
+
+  waysOfData: { from: NetPlace; to: NetPlace }[] | null = null;
+
+  /** Between places of which one made no node, the ways that only tensors tell. */
+  get dataWays() {
+    const { edges, flows, placeOfUnit } = this.facts.net;
+    if (this.waysOfData) return this.waysOfData;
+    const known = new Set(edges.map(({ from, to }) => `${from.key} ${to.key}`));
+    this.waysOfData = flows.flatMap((flow) => {
+      const [from, to] = [placeOfUnit.get(flow.from), placeOfUnit.get(flow.to)];
+      if (!from || !to || from.inner.length || to.inner.length || known.has(`${from.key} ${to.key}`)) return [];
+      if (flow.from.nodes.length && flow.to.nodes.length) return [];
+      known.add(`${from.key} ${to.key}`);
+      return [{ from, to }];
+    });
+    return this.waysOfData;
+  }
+
+  /** Of several places together, each parameter once. */
+  of(places: NetPlace[]): PlaceOfRun {
+    const each = places.map((place) => this.ofPlace(place));
+    if (each.length === 1) return each[0];
+    const uids = new Set(each.flatMap(({ parameters }) => parameters?.uids ?? []));
+    return {
+      parameters: runOfParameters(this.facts.opened).of([...uids]),
+      kept: each.reduce((sum, { kept }) => sum + kept, 0),
+      calls: Math.max(...each.map(({ calls }) => calls)),
+      isAtLeast: each.some(({ isAtLeast }) => isAtLeast),
+      hasNodes: each.some(({ hasNodes }) => hasNodes),
+      isReturned: each.some(({ isReturned }) => isReturned),
+      isCutOff: each.some(({ isCutOff }) => isCutOff),
+      tone: gravest(each.map(({ tone }) => tone ?? undefined)),
+    };
+  }
+
+  ofPlace(place: NetPlace): PlaceOfRun {
+    let found = this.places.get(place);
+    if (!found) {
+      found = this.readPlace(place);
+      this.places.set(place, found);
+    }
+    return found;
+  }
+
+  readPlace(place: NetPlace): PlaceOfRun {
+    const { facts } = this;
+    const { opened } = facts;
+    const parameters = runOfParameters(opened).of(this.parametersOf(place));
+    const nodes = new Set(place.units.flatMap((unit) => facts.nodes(unit)));
+    const { byNode } = keptPeakOf(opened);
+    const cut = tonesOf(opened).ofCut.get(place.line);
+    const isCut = this.isCutOff(place);
+    return {
+      parameters,
+      kept: [...nodes].reduce((sum, node) => sum + (byNode.get(node) ?? 0), 0),
+      calls: place.units.length,
+      isCutOff: isCut,
+      isAtLeast: this.isThinned(place),
+      hasNodes: nodes.size > 0,
+      isReturned: [...nodes].some((node) => (opened.index.visitStepsByNode.get(node) ?? []).length > 0),
+      tone: gravest([parameters?.tone ?? undefined, isCut ? cut : undefined]),
+    };
+  }
+
+  /** Those of its module and of the modules in it, and those that it reads and no module has; in the modules' order. */
+  parametersOf(place: NetPlace): string[] {
+    const own = this.ofModule(place);
+    for (const uid of this.readBy(place)) if (!this.ofModules.has(uid)) own.add(uid);
+    return [...runOfParameters(this.facts.opened).moments.keys()].filter((uid) => own.has(uid));
+  }
+
+  inModules = new Map<string, Set<string>>();
+
+  /** The parameters that a module has as it runs last; those that it reads where no name led to it. */
+  ofModule(place: NetPlace): Set<string> {
+    const unit = place.units.findLast(({ uid }) => uid);
+    if (place.kind !== "module" || !unit?.uid) return new Set(place.kind === "module" ? this.readBy(place) : []);
+    const known = this.inModules.get(unit.uid);
+    if (known) return known;
+    const { moments } = runOfParameters(this.facts.opened);
+    const entities = entityHistoryOf(this.facts.opened).stateAfter(unit.ends);
+    const modules = new Set([unit.uid]);
+    const found = new Set<string>();
+    for (const uid of modules) {
+      const object = findEntity(entities, uid, "object");
+      if (typeof object?.training !== "boolean") continue;
+      for (const value of Object.values(object.attrs ?? {})) {
+        const ref = referencedUid(value) ?? "";
+        if (moments.has(ref)) found.add(ref);
+        else if (ref[0] === "o") modules.add(ref);
+      }
+    }
+    this.inModules.set(unit.uid, found);
+    return found;
+  }
+
+  readBy({ units }: NetPlace): string[] {
+    const { nodes } = this.facts.opened.index;
+    const { moments } = runOfParameters(this.facts.opened);
+    return units.flatMap((unit) =>
+      this.facts.nodes(unit).flatMap((node) =>
+        (nodes.get(node)?.next ?? []).flatMap((edge) => {
+          const leaf = edge && nodes.get(edge[0])?.variable;
+          return leaf && moments.has(leaf) ? [leaf] : [];
+        }),
+      ),
+    );
+  }
+
+  /** Parameters of a module that no module in it has. */
+  ownParametersOf(place: NetPlace): string[] {
+    const uids = this.ofPlace(place).parameters?.uids ?? [];
+    const inner = new Set(
+      place.inner.flatMap((part) => this.innerModules(part)).flatMap((part) => this.parametersOf(part)),
+    );
+    return uids.filter((uid) => !inner.has(uid));
+  }
+
+  innerModules(place: NetPlace): NetPlace[] {
+    return place.kind === "module" ? [place] : place.inner.flatMap((part) => this.innerModules(part));
+  }
+
+  /** Places of modules at which gradients come, by the modules' paths. */
+  trained = new Map<string, NetPlace>();
+
+  /**
+   * Of a module that no gradient comes through here, as in an evaluation, where it is trained; of a function, the same
+   * of the first module that it calls. Null where that is nowhere.
+   */
+  trainedElsewhere(place: NetPlace): NetPlace | null {
+    const isModule = place.kind === "module";
+    if (this.ofPlace(place).isReturned || (!isModule && place.kind !== "function")) return null;
+    if (isModule) return this.trained.get(place.path ?? "") ?? null;
+    const inner = place.inner.filter(({ kind }) => kind === "module").map((part) => this.trainedElsewhere(part));
+    return inner.includes(null) ? null : (inner[0] ?? null);
+  }
+
+  /** Whether iterations that run a place may have been left out of the trace. */
+  isThinned({ units }: NetPlace): boolean {
+    const isInLoop = (unit: Unit | null): boolean => unit !== null && (unit.iter.length > 0 || isInLoop(unit.parent));
+    return units.some(isInLoop) && this.coverage.isThinned;
+  }
+
+  /** Whether what it makes leaves its history behind in every run. */
+  isCutOff(place: NetPlace): boolean {
+    if (place.inner.length || (place.kind === "module" && place.units.some((unit) => unit.nodes.length))) return false;
+    return new Set(this.cutsAt(place).map(({ step }) => step)).size >= place.units.length;
+  }
+
+  /** The lines at which the history of what a place makes is left behind, a cut for each run. */
+  cutsAt({ units }: NetPlace): { step: number; reason: string }[] {
+    const { steps } = this.facts.opened.trace;
+    return units.flatMap(({ begins, ends, stmt }) =>
+      steps.slice(begins, ends + 1).flatMap((step) => {
+        if (step.stmt !== stmt) return [];
+        const events = (step.log ?? []).flatMap((entry) => (entry.kind === "event" ? [entry] : []));
+        const cut = events.find((event) => event.event === "path_cut" && CUTS.has(event.reason));
+        return cut?.event === "path_cut" ? [{ step: step.i, reason: cut.reason }] : [];
+      }),
+    );
+  }
+}

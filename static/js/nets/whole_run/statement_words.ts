@@ -1,0 +1,145 @@
+/** What a statement, or a line of forward, did in a run, in a short sentence. */
+
+import { calleeName, callsIn } from "../../syntax/expressions.ts";
+import { decodeRealNumber } from "../../training/round_series.ts";
+import { normText } from "./norm_text.ts";
+import { runOfParameters } from "./parameters_of_run.ts";
+import { shortNumberText } from "../../trace/format.ts";
+import { tensorHistoryOf } from "../../findings/facts/tensor_history.ts";
+import { statementTree } from "../../syntax/tree.ts";
+import type { FactsOfRun } from "./place_facts.ts";
+import type { NetPlace } from "../net_places.ts";
+import type { Say } from "../../words/sentences.ts";
+import type { Step } from "../../trace/wire.ts";
+import type { Unit } from "../net_calls.ts";
+
+/** Of a place without parameters; empty where there is nothing to say but its code. */
+export function wordsOfPlace(run: FactsOfRun, place: NetPlace, say: Say): string {
+  const trained = run.trainedElsewhere(place);
+  if (trained) return say("whole_trained_elsewhere", { line: trained.line });
+  if (place.kind === "module") {
+    if (!place.units.some(({ uid }) => uid)) return "–";
+    return say(run.ofPlace(place).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
+  }
+  return (
+    optimizerWords(run, place, say) ||
+    backwardWords(run, place, say) ||
+    gradientWords(run, place, say) ||
+    lossWords(run, place) ||
+    cutWords(run, place, say)
+  );
+}
+
+/** By run of a place, the steps of its statement. */
+function stepsOfUnits({ facts }: FactsOfRun, { units }: NetPlace): Step[][] {
+  const { steps } = facts.opened.trace;
+  return units.map(({ begins, ends, stmt }) => steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt));
+}
+
+/** `lr .01, holds all 30 parameters, moves 28 of them`. */
+function optimizerWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+  const { opened } = run.facts;
+  const stepped = stepsOfUnits(run, place)
+    .flat()
+    .flatMap(({ log, i }) =>
+      (log ?? []).flatMap((entry) =>
+        entry.kind === "event" && entry.event === "optimizer_stepped" ? [{ uid: entry.optimizer ?? "", i }] : [],
+      ),
+    );
+  const last = stepped.at(-1);
+  if (!last) return "";
+  const { account, moments } = runOfParameters(opened);
+  const held = [...moments.values()].filter(({ uid }) =>
+    account.table.holders.get(uid)?.some(({ optimizer }) => optimizer === last.uid),
+  );
+  if (!held.length) return "";
+  const rates = held
+    .flatMap(({ uid }) => account.table.holders.get(uid) ?? [])
+    .flatMap(({ optimizer, lr }) => (optimizer === last.uid ? [lr] : []));
+  const known = [...new Set(rates)].filter((lr): lr is number => lr !== null);
+  const lr = known.map((rate) => shortNumberText(rate, 8)).join(", ");
+  const moved = held.filter(({ learns }) => learns === "updated").length;
+  const args = { lr, n: held.length, moved, of: moments.size };
+  const holds = say(held.length === moments.size ? "whole_step_all" : "whole_step_some", args);
+  return [lr && say("whole_lr", args), holds, moved < held.length && say("whole_step_moves", args)]
+    .filter(Boolean)
+    .join(say("whole_comma"));
+}
+
+/** `141 nodes a round`. */
+function backwardWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+  const counts = stepsOfUnits(run, place).map((steps) => steps.filter(({ visit }) => visit).length);
+  const present = counts.filter((count) => count > 0);
+  if (!present.length) return "";
+  const [least, most] = [Math.min(...present), Math.max(...present)];
+  return say(least === most ? "whole_nodes" : "whole_nodes_range", { n: most, least, most });
+}
+
+/** What a statement did to gradients: took them away, or changed their numbers. */
+function gradientWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+  const { opened } = run.facts;
+  const tree = statementTree(opened.trace.program, place.units[0].stmt);
+  const names = callsIn(tree).map(calleeName);
+  const units = stepsOfUnits(run, place);
+  const { moments } = runOfParameters(opened);
+  const taken = units.map((steps) => new Set(steps.flatMap((step) => takenGradients(step, moments))));
+  const most = Math.max(...taken.map(({ size }) => size));
+  const isEvery = taken.every(({ size }, k) => size === countGradients(run, place.units[k].begins - 1));
+  if (most) return say(isEvery ? "whole_grads_none_all" : "whole_grads_none", { n: most });
+  const changes = units.map((steps) => steps.flatMap((step) => changesOfGradients(run, step)));
+  if (names.includes("zero_grad")) return say(changes.flat().length ? "whole_grads_zero" : "whole_grads_nothing");
+  const isKnown = changes.flat().every((changed) => changed !== null);
+  const times = changes.filter((ofUnit) => ofUnit.some((changed) => changed !== 0)).length;
+  const isClip = names.some((name) => name.startsWith("clip_grad_"));
+  return isClip && isKnown ? say("whole_clips", { k: times, n: units.length }) : "";
+}
+
+/** How many parameters have a gradient after a step. */
+function countGradients({ facts }: FactsOfRun, step: number): number {
+  const { moments, account } = runOfParameters(facts.opened);
+  const history = tensorHistoryOf(account.table.facts);
+  return [...moments.keys()].filter((uid) => history.valueAt(uid, "grad", step)).length;
+}
+
+function takenGradients({ set }: Step, moments: ReadonlyMap<string, unknown>): string[] {
+  return Object.entries(set ?? {}).flatMap(([uid, fields]) =>
+    fields.kind === undefined && fields.grad === null && moments.has(uid) ? [uid] : [],
+  );
+}
+
+/** What a step wrote into the memory of gradients: how many numbers became others, null where that is not known. */
+function changesOfGradients({ facts }: FactsOfRun, { log }: Step): (number | null)[] {
+  const { gradOwners } = facts.opened.index;
+  return (log ?? []).flatMap((entry) =>
+    entry.kind === "event" && entry.event === "written" && gradOwners.has(entry.storage) ? [entry.changed] : [],
+  );
+}
+
+/** `3.66 → 2.10`, of the line that made what a backward began at. */
+function lossWords(run: FactsOfRun, place: NetPlace): string {
+  const values = lossesOfPlace(run, place);
+  if (!values.length) return "";
+  const [first, last] = [values[0], values[values.length - 1]].map(normText);
+  return values.length > 1 ? `${first} → ${last}` : first;
+}
+
+/** By round, the losses that a place made, as backwards began at them. */
+function lossesOfPlace({ facts }: FactsOfRun, place: NetPlace): number[] {
+  const { index, trace } = facts.opened;
+  const units = new Set<Unit>(place.units);
+  for (const { fields } of index.backwardChanges) {
+    const loss = (trace.rounds?.losses ?? []).find(
+      ({ stmt, root }) =>
+        stmt === fields.stmt &&
+        units.has(facts.net.unitOfNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Unit),
+    );
+    if (loss) return loss.values.flatMap((value) => decodeRealNumber(value) ?? []);
+  }
+  return [];
+}
+
+/** `under no_grad: the history ends here`. */
+function cutWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+  const [cut] = run.ofPlace(place).isCutOff ? run.cutsAt(place) : [];
+  return cut ? say("whole_cut", { what: cut.reason }) : "";
+}

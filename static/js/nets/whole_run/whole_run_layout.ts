@@ -1,0 +1,286 @@
+/** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
+
+import { netRowName } from "../net_marks.ts";
+import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
+import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
+import { textWidth } from "../../layout/text/metrics.ts";
+import type { FactsOfRun, PlaceOfRun } from "./place_facts.ts";
+import type { EdgeRun, NetPlace } from "../net_places.ts";
+
+export type SortColumn = "name" | "learns" | "gradient" | "weight" | "moved" | "kept" | "called";
+export type RowFilter = "all" | "findings" | "parameters";
+
+export interface RowOfRun extends NetRow {
+  y: number;
+  /** of a row for a parameter of the row before it */
+  parameter: string | null;
+  facts: PlaceOfRun;
+  /** it has inner rows, or rows for its parameters */
+  opens: boolean;
+  isOpen: boolean;
+  /** ways join at it by an addition */
+  joins: boolean;
+}
+
+export interface RailOfRun {
+  key: string;
+  from: RowOfRun;
+  to: RowOfRun;
+  /** from the left of the dots, 1 the nearest; 0 for neighbours */
+  lane: number;
+  /** a gradient came this way in some round; data: nothing here could have one */
+  state: "returned" | "ran" | "data";
+  /** in no run does a gradient find a way back */
+  isCut: boolean;
+}
+
+export interface WholeRunChoices {
+  open: OpenedRows;
+  sort: SortColumn | null;
+  filter: RowFilter;
+}
+
+export interface WholeRunLayout {
+  width: number;
+  height: number;
+  rows: RowOfRun[];
+  /** of a round; else sorted or filtered */
+  isInOrder: boolean;
+  rails: RailOfRun[];
+  frames: { place: NetPlace; depth: number; y: number; h: number }[];
+  columns: ColumnsOfRun;
+  /** the longest way that the parameters of a row moved */
+  mostMoved: number;
+}
+
+/** Left edges, but kept: the right one; null for a column that there is no room for. */
+export interface ColumnsOfRun {
+  rail: number;
+  name: number;
+  learns: number;
+  gradient: number;
+  weight: number | null;
+  moved: number | null;
+  kept: number | null;
+  called: number | null;
+}
+
+export const ROW_HEIGHT = 26;
+export const INDENT = 12;
+const TOP = 4;
+/** Rows are folded where even the outermost are more than this: all others scroll. */
+const MAX_UNFOLDED = 60;
+const MAX_LANE = 4;
+
+export function layoutWholeRun(
+  run: FactsOfRun,
+  { width, height }: { width: number; height: number },
+  { open, sort, filter }: WholeRunChoices,
+): WholeRunLayout {
+  const size = { head: ROW_HEIGHT, row: ROW_HEIGHT, least: ROW_HEIGHT };
+  const opened = { ...size, room: Math.max(height - TOP, 8 * ROW_HEIGHT), most: MAX_UNFOLDED };
+  const folded = { ...size, room: MAX_UNFOLDED * ROW_HEIGHT, most: MAX_UNFOLDED };
+  const elsewhere = outermost(run.facts.net.top, (place) => run.trainedElsewhere(place) !== null);
+  const choices = new Map([...elsewhere.map(({ key }) => [key, false] as const), ...open]);
+  const places = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(({ places: [place] }) => !place.isLoop);
+  let rows = places.flatMap((row) => withParameterRows(run, row, open, true));
+  if (rows.length * ROW_HEIGHT + 2 * TOP > height)
+    rows = places.flatMap((row) => withParameterRows(run, row, open, false));
+  if (filter !== "all") rows = rows.filter((row) => isWanted(row, filter));
+  if (sort) rows = sorted(rows, sort);
+  if (sort || filter !== "all") rows = rows.map((row) => ({ ...row, depth: 0 }));
+  for (const [k, row] of rows.entries()) row.y = TOP + k * ROW_HEIGHT;
+  const isInOrder = !sort && filter === "all";
+  return {
+    width,
+    isInOrder,
+    height: TOP * 2 + rows.length * ROW_HEIGHT,
+    rows,
+    rails: isInOrder ? railsBetween(run, rows) : [],
+    frames: isInOrder ? framesAround(rows) : [],
+    columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowName(row), 13)))),
+    mostMoved: Math.max(
+      0,
+      ...rows.filter(({ kind }) => kind !== "head").map(({ facts }) => facts.parameters?.moved || 0),
+    ),
+  };
+}
+
+function outermost(places: NetPlace[], isWanted: (place: NetPlace) => boolean): NetPlace[] {
+  return places.flatMap((place) => (isWanted(place) ? [place] : outermost(place.inner, isWanted)));
+}
+
+/** `names`: the room that the longest name takes, its indent included. */
+function columnsIn(width: number, names: number): ColumnsOfRun {
+  if (width < 640)
+    return {
+      rail: 46,
+      name: 66,
+      learns: Math.max(200, width - 190),
+      gradient: width - 70,
+      weight: null,
+      moved: null,
+      kept: null,
+      called: null,
+    };
+  const at = (share: number) => Math.round(84 + (width - 84) * share);
+  return {
+    rail: 58,
+    name: 84,
+    learns: Math.max(at(0.23), 84 + names + 24),
+    gradient: at(0.4),
+    weight: at(0.6),
+    moved: at(0.725),
+    kept: width - 80,
+    called: width - 58,
+  };
+}
+
+/** `isRoomy`: rows with parameters are open unless the reader closed them. */
+function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoomy: boolean): RowOfRun[] {
+  const [place] = row.places;
+  const found = run.of(row.places);
+  const isElsewhere = row.places.length === 1 && run.trainedElsewhere(place) !== null;
+  const facts = isElsewhere ? { ...found, parameters: null } : found;
+  const isOne = row.kind === "head" || row.kind === "place";
+  const own = isOne ? run.ownParametersOf(place) : [];
+  const isLeaf = row.kind === "place" && !place.inner.length;
+  const isOpen =
+    row.kind === "head" || (isLeaf && own.length > 0 && (open.get(place.key) ?? (isRoomy && !isElsewhere)));
+  const opens = !isOne || place.inner.length > 0 || own.length > 0;
+  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
+  if (!isOpen) return [placed];
+  const within = row.kind === "head" ? [...row.within, place] : row.within;
+  const inner = own.map((uid): RowOfRun => {
+    const parameters = runOfParameters(run.facts.opened).of([uid]);
+    return {
+      key: `${row.key} ${uid}`,
+      kind: "place",
+      places: [place],
+      depth: row.depth + 1,
+      within,
+      y: 0,
+      parameter: uid,
+      facts: { ...facts, parameters, tone: parameters?.tone ?? null, kept: 0, calls: 0 },
+      opens: false,
+      isOpen: false,
+      joins: false,
+    };
+  });
+  return [placed, ...inner];
+}
+
+function isWanted({ facts, kind, parameter }: RowOfRun, filter: RowFilter) {
+  if (filter === "findings") return facts.tone !== null && kind !== "head";
+  return facts.parameters !== null && kind !== "head" && parameter === null;
+}
+
+const SORT_VALUES: Record<Exclude<SortColumn, "name">, (row: RowOfRun) => number> = {
+  learns: ({ facts: { parameters } }) => (parameters ? parameters.learning / parameters.uids.length : Number.NaN),
+  gradient: ({ facts: { parameters } }) => -(lastKnown(parameters?.gradients ?? []) ?? Number.NaN),
+  weight: ({ facts: { parameters } }) => -(parameters?.end ?? Number.NaN),
+  moved: ({ facts: { parameters } }) => -(parameters?.moved ?? Number.NaN),
+  kept: ({ facts: { kept } }) => -kept,
+  called: ({ facts: { calls } }) => -calls,
+};
+
+/** The largest first, of what learns the least; what has no number comes last. Frames have no place in it. */
+function sorted(rows: RowOfRun[], column: SortColumn): RowOfRun[] {
+  const leaves = rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null);
+  if (column === "name") return leaves.sort((a, b) => nameToSort(a).localeCompare(nameToSort(b)));
+  const rankOf = (row: RowOfRun) => {
+    const value = SORT_VALUES[column](row);
+    return Number.isNaN(value) ? Infinity : value;
+  };
+  const values = new Map(leaves.map((row) => [row, rankOf(row)]));
+  return leaves.sort((a, b) => (values.get(a) as number) - (values.get(b) as number) || 0);
+}
+
+const nameToSort = ({ places: [place] }: RowOfRun) => place.path ?? place.name;
+
+/** The norm of the last round in which it is known that there was one; undefined where there is none. */
+export function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined {
+  return gradients.findLast((value): value is number => value !== null && !Number.isNaN(value));
+}
+
+/** The row at which a place's nodes are: its own, or that of the closed place around it. */
+function rowsByPlace(rows: RowOfRun[]): Map<NetPlace, RowOfRun> {
+  const found = new Map<NetPlace, RowOfRun>();
+  const add = (place: NetPlace, row: RowOfRun) => {
+    found.set(place, row);
+    for (const inner of place.inner) add(inner, row);
+  };
+  for (const row of rows)
+    if (row.kind !== "head" && row.parameter === null) for (const place of row.places) add(place, row);
+  return found;
+}
+
+function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
+  const { net, opened } = run.facts;
+  const rowOf = rowsByPlace(rows);
+  const rails = new Map<string, RailOfRun>();
+  const add = (edge: { from: NetPlace; to: NetPlace }, state: RailOfRun["state"], isCut: boolean) => {
+    const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
+    if (!from || !to || from === to) return;
+    const key = `${from.key} ${to.key}`;
+    const rail = rails.get(key);
+    if (!rail) rails.set(key, { key, from, to, lane: 0, state, isCut });
+    else {
+      if (state === "returned") rail.state = state;
+      rail.isCut &&= isCut;
+    }
+  };
+  for (const edge of net.edges) {
+    const runs = [...edge.runs.values()].flat();
+    add(
+      edge,
+      isReturned(opened, runs) ? "returned" : "ran",
+      runs.every(({ cut }) => cut),
+    );
+  }
+  for (const way of run.dataWays) add(way, "data", run.ofPlace(way.from).isCutOff);
+  assignLanes(rows, [...rails.values()]);
+  const arriving = [...rails.values()].map(({ to }) => to);
+  for (const row of rows)
+    row.joins = arriving.filter((to) => to === row).length > 1 && isAddition(opened, row.places[0]);
+  return [...rails.values()];
+}
+
+function isAddition({ index }: FactsOfRun["facts"]["opened"], { inner, units }: NetPlace) {
+  const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
+  return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
+}
+
+/** Whether a gradient came this way in any round. */
+function isReturned({ trace, index }: FactsOfRun["facts"]["opened"], runs: EdgeRun[]) {
+  return runs.some(
+    ({ node, edge }) =>
+      node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[edge]),
+  );
+}
+
+/** Rails that skip rows have a lane of their own, the short ones near the dots; the longest share the outermost. */
+function assignLanes(rows: RowOfRun[], rails: RailOfRun[]) {
+  const places = new Map(
+    rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null).map((row, k) => [row, k]),
+  );
+  const spanOf = ({ from, to }: RailOfRun) => [places.get(from) ?? 0, places.get(to) ?? 0].sort((a, b) => a - b);
+  const lanes: [number, number][][] = [];
+  for (const rail of [...rails].sort((a, b) => spanOf(a)[1] - spanOf(a)[0] - (spanOf(b)[1] - spanOf(b)[0]))) {
+    const [from, to] = spanOf(rail);
+    if (to - from === 1 && rail.from.y < rail.to.y) continue;
+    let lane = 0;
+    while (lane < MAX_LANE - 1 && lanes[lane]?.some(([a, b]) => from < b && a < to)) lane += 1;
+    lanes[lane] = [...(lanes[lane] ?? []), [from, to]];
+    rail.lane = lane + 1;
+  }
+}
+
+function framesAround(rows: RowOfRun[]): WholeRunLayout["frames"] {
+  return rows.flatMap((head, k) => {
+    if (head.kind !== "head") return [];
+    const after = rows.slice(k + 1).findIndex(({ within }) => !within.includes(head.places[0]));
+    const count = after < 0 ? rows.length - k : after + 1;
+    return [{ place: head.places[0], depth: head.depth, y: head.y, h: count * ROW_HEIGHT }];
+  });
+}

@@ -1,0 +1,423 @@
+/** What the rows of a whole run look like: names, verdicts, curves and bars as descriptions of SVG. */
+
+import { bytesLabel } from "../../trace/memory_totals.ts";
+import { classNames, h, type VNode } from "../../browser/svg.ts";
+import {
+  INDENT,
+  ROW_HEIGHT,
+  type RailOfRun,
+  type RowFilter,
+  type RowOfRun,
+  type SortColumn,
+  type WholeRunLayout,
+} from "./whole_run_layout.ts";
+import { netRowName } from "../net_marks.ts";
+import { normText } from "./norm_text.ts";
+import { shapeText } from "../net_texts.ts";
+import { runOfParameters } from "./parameters_of_run.ts";
+import { SPARK_WIDTH, sparklineMarks } from "../../parameters/sparkline.ts";
+import { textWidth } from "../../layout/text/metrics.ts";
+import { wordsOfPlace } from "./statement_words.ts";
+import type { FactsOfRun } from "./place_facts.ts";
+import type { NetPlace } from "../net_places.ts";
+import type { ParametersOfRun } from "./parameters_of_run.ts";
+import type { Say } from "../../words/sentences.ts";
+
+const MOVED_WIDTH = 48;
+const SPARK_HEIGHT = 16;
+
+export interface WholeRunScene {
+  run: FactsOfRun;
+  layout: WholeRunLayout;
+  say: Say;
+  /** of the program, by line */
+  lines: string[];
+  selected: string | null;
+  sort: SortColumn | null;
+  filter: RowFilter;
+}
+
+export function wholeRunMarks(scene: WholeRunScene): VNode[] {
+  const { layout } = scene;
+  return [
+    ...layout.frames.map(({ place, depth, y, h: height }) => {
+      const x = layout.columns.name - 14 + depth * INDENT;
+      const box = { x, y: y + 1, width: layout.width - x - 6 - depth * 4, height: height - 2, rx: 6 };
+      return h("rect", { key: `frame ${place.key}`, class: "net-frame", ...box });
+    }),
+    ...layout.rows.flatMap((row) => groundMarks(scene, row)),
+    ...layout.rails.flatMap((rail) => railMarks(layout, rail)),
+    ...layout.rows.map((row) => rowMark(scene, row)),
+  ];
+}
+
+/** The headings over the columns; each sorts by its column. */
+export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
+  const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
+  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? 0) - (weight ?? 0);
+  const heading = (column: SortColumn, x: number | null, isRight = false) =>
+    x !== null &&
+    h(
+      "text",
+      {
+        key: column,
+        x,
+        y: 17,
+        class: classNames("whole-head", isRight && "end", sort === column && "sorted"),
+        tabindex: 0,
+        role: "button",
+        "aria-pressed": String(sort === column),
+        target: { kind: "net row", key: `sort ${column}` },
+      },
+      (column === "weight" && isTight ? say("whole_head_weight_short") : say(`whole_head_${column}`)) +
+        (sort === column ? " ▾" : ""),
+      h("title", {}, say(`whole_head_${column}_why`)),
+    );
+  const filterText = say(`whole_filter_${filter}`);
+  return [
+    h(
+      "text",
+      {
+        key: "filter",
+        x: 8,
+        y: 17,
+        class: classNames("whole-head", filter !== "all" && "sorted"),
+        tabindex: 0,
+        role: "button",
+        target: { kind: "net row", key: "filter" },
+      },
+      filterText,
+      h("title", {}, say("whole_filter_why")),
+    ),
+    heading("name", name),
+    heading("learns", learns),
+    heading("gradient", gradient),
+    heading("weight", weight),
+    heading("moved", moved),
+    heading("kept", kept, true),
+    heading("called", called),
+    h("path", { key: "line", d: `M0 23.5H${layout.width}` }),
+  ].filter((mark) => mark !== false);
+}
+
+function groundMarks({ layout, selected }: WholeRunScene, row: RowOfRun): VNode[] {
+  const isSelected = row.key === selected;
+  const tone = row.kind === "head" ? null : row.facts.tone;
+  if (!isSelected && !tone) return [];
+  const className = classNames("whole-ground", tone, isSelected && "selected");
+  return [
+    h(
+      "g",
+      { key: `ground ${row.key}`, class: className },
+      h("rect", { y: row.y, width: layout.width, height: ROW_HEIGHT }),
+      h("rect", { class: "whole-edge", y: row.y, width: 4, height: ROW_HEIGHT }),
+    ),
+  ];
+}
+
+const middle = ({ y }: RowOfRun) => y + ROW_HEIGHT / 2;
+
+function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): VNode[] {
+  const [a, b] = [middle(rail.from), middle(rail.to)];
+  const lane = Math.max(8, x - 6 - 12 * rail.lane);
+  const down = b > a ? 1 : -1;
+  const r = Math.min(6, Math.abs(b - a) / 2) * down;
+  const d = rail.lane
+    ? `M${x} ${a}H${lane + 6}Q${lane} ${a} ${lane} ${a + r}V${b - r}Q${lane} ${b} ${lane + 6} ${b}H${x}`
+    : `M${x} ${a}V${b}`;
+  const at = rail.lane ? lane : x;
+  const y = (a + b) / 2;
+  if (rail.isCut)
+    return [
+      h("path", { key: `cut ${rail.key}`, class: "net-rail cut", d }),
+      h("path", {
+        key: `strokes ${rail.key}`,
+        class: "whole-cut",
+        d: `M${at - 8} ${y}l16 -7M${at - 8} ${y + 6}l16 -7`,
+      }),
+    ];
+  const { state } = rail;
+  const up = state === "returned" ? -1 : 1;
+  const arrow = `M${at - 4} ${y - 3 * up}l4 ${6 * up}l4 ${-6 * up}z`;
+  return [
+    h("path", { key: `rail ${rail.key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }),
+    h("path", { key: `arrow ${rail.key}`, class: `net-arrow ${state}`, d: arrow }),
+  ];
+}
+
+function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
+  const { layout, selected } = scene;
+  const { columns, width } = layout;
+  const state = row.facts.isReturned ? "returned" : "ran";
+  return h(
+    "g",
+    {
+      key: `row ${row.key}`,
+      class: classNames("net-row whole-row", state, row.kind === "head" && "head", row.facts.tone),
+      transform: `translate(0 ${row.y})`,
+      tabindex: 0,
+      role: "treeitem",
+      "aria-level": row.depth + 1,
+      "aria-expanded": row.opens ? String(row.isOpen) : null,
+      "aria-selected": String(row.key === selected),
+      target: { kind: "net row", key: row.key },
+    },
+    h("rect", {
+      class: "net-hit",
+      x: columns.name - 12,
+      width: Math.max(0, width - columns.name + 12),
+      height: ROW_HEIGHT,
+    }),
+    row.kind === "head" || row.parameter !== null || !layout.isInOrder ? null : dotMark(row, columns.rail),
+    nameMarks(scene, row),
+    row.facts.isCutOff && row.parameter === null && layout.isInOrder && !layout.rails.some(({ from }) => from === row)
+      ? h("path", {
+          class: "whole-cut",
+          d: `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
+        })
+      : null,
+    row.facts.parameters ? parameterMarks(scene, row, row.facts.parameters) : wordMarks(scene, row),
+    countMarks(scene, row),
+  );
+}
+
+/** A circle for what is on the way of gradients, a square for what makes no node. */
+function dotMark({ facts, joins, places }: RowOfRun, x: number) {
+  const y = ROW_HEIGHT / 2;
+  if (!facts.hasNodes && !facts.parameters && places[0].kind !== "module")
+    return h("rect", { class: "whole-square", x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 });
+  if (joins)
+    return h(
+      "g",
+      { class: "net-dot join full" },
+      h("circle", { cx: x, cy: y, r: 7.5 }),
+      h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` }),
+    );
+  return h("circle", { class: classNames("net-dot", facts.hasNodes && "full"), cx: x, cy: y, r: 5 });
+}
+
+function nameMarks(scene: WholeRunScene, row: RowOfRun) {
+  const { layout, run, say } = scene;
+  const [place] = row.places;
+  const x = layout.columns.name + row.depth * INDENT;
+  const y = ROW_HEIGHT / 2 + 4.5;
+  const moment = row.parameter === null ? null : runOfParameters(run.facts.opened).moments.get(row.parameter);
+  const name = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
+  const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
+  const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
+  const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
+  const start = x + 10;
+  const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
+  return [
+    row.opens && h("path", { class: "net-fold", d: opener }),
+    h("text", { class: classNames("net-name", isThin && "line"), x: start, y }, name),
+    isSaid && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
+    h("title", {}, moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
+  ];
+}
+
+/** Out of order, a module is called by its whole path. */
+function nameOf({ layout }: WholeRunScene, row: RowOfRun) {
+  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowName(row);
+}
+
+/** A parameter's name within the module that has it: `weight`, `qkv.weight`. */
+function nameWithin(name: string | null, path: string | null) {
+  if (!name || !path || !name.startsWith(`${path}.`)) return name ?? "?";
+  return name.slice(path.length + 1);
+}
+
+function classOf({ kind, places }: RowOfRun, say: Say) {
+  const [place] = places;
+  if (kind === "repeat") return `${place.type} ×${places.length}`;
+  if (kind === "fold") return say("net_rows", { n: places.length });
+  const lines = places.map(({ line }) => line);
+  const [first, last] = [Math.min(...lines), Math.max(...lines)];
+  const line = first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
+  if (place.kind === "module") return place.isTwice ? `${place.type} · ${line}` : place.type;
+  return place.kind === "own" ? "" : line;
+}
+
+/** Without parameters: what it did, in words. */
+function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): VNode[] {
+  const [place] = row.places;
+  if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
+  const said = row.places.length === 1 ? wordsOfPlace(run, place, say) : "";
+  const text = said || (row.kind === "lines" || isStatement(place) ? codeOf(lines[place.line - 1] ?? "") : "");
+  const { learns, kept, called } = layout.columns;
+  const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
+  const shown = fitText(text, room);
+  return [
+    h(
+      "text",
+      { class: classNames("whole-words", !said && "net-code"), x: learns, y: ROW_HEIGHT / 2 + 4 },
+      shown,
+      shown === text ? null : h("title", {}, text),
+    ),
+  ];
+}
+
+/** A line, or a call of a function that has the name of what it makes. */
+function isStatement({ kind, name }: NetPlace) {
+  return kind === "line" || (kind === "function" && !name.endsWith("()"));
+}
+
+/** What is right of a line's assignment. */
+function codeOf(line: string) {
+  const text = line.split("#")[0].trim();
+  const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
+  const isAssignment = at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at));
+  return (isAssignment ? text.slice(at + 1) : text.replace(/^return\b/, "")).trim();
+}
+
+function fitText(text: string, room: number) {
+  if (textWidth(text, 12) <= room) return text;
+  const characters = Array.from(text);
+  while (characters.length && textWidth(`${characters.join("")}…`, 12) > room) characters.pop();
+  return characters.length ? `${characters.join("").trimEnd()}…` : "";
+}
+
+function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: ParametersOfRun): VNode[] {
+  const { layout, say } = scene;
+  const { columns } = layout;
+  const y = ROW_HEIGHT / 2 + 4;
+  const isOne = row.parameter !== null;
+  const marks = [
+    h(
+      "g",
+      { class: classNames("whole-verdict", verdictOf(parameters)) },
+      h("path", { d: signOf(parameters, columns.learns, ROW_HEIGHT / 2) }),
+      h("text", { x: columns.learns + 14, y }, verdictText(parameters, isOne, say)),
+    ),
+  ];
+  if (columns.weight === null || columns.moved === null)
+    return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
+  return [
+    ...marks,
+    ...gradientMarks(scene, parameters),
+    ...valueText(weightText(parameters), columns.weight, say("whole_unknown")),
+    ...movedMarks(scene, row, parameters, columns.moved),
+  ];
+}
+
+function verdictOf({ learning, uids, worst, tone }: ParametersOfRun) {
+  if (tone) return tone;
+  return learning === uids.length || worst === "updated" ? "learns" : "";
+}
+
+/** A disc where all learn, a cross where the verdict has something to say, a ring else. */
+function signOf(parameters: ParametersOfRun, x: number, y: number) {
+  if (parameters.tone) return `M${x + 1} ${y - 3.5}l7 7m0 -7l-7 7`;
+  return `M${x + 1} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`;
+}
+
+/** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
+export function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
+  const n = uids.length;
+  if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
+  const word = say(`whole_is_${worst}`);
+  if (worstCount === n) return word;
+  const rest = say("whole_count", { n: worstCount, word });
+  return learning ? say("whole_learn_but", { k: learning, n, rest }) : rest;
+}
+
+function gradientMarks(scene: WholeRunScene, parameters: ParametersOfRun): VNode[] {
+  const { layout, say, run } = scene;
+  const { gradient } = layout.columns;
+  const { gradients } = parameters;
+  const { rounds } = runOfParameters(run.facts.opened);
+  if (!rounds.length) return [];
+  if (gradients.every((value) => value === null))
+    return [
+      h(
+        "text",
+        { class: classNames("whole-none", parameters.tone), x: gradient, y: ROW_HEIGHT / 2 + 4 },
+        say(rounds.length === 1 ? "whole_none" : "whole_none_rounds", { n: rounds.length }),
+      ),
+    ];
+  const last = gradients.at(-1);
+  const words = [...rounds.entries()]
+    .slice(-3)
+    .map(([k, n]) => say("whole_round_norm", { n, norm: textOfNorm(gradients[k], say) }));
+  return [
+    h(
+      "g",
+      { class: "whole-spark", transform: `translate(${gradient} ${(ROW_HEIGHT - SPARK_HEIGHT) / 2})` },
+      ...sparklineMarks(gradients, rounds.length, SPARK_HEIGHT),
+      h("title", {}, words.join("\n")),
+    ),
+    ...lastNormMarks(scene, parameters, gradient + SPARK_WIDTH + 10, last),
+  ];
+}
+
+function lastNormMarks(
+  { say }: WholeRunScene,
+  { gradients }: ParametersOfRun,
+  x: number,
+  last = gradients.at(-1),
+): VNode[] {
+  if (last === null) return [h("text", { class: "whole-number absent", x, y: ROW_HEIGHT / 2 + 4 }, say("whole_none"))];
+  return valueText(last === undefined || Number.isNaN(last) ? null : normText(last), x, say("whole_unknown"));
+}
+
+function textOfNorm(value: number | null | undefined, say: Say) {
+  if (value === null) return say("whole_none");
+  return value === undefined || Number.isNaN(value) ? "–" : normText(value);
+}
+
+export function weightText({ start, end }: ParametersOfRun): string | null {
+  if (Number.isNaN(start) && Number.isNaN(end)) return null;
+  const [a, b] = [start, end].map((norm) => (Number.isNaN(norm) ? "?" : normText(norm)));
+  return `${a} → ${b}`;
+}
+
+/** A dash, with the reason, where a value is not known. */
+function valueText(text: string | null, x: number, why: string): VNode[] {
+  const y = ROW_HEIGHT / 2 + 4;
+  if (text === null) return [h("text", { class: "whole-number absent", x, y }, "–", h("title", {}, why))];
+  return [h("text", { class: "whole-number", x, y }, text)];
+}
+
+function movedMarks(
+  { layout, say }: WholeRunScene,
+  row: RowOfRun,
+  { moved, tone }: ParametersOfRun,
+  x: number,
+): VNode[] {
+  if (Number.isNaN(moved)) return valueText(null, x, say("whole_moved_unknown"));
+  const y = ROW_HEIGHT / 2;
+  const share = layout.mostMoved && Number.isFinite(moved) ? Math.min(1, moved / layout.mostMoved) : 1;
+  const ground = h("rect", { class: "whole-bar-ground", x, y: y - 4.5, width: MOVED_WIDTH, height: 9 });
+  const bar = h("rect", {
+    class: "whole-bar",
+    x,
+    y: y - 4.5,
+    width: moved ? Math.max(1, MOVED_WIDTH * share) : 0,
+    height: 9,
+  });
+  const number = h(
+    "text",
+    { class: classNames("whole-number", !moved && tone), x: x + MOVED_WIDTH + 6, y: y + 4 },
+    normText(moved),
+  );
+  return row.kind === "head" ? [number] : [ground, bar, number];
+}
+
+function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: RowOfRun): VNode[] {
+  const { kept, called } = layout.columns;
+  const y = ROW_HEIGHT / 2 + 4;
+  if (parameter !== null) return [];
+  const marks: VNode[] = [];
+  if (kept !== null && facts.kept)
+    marks.push(h("text", { class: "whole-number end", x: kept, y }, bytesLabel(facts.kept)));
+  if (called !== null && facts.calls)
+    marks.push(
+      h(
+        "text",
+        { class: "whole-number soft", x: called, y },
+        `${facts.isAtLeast ? "≥ " : ""}${facts.calls}×`,
+        facts.isAtLeast ? h("title", {}, say("whole_called_at_least", { n: facts.calls })) : null,
+      ),
+    );
+  return marks;
+}
