@@ -296,7 +296,8 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
         if not recorded.status:
             print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
-    if recorded.notes and (args.command != "open" or len(recorded.runs) > 1 or args.rank):
+    is_answer = args.command == "explain" and not args.json and recorded.differ
+    if recorded.notes and not is_answer and (args.command != "open" or len(recorded.runs) > 1 or args.rank):
         print(*(f"gradbox: {note}" for note in recorded.notes), sep="\n", file=sys.stderr)
     try:
         if args.command == "explain" or (args.command == "trace" and args.pretty):
@@ -375,7 +376,9 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
                          if checks else reply))  # fmt: skip
     elif args.command == "explain":
         titles = [f"{run.title}\n\n" if in_parts else "" for run in runs.values()]
-        texts = [run.explain(names_options=True) for run in runs.values()]
+        texts = [run.explain(names_options=True, is_all=not recorded.differ) for run in runs.values()]
+        if recorded.differ:
+            print(*(f"warning[ranks]: {note[0].upper()}{note[1:]}." for note in recorded.notes), "", sep="\n")
         print("\n\n".join(title + text for title, text in zip(titles, texts, strict=True)))
         for check in run_checks(args).values():
             print("", *GradientReport(check, args.language).report_lines(), sep="\n")

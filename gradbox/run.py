@@ -135,12 +135,13 @@ class Run:
         """Compute what `findings` and `explain` need. Raises RuntimeError."""
         _ = self.looked_for
 
-    def explain(self, max_findings: int | None = None, *, names_options: bool = False) -> str:
+    def explain(self, max_findings: int | None = None, *, names_options: bool = False, is_all: bool = True) -> str:
         """Explain the findings in words, with the lines of code behind them; if nothing is wrong, say what was looked
         for.
 
         max_findings: how many to explain, the best first; None for all
         names_options: name the options of `gradbox explain` for more expensive checks
+        is_all: nothing else was found, such as ranks that differ
         """
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
@@ -148,7 +149,7 @@ class Run:
             "\n".join(terminal.finding_lines(finding, source, words, False, self.program_files(), self._again))
             for finding in self.findings()[:max_findings]
         ]
-        looked_for = self.looked_for
+        looked_for = self.looked_for if is_all else None
         if looked_for is not None:
             if not names_options:
                 looked_for = looked_for.model_copy(update={"flags": []})

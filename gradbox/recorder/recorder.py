@@ -367,6 +367,7 @@ class Recorder:
             self._skipped.end_skipping()
         self.observer.stale_views.clear_all()
         with self._guard():
+            self.backward.report_other_threads()
             frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program_code(f.f_code)]
             self.backward.report_unseen_failure(error)
             if frames:
@@ -381,6 +382,7 @@ class Recorder:
         if self.observer.stale_views.clear_all():
             self._context.observation.everything_requested = True
         with self._guard():
+            self.backward.report_other_threads()
             if frame is not None:
                 self.frames.recorded_lines[id(frame)] = line
             self._record_step(EndStep(None, frame, line))

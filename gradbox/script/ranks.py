@@ -22,6 +22,7 @@ from gradbox.script.script_process import (
 
 TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 PARAMETERS_FILE = "parameters"
+DIFFERENT = "have different values"
 MAX_NAMED = 3
 """Parameters that a message names."""
 
@@ -74,7 +75,8 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
                 run.title = f"{(folder / SCRIPT_FILE).read_text()}: {label}"
                 runs[label] = run
         status = return_code if return_code >= 0 else 128 - return_code
-        return RecordingResult(runs, status, notes=list(compare_ranks(read_parameters(folder))))
+        notes = list(compare_ranks(read_parameters(folder), uncalled_wrappers(folder)))
+        return RecordingResult(runs, status, notes=notes, differ=any(DIFFERENT in note for note in notes))
 
 
 Parameters = dict[int, dict[int, dict[str, list[object]]]]
@@ -90,9 +92,25 @@ def read_parameters(folder: Path) -> Parameters:
     return parameters
 
 
-def compare_ranks(parameters: Parameters) -> Iterator[str]:
+def uncalled_wrappers(folder: Path) -> list[str]:
+    """The names of wrappers for distributed training whose forward no rank has called."""
+    last = [file.read_text().splitlines()[-1:] for file in folder.glob(f"{PARAMETERS_FILE}-*")]
+    names = [json.loads(line)["uncalled"] for lines in last for line in lines]
+    return [name for name in names[0] if all(name in others for others in names)] if names else []
+
+
+def compare_ranks(parameters: Parameters, uncalled: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence that says which parameters differ between two ranks and since which round; nothing if there is
-    nothing to compare."""
+    nothing to compare.
+
+    uncalled: the names of wrappers for distributed training whose forward no rank has called
+    """
+    reason = "nothing keeps them the same"
+    if uncalled:
+        reason = (
+            f"the forward of {uncalled[0]}, which averages gradients, was never called. Call {uncalled[0]}(…), not the "
+            "module in it"
+        )
     ranks = sorted(parameters)
     if len(ranks) < 2:
         return
@@ -107,9 +125,9 @@ def compare_ranks(parameters: Parameters) -> Iterator[str]:
                 continue
             compared = number, len(names)
             if different:
-                where = f"after round {number} ranks {ranks[0]} and {rank} have different values"
+                where = f"after round {number} ranks {ranks[0]} and {rank} {DIFFERENT}"
                 if len(different) == len(names):
-                    yield f"{where} in all {len(names)} parameters: nothing keeps them the same"
+                    yield f"{where} in all {len(names)} parameters: {reason}"
                 else:
                     listed = ", ".join(different[:MAX_NAMED]) + (" …" if len(different) > MAX_NAMED else "")
                     count = len(names) - len(different)

@@ -54,11 +54,13 @@ class RecordingResult:
     runs: what was recorded, by name; "" for the whole script
     status: the script's exit status, as in a shell
     notes: further messages about the processes, a sentence each
+    differ: whether ranks have different parameters, which the notes say
     """
 
     runs: dict[str, Run]
     status: int
     notes: list[str] = field(default_factory=list)
+    differ: bool = False
 
 
 def record_script(script: Script, language: str = "en") -> RecordingResult:

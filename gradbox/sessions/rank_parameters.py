@@ -22,8 +22,8 @@ MAX_NOTED_ROUNDS = 20
 
 
 class RankParameters:
-    """Writes a line of JSON after some rounds: the round, and the shape, sum and sum of magnitudes of each parameter,
-    by name.
+    """Writes a line of JSON after some rounds: the round, the shape, sum and sum of magnitudes of each parameter, by
+    name, and the names of wrappers for distributed training whose forward no one has called.
 
     file: the file to write
     unrecorded: a context for the computation, so that no recorder attributes it to the program
@@ -48,7 +48,7 @@ class RankParameters:
         with self._unrecorded(), torch.no_grad():
             names = parameter_names(frame)
             values = {name: digest for name, parameter in names.items() if (digest := parameter_digest(parameter))}
-        line = json.dumps({"round": number, "parameters": values})
+        line = json.dumps({"round": number, "parameters": values, "uncalled": uncalled_wrappers(frame)})
         with self._file.open("a") as stream:
             stream.write(line + "\n")
 
@@ -68,6 +68,23 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
         if len(known) < MAX_PARAMETERS:
             known.setdefault(id(parameter), (name, parameter))
     return dict(known.values())
+
+
+def uncalled_wrappers(frame: FrameType | None) -> list[str]:
+    """The names of each DistributedDataParallel that running functions can reach and whose forward never ran."""
+    variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
+    members = [
+        (f"self.{attribute}", member)
+        for name, value in variables
+        if name == "self"
+        for attribute, member in list(getattr(value, "__dict__", {}).items())
+    ]
+    found = {
+        id(value): name
+        for name, value in [*members, *variables[::-1]]
+        if isinstance(value, nn.parallel.DistributedDataParallel) and not vars(value).get("_lazy_init_ran", True)
+    }
+    return [*found.values()]
 
 
 def modules_of_variable(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:

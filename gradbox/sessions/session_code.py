@@ -105,9 +105,23 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
             yield from nested_codes(constant)
 
 
+def compilations(source: str, path: str) -> Iterator[CodeType]:
+    """The code of a file as Python compiles it; of a notebook's cell also as IPython does, statement by statement.
+    Python compiles a call like `torch.relu(x)` in another way where the same text imports `torch`."""
+    tree = ast.parse(source, path)
+    yield compile(tree, path, "exec", dont_inherit=True)
+    for statement in tree.body if cell_name(path) else ():
+        yield compile(ast.Module([statement], []), path, "exec", dont_inherit=True)
+
+
 def code_signature(code: CodeType) -> tuple[object, ...]:
     """What the two code objects of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
+
+
+def code_place(code: CodeType) -> tuple[str, str, int]:
+    """Where a code object stands: its file, its name, its first line."""
+    return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
 def restore_plain_code(pairs: CodePairs) -> None:
@@ -180,10 +194,11 @@ class SessionCode:
 
         modules: their paths, texts and hooks
         """
-        by_place: dict[tuple[str, str, int], tuple[CodeType, CodeType]] = {}
+        by_place: dict[tuple[str, str, int], CodeType] = {}
+        plain_codes: set[tuple[tuple[str, str, int], bytes]] = set()
         for path, source, hooks in modules:
             try:
-                plain = compile(source, path, "exec", dont_inherit=True)
+                plain = [*compilations(source, path)]
                 tree = ast.parse(source, path)
             except (SyntaxError, ValueError):
                 continue
@@ -192,15 +207,14 @@ class SessionCode:
             process_changes.register_program_classes(path)
             code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, functions_only=True)
             self._modules[path] = source, code
-            by_place |= {
-                (path, old.co_qualname, old.co_firstlineno): (new, old) for new, old in code_pairs(code, plain)
-            }
+            by_place |= {code_place(old): new for new, old in code_pairs(code, plain[0])}
+            plain_codes |= {(code_place(old), old.co_code) for each in plain for old in nested_codes(each)}
         for function in gc.get_objects() if by_place else ():
             if type(function) is not FunctionType:
                 continue
             running = function.__code__
-            new, old = by_place.get((running.co_filename, running.co_qualname, running.co_firstlineno), (None, None))
-            if new is None or old is None or old.co_code != running.co_code:
+            new = by_place.get(code_place(running))
+            if new is None or (code_place(running), running.co_code) not in plain_codes:
                 continue
             if new.co_freevars == running.co_freevars:
                 self._code_pairs[id(new)] = new, running
@@ -224,12 +238,13 @@ class SessionCode:
         """
         path = code.co_filename
         try:
-            compiled = compile(source, path, "exec", dont_inherit=True)
+            compiled = [*compilations(source, path)]
         except (SyntaxError, ValueError):
             return None
         if not any(
             other.co_code == code.co_code and code_signature(other) == code_signature(code)
-            for other in nested_codes(compiled)
+            for each in compiled
+            for other in nested_codes(each)
         ):
             return None
         self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))

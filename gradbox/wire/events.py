@@ -378,6 +378,17 @@ class ContentsSummarized(BaseEvent):
 
 
 @closed_typed_dict
+class BackwardUnrecorded(BaseEvent):
+    """Backwards have run in threads that are not recorded.
+
+    count: how many
+    """
+
+    event: Literal["backward_unrecorded"]
+    count: int
+
+
+@closed_typed_dict
 class TracerFault(BaseEvent):
     """The recorder failed at something. The program was not disturbed; the picture lacks what is named."""
 
@@ -414,6 +425,7 @@ Event = Annotated[
     | TracingTaken
     | LimitReached
     | ContentsSummarized
+    | BackwardUnrecorded
     | TracerFault,
     Field(discriminator="event"),
 ]
@@ -487,6 +499,7 @@ EVENTS: dict[str, EventRow] = {
     "tracing_taken": EventRow(TracingTaken, "warning", sentence="tracing_taken"),
     "limit": EventRow(LimitReached, "error", sentence="limit"),
     "contents_summarized": EventRow(ContentsSummarized, "note", sentence="contents_summarized"),
+    "backward_unrecorded": EventRow(BackwardUnrecorded, "note", sentence="backward_unrecorded"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
 }
 

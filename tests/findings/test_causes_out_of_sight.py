@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_in_plain
+from tests.forks.plain_python import call_beside_gradbox
 from tests.support.explaining import findings_of, findings_of_traces
 from tests.support.tracing import events, trace
 
@@ -65,7 +65,7 @@ def findings_with_library(folder: Path, source: str) -> list[dict[str, Any]]:
     """The findings of a script beside a module without steps."""
     (folder / "library.py").write_text(LIBRARY)
     (folder / "train.py").write_text(f"import torch, library\nx = torch.ones(2, 4, requires_grad=True)\n{source}\n")
-    _, out, _ = call_in_plain(run_gradbox, str(folder), ["trace", "--script-only", "train.py"])
+    _, out, _ = call_beside_gradbox(run_gradbox, str(folder), ["trace", "--script-only", "train.py"])
     (found,) = findings_of_traces([json.loads(out)])
     return found
 
@@ -209,3 +209,18 @@ def test_the_graph_of_an_unrolled_module_grows_only_until_its_backward(
 ) -> None:
     source = UNROLLED.format(cell=cell, start=start, hidden=hidden, length=length)
     assert [found["kind"] for found in findings_of(source) if found["severity"] != "note"] == []
+
+
+ASSERTING = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+copy = w.detach()
+(w.detach() * 2).sum().item()
+assert not torch.equal(w, copy), f"the same: {w} and {copy}, shape and requires_grad"
+"""
+
+
+def test_a_program_s_own_assertion_is_no_error_about_its_tensors() -> None:
+    (finding,) = findings_of(ASSERTING)
+    assert (finding["kind"], finding["variant"]) == ("unexplained_error", "assertion")
+    assert "no operation of torch did" in finding["text"] and "requires grad before" not in finding["text"]

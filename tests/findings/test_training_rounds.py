@@ -2,6 +2,7 @@
 recorded."""
 
 import math
+from functools import cache
 from typing import Any
 
 import pytest
@@ -143,6 +144,9 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+recording = cache(trace)
+
+
 def number(value: Any) -> float | None:
     return float(value["$f"]) if isinstance(value, dict) else value
 
@@ -157,7 +161,7 @@ def assert_close(told: float | None, true: float | None, relative: float) -> Non
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_losses_and_norms_are_those_of_a_plain_run(name: str) -> None:
     source = PROGRAMS[name]
-    recorded, true = trace(source), call_in_plain(rounds_of, source)
+    recorded, true = recording(source), call_in_plain(rounds_of, source)
     rounds = recorded["rounds"]
     steps_in_round = 2 if name == "gan" else 1
     assert rounds["count"] == len(true["steps"]) // steps_in_round and rounds["optimizers"] == steps_in_round
@@ -181,18 +185,18 @@ def test_losses_and_norms_are_those_of_a_plain_run(name: str) -> None:
 
 
 def test_recording_rounds_does_not_change_the_program() -> None:
-    assert printed(trace(MLP)) == run_plain(MLP)["printed"]
+    assert printed(recording(MLP)) == run_plain(MLP)["printed"]
 
 
 def test_the_first_and_the_last_round_are_recorded() -> None:
     for source in (MLP, NESTED, ACCUMULATION, GAN, BY_HAND):
-        rounds = trace(source)["rounds"]
+        rounds = recording(source)["rounds"]
         recorded = [entry["n"] for entry in rounds["recorded"]]
         assert recorded[0] == 0 and recorded[-1] == rounds["count"] - 1 and len(recorded) < rounds["count"]
 
 
 def test_recorded_rounds_have_the_step_of_the_optimizer() -> None:
-    recorded = trace(MLP)
+    recorded = recording(MLP)
     for told in recorded["rounds"]["recorded"]:
         step = recorded["steps"][told["end"]]
         assert told["step"] <= told["end"] and step["line"] == 10 and step["iter"] == [told["n"]]
@@ -208,23 +212,23 @@ def test_a_training_of_two_thousand_rounds_is_bounded_and_tells_every_loss() -> 
 
 
 def test_loops_of_all_functions_place_a_round() -> None:
-    stretches = trace(NESTED)["rounds"]["stretches"]
+    stretches = recording(NESTED)["rounds"]["stretches"]
     assert [(s["first"], s["iteration"], s["by"]) for s in stretches[:3]] == [
         (0, [0, 0], 1),
         (4, [1, 0], 1),
         (8, [2, 0], 1),
     ]
     assert stretches[-1]["total"] == [60, 237] and stretches[-1]["inner"] == 1
-    (accumulated,) = trace(ACCUMULATION)["rounds"]["stretches"]
+    (accumulated,) = recording(ACCUMULATION)["rounds"]["stretches"]
     assert accumulated["iteration"] == [3] and accumulated["by"] == 4
 
 
 def test_learning_rates_and_non_finite_rounds_are_recorded() -> None:
-    nested = trace(NESTED)["rounds"]
+    nested = recording(NESTED)["rounds"]
     rates = [entry["lr"] for entry in nested["rounds"]]
     assert rates[39] == [0.05] and rates[40] == [0.025]
     assert nested["new_rates"] == [40, 80, 120, 160, 200]
-    broken = trace(BROKEN)["rounds"]["losses"][0]["values"]
+    broken = recording(BROKEN)["rounds"]["losses"][0]["values"]
     assert broken[136] != {"$f": "nan"} == broken[137]
 
 
@@ -232,7 +236,7 @@ def test_rates_that_change_in_each_round_are_new_once() -> None:
     source = MLP.replace("range(500)", "range(900)").replace(
         "    opt.step()\n", "    opt.step()\n    if 700 <= t < 800:\n        opt.param_groups[0]['lr'] *= 0.99\n"
     )
-    rounds = trace(source)["rounds"]
+    rounds = recording(source)["rounds"]
     assert rounds["new_rates"] == [701]
     rates = {entry["n"]: entry["lr"] for entry in rounds["rounds"]}
     assert rates[700] == [0.01] and rates[701] == [0.0099], "the round of the change is told, whichever are left out"
@@ -247,7 +251,7 @@ def test_rounds_beyond_those_whose_loops_are_told_lie_in_none() -> None:
 
 
 def test_iterations_without_an_optimizer_are_rounds() -> None:
-    rounds = trace(BY_HAND)["rounds"]
+    rounds = recording(BY_HAND)["rounds"]
     assert rounds["count"] == 300 and not rounds["optimizers"] and rounds["rows"] == []
 
 
@@ -260,4 +264,4 @@ def test_iterations_without_an_optimizer_are_rounds() -> None:
     ],
 )
 def test_what_only_looks_like_a_training_has_no_rounds(source: str) -> None:
-    assert "rounds" not in trace(source)
+    assert "rounds" not in recording(source)

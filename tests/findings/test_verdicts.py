@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 from py_mini_racer import MiniRacer
 
+from gradbox.pictures import film_file
 from gradbox.pictures.film_file import MAX_FILM_BYTES, FilmFrame, encode_film
 from gradbox.pictures.renderer_process import FontFamilies, render
 from gradbox.wire.processes import DrawRequest, MovingFormat
 from server.templating import render_partial
 from tests.recordings.store import kept_trace
 from tests.support.explaining import findings_of_traces
+from tests.support.sampling import in_turn
 from tests.support.tracing import ROOT
 from tests.support.waiting import PATIENCE
 
@@ -28,6 +30,21 @@ SVG = "{http://www.w3.org/2000/svg}"
 PROGRAMS = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "tests/examples/verdicts").glob("*.py"))}
 DIST = ROOT / "static/dist"
 FONTS = FontFamilies("DejaVu Sans", "DejaVu Sans Mono")
+
+
+ODD = {"long_statements", "中文程序"}
+"""Programs whose texts are of another kind than those of all others."""
+
+
+def in_parts(**variants: int) -> list[Any]:
+    """Each variant with the programs of the sample, one of so many and the odd ones, and with all others."""
+    parts: list[Any] = []
+    for variant, count in variants.items():
+        sample = {*[*PROGRAMS][::count], *ODD}
+        rest = pytest.param(variant, PROGRAMS.keys() - sample, id=f"{variant}, others", marks=pytest.mark.exhaustive)
+        parts += [pytest.param(variant, sample, id=variant), rest]
+    return parts
+
 
 TEXT_FAULTS = """(size) => {
   const texts = [...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
@@ -65,13 +82,24 @@ def traced(name: str) -> dict[str, Any]:
     return kept_trace(PROGRAMS[name])
 
 
+@cache
+def packed(name: str) -> bytes:
+    return gzip.compress(json.dumps(traced(name)).encode())
+
+
+@cache
+def findings(name: str) -> list[dict[str, Any]]:
+    return findings_of_traces([traced(name)])[0]
+
+
+@cache
 def made(name: str, kind: str, language: str = "en", **fields: Any) -> bytes:
     """What the renderer makes of a program's trace."""
     draw = DrawRequest.model_validate({"kind": kind, "language": language, **fields})
     parts = {
         part: (DIST / file).read_text("utf-8") for part, file in (("style", "style.css"), ("script", "offline.js"))
     }
-    reply, body = render(renderer(), draw, gzip.compress(json.dumps(traced(name)).encode()), parts, FONTS, PATIENCE)
+    reply, body = render(renderer(), draw, packed(name), parts, FONTS, PATIENCE)
     assert reply.failed is None, reply.failed
     return body
 
@@ -85,9 +113,10 @@ def texts_of(svg: bytes) -> str:
     return squeezed("".join("".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")))
 
 
+@cache
 def lines_told(name: str) -> list[str]:
     """The statements of the cause and of the line where the program stopped, if it did, as a picture begins them."""
-    (found,) = findings_of_traces([traced(name)])[0][:1]
+    found = findings(name)[0]
     error = traced(name)["outcome"].get("error") or {}
     source = PROGRAMS[name].split("\n")
     numbers = {found["line"], *([error["line"]] if found["explains_error"] and error.get("line") else [])}
@@ -95,7 +124,7 @@ def lines_told(name: str) -> list[str]:
 
 
 def test_the_tried_programs_cover_many_kinds_of_findings() -> None:
-    kinds = {findings[0]["kind"] for findings in findings_of_traces([traced(name) for name in PROGRAMS])}
+    kinds = {findings(name)[0]["kind"] for name in PROGRAMS}
     assert len(kinds) >= 28
     of_training = {
         path.stem for room in ("training", "modules") for path in (ROOT / "static/js/findings" / room).glob("*.ts")
@@ -128,8 +157,7 @@ def test_the_film_goes_through_the_cause_and_ends_with_the_finding(name: str) ->
     assert b"prefers-reduced-motion" in film
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("name", "language"), in_turn(PROGRAMS, ["en", "zh"], 3))
 def test_the_markdown_has_both_lines_and_the_link(name: str, language: str) -> None:
     text = made(name, "markdown", language, address="https://gradbox.example/s/2222222222").decode()
     for line in lines_told(name):
@@ -139,11 +167,13 @@ def test_the_markdown_has_both_lines_and_the_link(name: str, language: str) -> N
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_text_of_a_card_or_of_a_films_end_is_clipped_or_covered(chromium: Any, language: str) -> None:
+@pytest.mark.parametrize(("language", "names"), in_parts(en=2, zh=5))
+def test_no_text_of_a_card_or_of_a_films_end_is_clipped_or_covered(
+    chromium: Any, language: str, names: set[str]
+) -> None:
     page = chromium.new_page(viewport={"width": 1200, "height": 630})
     faults = {}
-    for name in PROGRAMS:
+    for name in sorted(names):
         end = ET.fromstring(made(name, "film", language))
         for group in [group for group in end if "film-frame" in group.get("class", "")][:-1]:
             end.remove(group)
@@ -159,13 +189,14 @@ def test_no_text_of_a_card_or_of_a_films_end_is_clipped_or_covered(chromium: Any
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("embedded", "width", "height"), [(False, 1440, 900), (True, 700, 400)])
+@pytest.mark.parametrize(("how", "names"), in_parts(page=5, frame=8))
 def test_an_offline_page_and_a_frame_open_with_the_finding(
-    chromium: Any, tmp_path: Path, embedded: bool, width: int, height: int
+    chromium: Any, tmp_path: Path, how: str, names: set[str]
 ) -> None:
-    page = chromium.new_page(viewport={"width": width, "height": height})
+    embedded = how == "frame"
+    page = chromium.new_page(viewport={"width": 700, "height": 400} if embedded else {"width": 1440, "height": 900})
     body = render_partial("partials/_offline.html", "en")
-    for name in PROGRAMS:
+    for name in sorted(names):
         html = made(name, "file", body=body).decode()
         path = tmp_path / "run.html"
         path.write_text(html.replace("<body>", '<body class="embed">', 1) if embedded else html, "utf-8")
@@ -239,9 +270,10 @@ def test_the_film_of_a_hostile_run_has_few_small_frames(name: str) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="needs Pillow: pip install gradbox[film]")
 @pytest.mark.parametrize("moving", ["gif", "webp"])
-def test_frames_of_noise_are_packed_into_a_megabyte(moving: MovingFormat) -> None:
+def test_frames_of_noise_are_packed_into_a_megabyte(moving: MovingFormat, monkeypatch: pytest.MonkeyPatch) -> None:
     from PIL import Image
 
+    monkeypatch.setattr(film_file, "SCALES", film_file.SCALES[2:])  # the first ones take most of the time
     frames = []
     for k in range(9):
         target = io.BytesIO()

@@ -91,6 +91,7 @@ def fork_from_torch(module: str, listener: int) -> None:
 
 RECORDER = ForkHost("tests.forks.recorder_host", "RECORDER_HOST")
 PLAIN = ForkHost("tests.forks.plain_host", "PLAIN_HOST")
+COMMAND = ForkHost("tests.forks.command_host", "COMMAND_HOST")
 
 
 def serve(descriptor: int, parent: int, handle: Callable[[Request, Write], None]) -> None:

@@ -38,3 +38,11 @@ def printed_by_script(path: str, arguments: list[str], environment: dict[str, st
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         runpy.run_path(path, run_name="__main__")
     return out.getvalue()
+
+
+def errors_of_script(path: str) -> str:
+    """What the script prints to its standard error."""
+    errors = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        runpy.run_path(path, run_name="__main__")
+    return errors.getvalue()

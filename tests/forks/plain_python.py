@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tests.forks.fork_host import PLAIN
+from tests.forks.fork_host import COMMAND, PLAIN, ForkHost
 
 HOST = PLAIN
 
@@ -23,11 +23,21 @@ def run_plain(source: str, inside: Callable[[], AbstractContextManager[Any]] | N
 
 
 def call_in_plain(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of a module returns in a fork of a process that has imported torch, and nothing of the recorder.
-    Raises AssertionError where the function raises; standard error then says why.
+    """What a function returns in a fork of a process that has imported torch, and nothing of the recorder."""
+    return call_in(PLAIN, function, *arguments)
+
+
+def call_beside_gradbox(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The same in a fork of a process that has imported what `gradbox` and its scripts import."""
+    return call_in(COMMAND, function, *arguments)
+
+
+def call_in(host: ForkHost, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of a module returns in a fork of this host. Raises AssertionError where the function raises;
+    standard error then says why.
 
     arguments: what JSON can hold
     """
-    data = HOST.ask(function=f"{function.__module__}:{function.__qualname__}", arguments=arguments)
+    data = host.ask(function=f"{function.__module__}:{function.__qualname__}", arguments=arguments)
     assert data, f"{function.__qualname__} has not returned"
     return pickle.loads(data)

@@ -103,6 +103,13 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         {"name": "f"},
         "def f(g):\n    print(g)\n    # return g.sum()",
     ),
+    "detach_start": ("h0 = h", 3, {"name": "h0"}, "h0 = h.detach()"),
+    "clear_list": (
+        "for k in range(2):\n    terms.append(net(x).sum())\n    sum(terms).backward()",
+        5,
+        {"name": "terms"},
+        "for k in range(2):\n    terms.clear()\n    terms.append(net(x).sum())\n    sum(terms).backward()",
+    ),
     "clear_before": ("copy.deepcopy(net)", 3, {"name": "net.h"}, "net.h = None\ncopy.deepcopy(net)"),
     "swap_axes": ("y = x.view(5, 3, 8, 6)", 3, {"order": "0, 3, 1, 2"}, "y = x.permute(0, 3, 1, 2)"),
     "remove_line": ("opt.step()", 3, {}, "# opt.step()"),

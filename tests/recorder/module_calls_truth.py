@@ -1,5 +1,4 @@
-"""What torch's own hooks say of the calls of modules in a program, run plainly: `python -m
-tests.recorder.module_calls_truth FILE…`.
+"""What torch's own hooks say of the calls of modules in a program, run plainly.
 
 The nodes of a call are told by their sequence numbers: torch counts nodes as it makes them, and the hooks note the
 count at the beginning and at the end of a call. That is another way than the recorder's, which goes by the results of
@@ -7,7 +6,6 @@ operations.
 """
 
 import json
-import os
 import runpy
 import sys
 from contextlib import redirect_stdout
@@ -83,25 +81,11 @@ def tensors_in(values: Any) -> list[torch.Tensor]:
     return list(out.values())
 
 
-def main(paths: list[str]) -> None:
-    """Print the calls of each program as a line of JSON."""
-    for path in paths:
-        sys.stdout.flush()
-        if os.fork() == 0:
-            print_calls(path)
-            sys.stdout.flush()
-            os._exit(0)
-        os.wait()
-
-
-def print_calls(path: str) -> None:
+def calls_of_script(path: str) -> str:
+    """The calls of a program, as JSON. For a process of its own."""
     truth = Truth()
     torch.nn.modules.module.register_module_forward_pre_hook(truth.begin)
     torch.nn.modules.module.register_module_forward_hook(truth.end, with_kwargs=True, always_call=True)
     with redirect_stdout(sys.stderr):
         runpy.run_path(path, run_name="__main__")
-    print(json.dumps(truth.result()))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return json.dumps(truth.result())

@@ -1,14 +1,15 @@
 """Calls of modules in the trace: what torch's own hooks say of them, and nothing that a program could see."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradbox.recorder.probes.module_calls import observed_function
+from tests.forks.forked_script import errors_of_script
+from tests.forks.plain_python import call_in_plain
+from tests.recorder.module_calls_truth import calls_of_script
 from tests.recordings.store import kept_document, kept_trace
 from tests.support.explaining import call_page
 
@@ -78,10 +79,7 @@ net(torch.ones(2, 3)).sum().backward()
 
 
 def told_by_hooks(paths: list[Path]) -> list[list[dict[str, Any]]]:
-    command = [sys.executable, "-m", "tests.recorder.module_calls_truth", *map(str, paths)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(call_in_plain(calls_of_script, str(path))) for path in paths]
 
 
 def told_by_traces(sources: list[str]) -> list[list[dict[str, Any]]]:
@@ -134,7 +132,7 @@ print(nn.ReLU()(torch.ones(1)))
 def test_a_call_that_raises_has_the_traceback_of_plain_torch(tmp_path: Path) -> None:
     path = tmp_path / "raises.py"
     path.write_text(RAISES)
-    plain = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=ROOT, check=True).stderr
+    plain = call_in_plain(errors_of_script, str(path))
     traced = kept_trace(RAISES)
     printed = "".join(
         e["text"] for s in traced["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stderr"

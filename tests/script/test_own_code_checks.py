@@ -2,16 +2,17 @@
 backward."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from gradbox.script.script_check import check_script
 from gradbox.script.script_process import Script
+from gradbox.wire.api import GradientCheckReply
+from tests.forks import forked_command
+from tests.forks.plain_python import call_beside_gradbox
+from tests.support.own_programs import forked_gradbox
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """\
 import sys
 import torch
@@ -40,6 +41,14 @@ def script(tmp_path: Path) -> Script:
     return Script(str(tmp_path / "train.py"), ["--lr", "0.1"])
 
 
+def checked(script: Script, samples: bool) -> GradientCheckReply:
+    """What `check_script` says, where no process imports torch anew."""
+    reply: GradientCheckReply = call_beside_gradbox(
+        forked_command.check_script, script.target, script.arguments, samples
+    )
+    return reply
+
+
 def test_samples_that_stay_apart(script: Script) -> None:
     check = check_script(script, samples=True).check
     assert check is not None and check.samples is not None
@@ -49,30 +58,28 @@ def test_samples_that_stay_apart(script: Script) -> None:
 
 def test_the_operation_that_mixes_them(script: Script) -> None:
     Path(script.target).write_text(SCRIPT.replace("h = net(x)", "h = net(x).softmax(0)"))
-    check = check_script(script, samples=True).check
+    check = checked(script, samples=True).check
     assert check is not None and check.samples is not None and check.samples.mixing is not None
     assert (check.samples.mixing.op, check.samples.mixing.line, check.samples.mixing.changed) == ("softmax", 10, 6)
 
 
 def test_gradients_of_the_first_backward(script: Script) -> None:
-    check = check_script(script, samples=False).check
+    check = checked(script, samples=False).check
     assert check is not None and check.problem is None and check.line == 13
     assert {leaf.name: leaf.verdict for leaf in check.leaves} == {"net.bias": "agrees", "net.weight": "agrees"}
 
 
 def test_a_script_that_ends_its_process(script: Script) -> None:
     Path(script.target).write_text("import os\nos._exit(3)\n")
-    reply = check_script(script, samples=True)
+    reply = checked(script, samples=True)
     assert reply.status == "crashed" and reply.check is None
 
 
 def test_the_command_says_what_a_check_costs_before_it_runs(script: Script) -> None:
-    command = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
-    arguments = [sys.executable, "-c", command, "explain", "--check-samples", "train.py", *script.arguments]
-    done = subprocess.run(arguments, cwd=Path(script.target).parent, capture_output=True, text=True, check=False)
+    folder, arguments = Path(script.target).parent, ["explain", "--check-samples", "train.py", *script.arguments]
+    done = forked_gradbox(folder, *arguments)
     assert "--check-samples: the script runs again and again up to its first backward, within 20 s" in done.stderr
     assert "The 6 samples stay apart" in done.stdout and done.stdout.count("round 0") == 1
-    arguments.insert(4, "--json")
-    done = subprocess.run(arguments, cwd=Path(script.target).parent, capture_output=True, text=True, check=False)
+    done = forked_gradbox(folder, arguments[0], "--json", *arguments[1:])
     assert json.loads(done.stdout)["samples"]["check"]["samples"]["mixing"] is None
     assert Path(script.target).with_name("done.txt").read_text() == "xx"  # once for each recording

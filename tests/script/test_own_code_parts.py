@@ -18,7 +18,7 @@ from gradbox.script.parts import PartOptions, choose_parts
 from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
 from gradbox.sessions import recording_cost
-from tests.support.own_programs import gradbox_command, run_in_folder
+from tests.support.own_programs import forked_gradbox, gradbox_command, run_in_folder
 from tests.support.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -272,16 +272,16 @@ def test_invalid_options_are_reported(arguments: list[str], message: str, capsys
 
 
 @pytest.mark.slow
-def test_the_command_writes_a_file_for_each_recording(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(NAN.replace("print(late)", "import sys; print(sys.argv); sys.exit(3)"))
-    assert main(["open", "--iterations", "0,1", "--trace", "run.json", "train.py", "--lr", "1"]) == 3
-    out, err = capfd.readouterr()
-    assert out == "['train.py', '--lr', '1']\n" and "Written to run-iteration-1.json" in err
-    traces = [json.loads(Path(f"run-iteration-{k}.json").read_text()) for k in (0, 1)]
+def test_the_command_writes_a_file_for_each_recording(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(NAN.replace("print(late)", "import sys; print(sys.argv); sys.exit(3)"))
+    options = ["--iterations", "0,1", "--trace", "run.json"]
+    done = forked_gradbox(tmp_path, "open", *options, "train.py", "--lr", "1")
+    assert done.returncode == 3 and done.stdout == "['train.py', '--lr', '1']\n"
+    assert "Written to run-iteration-1.json" in done.stderr
+    traces = [json.loads((tmp_path / f"run-iteration-{k}.json").read_text()) for k in (0, 1)]
     assert [trace["runtime"]["regions"][0]["iteration"] for trace in traces] == [0, 1]
-    assert main(["open", "--lines", "9", "train.py"]) == 2
-    assert "gradbox: --lines 9: train.py has 6 lines" in capfd.readouterr().err
+    wrong = forked_gradbox(tmp_path, "open", "--lines", "9", "train.py")
+    assert wrong.returncode == 2 and "gradbox: --lines 9: train.py has 6 lines" in wrong.stderr
 
 
 EPISODES = """import sys

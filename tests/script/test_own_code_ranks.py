@@ -14,7 +14,7 @@ from gradbox.command import main
 from gradbox.script.ranks import compare_ranks, torchrun_arguments
 from gradbox.script.recorded_script import count_of_processes
 from gradbox.sessions.rank_launcher import launcher_arguments
-from gradbox.sessions.rank_parameters import parameter_digest, parameter_names
+from gradbox.sessions.rank_parameters import parameter_digest, parameter_names, uncalled_wrappers
 from tests.forks.forked_command import run_gradbox
 from tests.forks.plain_python import call_in_plain
 
@@ -82,7 +82,7 @@ def free_port() -> str:
         return str(listener.getsockname()[1])
 
 
-@pytest.mark.parametrize("argument", ["ddp", "by hand"])
+@pytest.mark.parametrize("argument", ["ddp", pytest.param("by hand", marks=pytest.mark.exhaustive)])
 def test_a_rank_is_recorded_and_the_ranks_do_as_they_would(tmp_path: Path, argument: str) -> None:
     plain = [sys.executable, "-m", "torch.distributed.run", *TORCHRUN, free_port()]
     _, expected = run_ranks(tmp_path / "plain", plain, argument)
@@ -138,6 +138,21 @@ def test_differing_parameters_of_ranks_are_named() -> None:
     assert "nothing keeps them the same" in next(compare_ranks({0: same, 1: {0: row(a=5, b=6)}}))
     shards: dict[int, dict[str, list[object]]] = {0: {"a": [[3], "1.0", "1.0"]}}
     assert list(compare_ranks({0: same, 1: shards})) == [], "of other shapes"
+
+
+def test_a_wrapper_whose_forward_never_ran_is_named() -> None:
+    never, ran = (
+        torch.nn.parallel.DistributedDataParallel.__new__(torch.nn.parallel.DistributedDataParallel) for _ in "ab"
+    )
+    for wrapper, has_run in ((never, False), (ran, True)):
+        torch.nn.Module.__init__(wrapper)
+        wrapper._lazy_init_ran = has_run
+    assert uncalled_wrappers(sys._getframe())[:1] == ["never"] and "ran" not in uncalled_wrappers(sys._getframe())
+    said = next(compare_ranks({0: {0: row(a=1)}, 1: {0: row(a=2)}}, ["model"]))
+    assert said.endswith(
+        "the forward of model, which averages gradients, was never called. Call model(…), not the module in it"
+    )
+    del wrapper
 
 
 def test_parameters_are_called_as_the_function_that_runs_calls_them() -> None:

@@ -18,6 +18,7 @@ from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
 from gradbox.sessions import recording_cost
 from gradbox.sessions.round_hook import ExpressionInUserFrame
+from tests.support.own_programs import forked_gradbox
 from tests.support.tracing import events
 
 pytestmark = pytest.mark.slow
@@ -265,11 +266,10 @@ def test_options_that_do_not_go_together(tmp_path: Path, monkeypatch: Any, capfd
     assert "--rounds goes with neither" in capfd.readouterr().err
 
 
-def test_the_command_records_rounds(folder: Path, monkeypatch: Any, capfd: Any) -> None:
-    monkeypatch.chdir(folder)
-    Path("train.py").write_text(TRAIN.format(optimizers=ONE, more=""))
-    assert main(["open", "--iterations", "1,2", "--trace", "run.json", "train.py"]) == 0
-    out, _ = capfd.readouterr()
-    assert out == f"{plain_namespace(Path('train.py').read_text())['trainer'].seen}\n"
-    names = [json.loads(Path(f"run-round-{k}.json").read_text())["runtime"]["regions"] for k in (1, 2)]
+def test_the_command_records_rounds(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAIN.format(optimizers=ONE, more=""))
+    done = forked_gradbox(folder, "open", "--iterations", "1,2", "--trace", "run.json", "train.py")
+    assert done.returncode == 0
+    assert done.stdout == f"{plain_namespace((folder / 'train.py').read_text())['trainer'].seen}\n"
+    names = [json.loads((folder / f"run-round-{k}.json").read_text())["runtime"]["regions"] for k in (1, 2)]
     assert names == [[{"name": "round 1"}], [{"name": "round 2"}]]

@@ -34,7 +34,7 @@ COMMANDS = {
 
 STATUS = {"excepthook": 1, "relative_imports": 4, "signals": 3}
 
-SAMPLE = {"package_trainer", "relative_imports"}
+SAMPLE = {"relative_imports"}
 SAMPLE_OF_MISTAKES = {"package_trainer", "reinforce", "closure", "gan", "excepthook", "signals"}
 """The programs of each pytest; the others take an exhaustive one."""
 

@@ -61,6 +61,17 @@ def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
+def detach_start(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Detach what an assignment takes over: a tensor, or each of a tuple."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Assign):
+        text = program.operand(statement.value)
+        for form in (f"{text}.detach()", f"tuple(part.detach() for part in {text})"):
+            work = program.edits()
+            work.replace_node(statement.value, form)
+            yield from program.with_edits(hint, work)
+
+
 def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Detach the values that a statement reads and then replaces: `h, c = cell(x, (h.detach(), c.detach()))`."""
     statement = program.statement(hint.line)

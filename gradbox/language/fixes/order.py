@@ -38,6 +38,14 @@ def clear_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_lines(hint, program.inserted(statement.lineno, [f"{indent}{hint.name()} = None"]))
 
 
+def clear_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Insert `losses.clear()` at the beginning of the round in which the backward stands."""
+    loop = program.enclosing_loop(hint.line)
+    indent = program.indent(loop.body[0]) if loop is not None else None
+    if loop is not None and indent is not None and is_assignable(hint.name()):
+        yield from program.with_lines(hint, program.inserted(loop.body[0].lineno, [f"{indent}{hint.name()}.clear()"]))
+
+
 def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Move the statement behind the one at another line, or only remove it if the same statement is there already."""
     statement, after = program.statement(hint.line), program.statement(hint.to_line())

@@ -186,6 +186,7 @@ class BackwardRecorder:
         self._next_hook_id = FIRST_HOOK_ID
         self._paused = self.ran_while_paused = False
         self._unseen_failure: UnseenFailure | None = None
+        self._other_threads_passes: list[None] = []  # threads append at once, and none gets lost
         self.running_passes: list[BackwardPass] = []
 
     def set_recording_paused(self, paused: bool) -> None:
@@ -205,6 +206,8 @@ class BackwardRecorder:
     def _run_engine_recorded(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
         if not self._is_recorded():
             self.ran_while_paused = True
+            if accumulates(args, kwargs):
+                self._other_threads_passes.append(None)
             return self._engine(roots, *args, **kwargs)
         if accumulates(args, kwargs) and not self._context.guard.busy:
             with self._context.guard():
@@ -231,6 +234,15 @@ class BackwardRecorder:
             del waiting_frame  # or this frame would hold itself
             with self._context.guard():
                 self._end_pass(current_pass, handles)
+
+    def report_other_threads(self) -> None:
+        """Report how many backwards other threads have run since the last call."""
+        count = len(self._other_threads_passes)
+        if count:
+            del self._other_threads_passes[:count]
+            self._context.observation.append_log_entry(
+                {"kind": "event", "event": "backward_unrecorded", "count": count}
+            )
 
     def report_unseen_failure(self, error: BaseException) -> None:
         """Report the engine call that raised the exception by which the program ends, if it happened in an unrecorded

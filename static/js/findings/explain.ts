@@ -32,7 +32,7 @@ function findAll(opened: OpenTrace): Finding[] {
       return withUnsteppedPlaces(withoutRepeatedLinks(finding), facts);
     }),
   );
-  return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)), opened.trace);
+  return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }
 
 /**
@@ -63,20 +63,15 @@ function withoutDuplicateFindings(findings: Finding[]) {
   });
 }
 
-function sortFindings(findings: Finding[], trace: Trace) {
+function sortFindings(findings: Finding[]) {
   const rankOf = (finding: Finding) =>
-    isFailedAssertion(finding, trace)
-      ? SEVERITY_RANK.note
-      : finding.explainsError
-        ? -1
-        : SEVERITY_RANK[finding.severity];
+    isFailedAssertion(finding) ? SEVERITY_RANK.note : finding.explainsError ? -1 : SEVERITY_RANK[finding.severity];
   return findings.sort((a, b) => rankOf(a) - rankOf(b) || a.cause.step - b.cause.step);
 }
 
 /** Whether all that it says is that an `assert` of the program failed: what is wrong stands before. */
-function isFailedAssertion({ kind, facts, cause }: Finding, { program, steps }: Trace) {
-  const statement = program.statements?.[steps[cause.step]?.stmt ?? -1];
-  return kind === "unexplained_error" && facts.type === "AssertionError" && statement?.kind === "Assert";
+function isFailedAssertion({ kind, variant }: Finding) {
+  return kind === "unexplained_error" && variant === "assertion";
 }
 
 /** A finding without links that say the same of one step. */

@@ -99,11 +99,13 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
 }
 
 function lineOf(facts: RunFacts, isCalm: boolean): KeyedSentence {
-  const { rounds, recordedRounds: seen, isThinned, mayHaveUnseenBackward } = runCoverage(facts);
+  const coverage = runCoverage(facts);
+  const { rounds, recordedRounds: seen, isThinned, mayHaveUnseenBackward, otherThreadsBackwards: threads } = coverage;
   const line = (name: string) => ({
     key: `finding.looked_for.${name}`,
-    facts: { calm: isCalm ? 1 : 2, steps: facts.steps.length, seen, rounds },
+    facts: { calm: isCalm ? 1 : 2, steps: facts.steps.length, seen, rounds, threads },
   });
+  if (threads) return line("line_threads");
   if (!facts.backwardCalls.length) {
     if (rounds) return line("line_unseen");
     return line(mayHaveUnseenBackward ? "line_steps" : "line_no_backward");

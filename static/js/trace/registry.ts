@@ -43,5 +43,6 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   tracing_taken: { severity: "warning", sentence: "tracing_taken", in_visits: true, refs: [] },
   limit: { severity: "error", sentence: "limit", in_visits: true, refs: [] },
   contents_summarized: { severity: "note", sentence: "contents_summarized", in_visits: true, refs: [] },
+  backward_unrecorded: { severity: "note", sentence: "backward_unrecorded", in_visits: true, refs: [] },
   tracer_fault: { severity: "error", sentence: "fault", in_visits: true, refs: [] },
 };

@@ -31,6 +31,7 @@ export type Event =
   | TracingTaken
   | LimitReached
   | ContentsSummarized
+  | BackwardUnrecorded
   | TracerFault;
 /**
  * This interface was referenced by `undefined`'s JSON-Schema definition
@@ -683,6 +684,18 @@ export interface ContentsSummarized {
   span?: [number, number] | null;
   event: "contents_summarized";
   elements: number;
+}
+/**
+ * Backwards have run in threads that are not recorded.
+ *
+ * count: how many
+ */
+export interface BackwardUnrecorded {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "backward_unrecorded";
+  count: number;
 }
 /**
  * The recorder failed at something. The program was not disturbed; the picture lacks what is named.

@@ -11,6 +11,8 @@ interface RunCoverage {
   isWhole: boolean;
   /** whether steps were left out, in iterations or rounds that were not recorded */
   isThinned: boolean;
+  /** backwards that ran in threads which are not recorded */
+  otherThreadsBackwards: number;
   /** whether a backward may have run that is not in the trace */
   mayHaveUnseenBackward: boolean;
 }
@@ -34,13 +36,17 @@ function measureCoverage(facts: RunFacts): RunCoverage {
   const hasUnseenSteps = facts.eventsOfKind("optimizer_stepped").some(({ unrecorded }) => unrecorded);
   const isThinned = rounds > recordedRounds || hasUnseenSteps || steps.some(({ skipped }) => skipped);
   const isRegion = Boolean(trace.runtime?.regions?.length) || steps.some(isBegunLate);
-  const isWhole = facts.ranToItsEnd && !isThinned && !isRegion;
+  const otherThreadsBackwards = facts
+    .eventsOfKind("backward_unrecorded")
+    .reduce((sum, { count }) => sum + (count ?? 0), 0);
+  const isWhole = facts.ranToItsEnd && !isThinned && !isRegion && !otherThreadsBackwards;
   const hasForeignGradient = !facts.backwardCalls.length && steps.some(givesGradient);
   return {
     rounds,
     recordedRounds,
     isWhole,
     isThinned,
+    otherThreadsBackwards,
     mayHaveUnseenBackward: !isWhole || hasForeignGradient,
   };
 }

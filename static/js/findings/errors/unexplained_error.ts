@@ -63,10 +63,13 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   // what a repair answers, such as a missing CUDA device, is no trouble with these tensors
   if (!error || ENDINGS.test(error.type) || error.hasRepairs) return [];
   const failedCall = failedCallOf(facts);
-  const call = ERRORS_WITHOUT_TENSORS.test(error.type) ? { ...failedCall, operands: [] } : failedCall;
+  const raisedAt = facts.steps[failedCall.step >= 0 ? failedCall.step : error.step];
+  const isAssertion =
+    error.type === "AssertionError" && facts.trace.program.statements?.[raisedAt?.stmt ?? -1]?.kind === "Assert";
+  const call = isAssertion || ERRORS_WITHOUT_TENSORS.test(error.type) ? { ...failedCall, operands: [] } : failedCall;
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";
-  const special = SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
+  const special = isAssertion ? "assertion" : SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
   const place = facts.place(call.step >= 0 ? call.step : error.step);
   const findingFacts: Facts = {
     type: error.type,

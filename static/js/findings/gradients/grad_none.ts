@@ -4,6 +4,7 @@ import { addToList } from "../../trace/multimap.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
+import { runCoverage } from "../account/run_coverage.ts";
 import { gradNoneReason } from "./grad_none_reasons.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { isAppliedBehind } from "../training/not_in_optimizer.ts";
@@ -54,6 +55,7 @@ function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
     const reason = gradNoneReason(facts, interest.uid, interest.step);
     if (!reason) continue;
     if (interest.optimizer && reason.variant === "unused") {
+      if (runCoverage(facts).otherThreadsBackwards) continue; // one of those may have come from a loss that reaches it
       out.set(`unused ${interest.uid}`, partUnusedDiagnosis(facts, interest, interest.optimizer, reason));
       continue;
     }

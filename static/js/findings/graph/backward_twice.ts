@@ -14,11 +14,14 @@ import {
   type Phrase,
 } from "../finding.ts";
 import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { numel } from "../../trace/reads.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
+import type { Value } from "../../trace/wire.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
@@ -227,7 +230,12 @@ function diagnosisOfCase(
   const { step } = failed;
   const isAgain = !isCarried && (first?.roots.includes(root) || isSameStart);
   const useStep = first && isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
-  const carried = carrier && !wouldRequireGradWithout(facts, root, carrier.uid, step) ? "computed_once" : "carried";
+  const list = first && isCarried && carrier ? listThatGrew(facts, carrier.uid, first, step) : null;
+  const carried = list
+    ? "kept"
+    : carrier && !wouldRequireGradWithout(facts, root, carrier.uid, step)
+      ? "computed_once"
+      : "carried";
   const variant = useStep ? "walked_in" : isCarried ? carried : isAgain ? "again" : "shared";
   const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
   const birthStep = carrier?.made ?? facts.birthStep(entryNode);
@@ -238,6 +246,7 @@ function diagnosisOfCase(
     made_line: facts.lineOf(birthStep),
     error_line: facts.place(step).line,
     code: facts.statementFact(step),
+    list: list ? codeFact(list) : "",
     where: carrier ? placeOfUse(facts, carrier.made, second.step) : "",
   };
   const links = [chainLink(facts.place(step), "checked", findingFacts, [failed.node])];
@@ -283,10 +292,31 @@ function diagnosisOfCase(
       step,
       made: birthStep,
       stepped: optimizerStep,
-      name: pathWithoutIndex(nameTextOfFact(x)),
+      name: list ?? pathWithoutIndex(nameTextOfFact(x)),
     }),
     explainsError: true,
   };
+}
+
+/**
+ * The list in which a number that an earlier backward walked stands before those that came since: a round adds its own
+ * to it, and none empties it.
+ */
+function listThatGrew(facts: RunFacts, uid: string, first: BackwardCall, step: number): string | null {
+  if (numel(facts.tensor(uid, first.end)?.shape ?? []) !== 1) return null;
+  for (const { uid: list, step: at, fields } of facts.index.objectChanges) {
+    if (at <= first.end || at > step || !(fields.items || fields.splice)) continue;
+    const items = [first.end, step].map((each) => tensorsInList(facts, list, each));
+    const isKept = items[0].includes(uid) && items[0].every((item, k) => items[1][k] === item);
+    if (isKept && items[1].length > items[0].length) return facts.nameText(list, step);
+  }
+  return null;
+}
+
+/** The tensors of a list after a step; none for anything else. */
+function tensorsInList(facts: RunFacts, uid: string, step: number): string[] {
+  const list = findEntity(facts.stateAt(step), uid, "object");
+  return list?.type === "list" ? (list.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []) : [];
 }
 
 /** The step that made a tensor in a function which returned it, where a later step gave it its name. */
@@ -320,6 +350,7 @@ interface FixPlaces {
 function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
   if (use !== null && first)
     return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
+  if (variant === "kept") return [fixHint("clear_list", facts.place(step), { name })];
   if (variant === "carried" || variant === "computed_once")
     return [
       ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),

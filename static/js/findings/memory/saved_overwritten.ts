@@ -14,6 +14,7 @@ import {
   type Facts,
   type FixHint,
 } from "../finding.ts";
+import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { inplaceFlags } from "./leaf_inplace.ts";
 import { isInPlaceOperation } from "./refused_write.ts";
@@ -64,9 +65,11 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
       : stepWriter;
   const missesSaved = doesWriteMissSavedElements(facts, slot, step);
   const isAlias = writerUid !== null && writerUid !== saved && JSON.stringify(x) !== JSON.stringify(y);
+  const carried = writerKind === "optimizer" ? carriedState(facts, slot, step, failed.step) : null;
   const findingFacts = {
     x,
     y,
+    ...(carried ? { carrier: codeFact(carried.name), at: facts.lineOf(carried.step) } : {}),
     op: facts.nodeOperationName(slot.node),
     write: op ? operationName(op) : "=",
     code: facts.statementFact(step),
@@ -95,15 +98,45 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
   chain.push(chainLink(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
   return [
     {
-      variant: writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
+      variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
       cause: facts.place(step),
       chain,
       names: namesInFacts(x, y),
       facts: findingFacts,
-      fixes: overwriteFixes(writerKind, facts, slot, step, findingFacts),
+      fixes: carried
+        ? [fixHint("detach_start", facts.place(carried.step), { name: carried.name })]
+        : overwriteFixes(writerKind, facts, slot, step, findingFacts),
       explainsError: true,
     },
   ];
+}
+
+/**
+ * The state of a recurrence that was computed before an optimizer's step, taken over under a name of its own, and
+ * walked into by a loss that was computed after it: the name, and the step that took it over.
+ */
+function carriedState(facts: RunFacts, slot: SavedSlot, write: number, failed: number) {
+  const root = facts.backwardAt(failed)?.roots.find((uid) => uid && facts.tensor(uid, failed)?.grad_fn);
+  const start = facts.tensor(root, failed)?.grad_fn;
+  if (!start || facts.birthStep(start) <= write) return null;
+  const path = shortestNodePath(facts, start, (node) => node === slot.node);
+  const entry = path?.find((node) => facts.birthStep(node) <= write);
+  if (!entry) return null;
+  const made = facts.birthStep(entry);
+  const { stmt } = facts.steps[made];
+  const isOfEarlierRound = (node: string) =>
+    facts.birthStep(node) < made && facts.steps[facts.birthStep(node)]?.stmt === stmt;
+  if (![...reachableNodes(facts, entry)].some(isOfEarlierRound)) return null;
+  const names = facts.index
+    .outputsOfNode(entry, made)
+    .flatMap((uid) => facts.naming.namesAsRead(failed).namesOf(uid))
+    .map(({ text }) => text.replace(/\[.*$/, ""));
+  for (const name of new Set(names)) {
+    const meanings = facts.scan.meaningsByName.get(`${facts.steps[failed].frame}/${name}`) ?? [];
+    const taken = meanings.findLast(({ step }) => step < failed);
+    if (taken && taken.step > made && facts.steps[taken.step].stmt !== stmt) return { name, step: taken.step };
+  }
+  return null;
 }
 
 function overwriteVariant(isAlias: boolean, missesSaved: boolean) {
