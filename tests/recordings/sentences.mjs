@@ -13,7 +13,7 @@ import { locale } from "../../static/js/words/locale.ts";
 const nameFact = EntityNaming.prototype.nameFact;
 EntityNaming.prototype.nameFact = function (uid, step) {
   const fact = nameFact.call(this, uid, step);
-  if (!("code" in fact)) return fact;
+  if (!("code" in fact)) return { ...fact, of: uid };
   // of what a function is about to return it is the name that it gets
   const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
   const later = this.nameAt(uid, step) ? null : bindings.find((each) => each.step > step && each.name === fact.code);
@@ -22,7 +22,7 @@ EntityNaming.prototype.nameFact = function (uid, step) {
 
 export default function sentences(trace) {
   const opened = openTrace(trace);
-  return [...captions(opened), ...namesOfFindings(opened)];
+  return [...captions(opened), ...ofFindings(opened)];
 }
 
 function captions(opened) {
@@ -37,25 +37,73 @@ function captions(opened) {
   });
 }
 
-/** Each name of a finding's sentences, at the step for which it was chosen. */
-function namesOfFindings(opened) {
+/** The sentences of findings that have facts of the run, and each name in them, at the step for which it was chosen. */
+function ofFindings(opened) {
   const { say } = findingLocale("en");
+  const { steps } = opened.trace;
   return explain(opened).flatMap((finding) => {
-    const { what, chain } = findingText(finding, say);
+    const text = findingText(finding, say);
+    const moments = { cause: finding.cause.step, end: steps.findLastIndex(({ kind }) => kind !== "end") };
+    if (finding.explainsError) moments.raised = steps.findLastIndex(({ kind }) => kind === "raise");
+    for (const { role, step } of finding.chain) moments[role] = step;
+    const ofPart = (part) => ({ keys: keysOf(finding, part), facts: finding.facts, step: finding.cause.step });
+    const ofLink = (link, k) => ({
+      keys: [...keysOf(link.words ?? finding, `chain.${link.role}`), `finding.chain.${link.role}`],
+      facts: { ...finding.facts, ...link.facts, line: link.line },
+      own: link.facts,
+      step: link.step,
+      text: text.chain[k],
+      things: link.uids.map(thing),
+      node: link.slot ? { name: "", of: link.slot.split(":")[0] } : null,
+    });
     const rows = [
-      { text: what, facts: finding.facts },
-      ...finding.chain.map(({ facts }, k) => ({ text: chain[k], facts })),
-    ];
-    return rows.flatMap(({ text, facts }) =>
-      codeFacts(facts)
-        .filter(({ code, of, isEarlier }) => of && !isEarlier && text.includes(`\`${code}\``))
-        .map(({ code, of, at }) => ({ step: at, key: `finding.${finding.kind}`, args: { x: { name: code, of } }, text })),
-    );
+      { ...ofPart("what"), text: text.what },
+      { ...ofPart("why"), text: text.why },
+      ...finding.chain.map(ofLink),
+    ].map((row) => ({ ...row, key: row.keys.find((key) => say(key) !== key) ?? row.keys[0] }));
+    return rows.filter(({ key, text }) => text && say(key).includes("{")).flatMap((row) => [
+      {
+        step: row.step,
+        key: row.key,
+        args: { ...argumentsOf({ line: finding.cause.line, ...row.facts }), things: row.things ?? [], node: row.node },
+        text: row.text,
+        moments,
+      },
+      ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind)),
+    ]);
   });
+}
+
+function keysOf({ kind, variant }, part) {
+  return [`finding.${kind}.${variant}.${part}`, `finding.${kind}.${part}`];
+}
+
+function namesIn({ own, facts, text }, kind) {
+  return codeFacts(own ?? facts)
+    .filter(({ code, of, isEarlier }) => of && !isEarlier && text.includes(`\`${code}\``))
+    .map(({ code, of, at }) => ({ step: at, key: `name.${kind}`, args: { x: { name: code, of } }, text }));
 }
 
 function codeFacts(fact) {
   if (Array.isArray(fact)) return fact.flatMap(codeFacts);
   if (fact === null || typeof fact !== "object") return [];
   return typeof fact.code === "string" ? [fact] : Object.values(fact).flatMap(codeFacts);
+}
+
+/** Facts as the arguments of a sentence: a thing of the run by its uid, whatever it is called at the step. */
+function argumentsOf(facts) {
+  return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, argumentOf(fact)]));
+}
+
+function argumentOf(fact) {
+  if (Array.isArray(fact)) return fact.map(argumentOf);
+  if (fact === null || typeof fact !== "object") return fact;
+  if (fact.of) return thing(fact.of);
+  if ("code" in fact) return { name: fact.code };
+  if ("phrase" in fact) return { key: fact.phrase, args: argumentsOf(fact.facts ?? {}) };
+  return { key: "unnamed_thing", args: argumentsOf(fact) };
+}
+
+function thing(uid) {
+  return { key: "unnamed_thing", args: {}, of: uid };
 }

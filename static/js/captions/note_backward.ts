@@ -103,15 +103,18 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
   if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
   const leaves = new Set<string>();
   let visits = 0;
+  let isInPart = Boolean(step.skipped);
   for (let k = i - 1; k >= 0; k--) {
-    const { visit, frame, stmt } = steps[k];
+    const { visit, frame, stmt, skipped } = steps[k];
     if (frame !== step.frame) continue; // of a function that backward calls: a hook, a checkpoint
     if (stmt !== step.stmt) break;
     if (!visit) continue;
     visits += 1;
+    isInPart ||= Boolean(skipped);
     if (visit.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
   }
   if (!visits) return [];
+  if (isInPart) return [{ key: "backward_in_part", args: {} }];
   const named = [...leaves].reverse().flatMap((leaf) => {
     const path = pathOf(leaf);
     return path ? [{ name: `${path}.grad` }] : [];

@@ -34,6 +34,7 @@ export function pythonValueText(value: Value | undefined): string {
   if ("$f" in value) return value.$f;
   if ("$i" in value) return value.$i;
   if ("$c" in value) return `${pythonValueText(value.$c[0])}+${pythonValueText(value.$c[1])}j`;
+  if ("py" in value && value.py === "str" && value.text) return pythonValueText(value.text);
   return "py" in value ? (value.text ?? value.py) : value.ref;
 }
 

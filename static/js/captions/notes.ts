@@ -50,7 +50,8 @@ export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
   if (!out.length) out.push(...changedContainerNotes(context));
   if (!out.length) out.push(...printedTextNotes(step));
   if (!out.length) out.push(noteOfUneventfulStep(step));
-  if (step.skipped) out.push({ key: "skipped_before", args: { n: step.skipped }, minor: true });
+  const skipped = step.kind === "visit" ? "skipped_nodes" : "skipped_before";
+  if (step.skipped) out.push({ key: skipped, args: { n: step.skipped }, minor: true });
   return out;
 }
 

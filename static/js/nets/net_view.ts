@@ -62,6 +62,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const { opened, i } = shown;
     const facts = factsOf(opened);
     parts.root.classList.toggle("whole", mode === "run");
+    parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
     if (mode === "run") {
       drawWholeRun(facts);
       return;

@@ -47,13 +47,13 @@ class Account:
     def add(self, sentences: Sequence[Said]) -> None:
         self.programs += 1
         for each in sentences:
-            if each.key.startswith("finding."):
+            if each.key.startswith("name."):
                 self.names[each.verdict] += 1
                 self.false += [each] * (each.verdict == "false")
                 continue
             self.said[each.verdict] += 1
             self.keys[each.key, each.verdict] += 1
-            if each.key not in claim_table().claims:
+            if claim_table().of(each.key) is None:
                 self.without[each.key] += 1
             elif each.verdict == "unchecked":
                 self.reasons[re.sub(r"^(undecided: ).*: |step \d+", r"\1", each.detail)] += 1
@@ -74,7 +74,7 @@ class Account:
         ]
         rows += [f"  not checked: {count:6} {reason}" for reason, count in self.reasons.most_common()]
         for key, count in self.without.most_common():
-            rows.append(f"  no claim:    {count:6} {key}: {claim_table().without.get(key, 'NO REASON GIVEN')}")
+            rows.append(f"  no claim:    {count:6} {key}: {claim_table().reason(key) or 'NO REASON GIVEN'}")
         return "\n".join(rows)
 
 

@@ -112,8 +112,15 @@ class Arguments(Mapping[str, Any]):
 
     def led_to(self, said: Said) -> Any:
         """What a name leads to. Raises LeadsNowhere."""
-        frame = self.frames.scoped(said.scope, self.reader)
+        frame = self.frame_of(said)
         return live_object(said.text, lambda name: self.frames.variable(frame, name))
+
+    def frame_of(self, said: Said) -> FrameType:
+        """The frame in which a name is read."""
+        uid, state = said.was or said.uid, self.frames.state
+        return self.frames.scoped(
+            said.scope, self.reader, lambda frame: uid_of_path(said.text, self.frames.entity(frame), state) == uid
+        )
 
     def found(self, uid: str) -> Any:
         if uid in self.frames.known:
@@ -124,7 +131,7 @@ class Arguments(Mapping[str, Any]):
         """What a name leads to. Raises LeadsNowhere or WrongName where that is not what the sentence means."""
         uid = said.was or said.uid or ""
         thing = self.led_to(said)
-        entity = self.frames.entity(self.frames.scoped(said.scope, self.reader))
+        entity = self.frames.entity(self.frame_of(said))
         module = next((e for e in self.frames.state.values() if e.get("kind") == "frame" and not e.get("caller")), {})
         # which frame of the trace a lambda's is is not known
         found = uid_of_path(said.text, entity, self.frames.state, module) if entity else None

@@ -1,15 +1,19 @@
 """Functions of the language of claims that ask the run: what a name leads to there, what is new, what backward does."""
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
-from tests.referee.sentences import language
+import torch
+
+from tests.referee.sentences import language, of_findings
 from tests.referee.sentences.earlier import Seen
 from tests.referee.sentences.frames import Frames, program_frames, variables
-from tests.referee.sentences.paths import Undecided, live_object
+from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
 from tests.referee.sentences.visits import Visit
 
 
@@ -18,7 +22,11 @@ class Moment:
     """What there is to ask of the run just now.
 
     step: the trace's, which is being judged, or was the last
-    passed: statements, heads, calls and returns that were not recorded, between the step before and this one
+    passed: statements, heads, calls and returns that were not recorded, between the step before and this one;
+    passed_nodes: nodes of a backward
+    visits: by frame, how many nodes backward has run since the frame's last statement
+    came: by leaf, how many gradients have come; at_first: its bytes when the first one came
+    lines: of the program
     visited: the node that backward has just run
     arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement
     shown: what the statement evaluated to
@@ -31,6 +39,11 @@ class Moment:
     seen: Seen
     step: int = -1
     passed: int = 0
+    passed_nodes: int = 0
+    visits: dict[int, int] = field(default_factory=dict)
+    came: dict[int, int] = field(default_factory=dict)
+    at_first: dict[int, bytes] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
     visited: Visit | None = None
     arrived: dict[int, set[int]] = field(default_factory=dict)
     shown: Any = None
@@ -61,6 +74,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
 
     def is_new(thing: Any) -> bool:
         """Whether a tensor was not there before the step."""
+        if not isinstance(thing, torch.Tensor):
+            raise Undecided("when it was made is not noted")
         return moment.seen.moment_of(thing, moment.step) == moment.step
 
     def has_own_memory(thing: Any) -> bool:
@@ -99,6 +114,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """Whether the node sends so many gradients, to these and to no others."""
         return moment.visit().sends(count, targets if isinstance(targets, list) else [targets])
 
+    def passes_zeros() -> bool:
+        """Whether all gradients that the node sends on are zeros."""
+        return moment.visit().zeros
+
     def leaf() -> Any:
         """The tensor at which a gradient arrives."""
         return moment.visit().leaf()
@@ -115,6 +134,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """How many statements, heads, calls and returns passed unrecorded before."""
         return moment.passed
 
+    def passed_nodes() -> int:
+        """How many nodes backward ran unrecorded before."""
+        return moment.passed_nodes
+
     def gives_back(count: int) -> bool:
         """Whether so many pieces of memory that tensors had are gone. What no tensor of Python's had is not seen."""
         found = moment.seen.freed()
@@ -125,6 +148,76 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def error() -> Any:
         """The exception that is on its way."""
         return moment.error
+
+    def the(thing: Any) -> Any:
+        """What a finding's name means: the entity that it notes, else what the name leads to."""
+        if is_statement(thing):
+            raise Undecided("it is an expression, not a name")
+        return anywhere(thing) if isinstance(thing, language.Text) else language.live(thing)
+
+    def anywhere(text: str) -> Any:
+        """What a name leads to, in the function that is read or another that runs."""
+        try:
+            return at(text)
+        except LeadsNowhere:
+            for frame in program_frames(moment.frames.inner):
+                if re.split(r"[.\[]", text)[0] in variables(frame):
+                    return live_object(text, partial(moment.frames.variable, frame))
+            raise Undecided("no variable is called so in a function that runs") from None
+
+    def found(thing: Any, things: list[Any]) -> Any:
+        """What a name means; where it leads nowhere yet, the first entity that is meant."""
+        try:
+            return the(thing)
+        except (LeadsNowhere, Undecided):
+            return the(things[0]) if things else the(thing)
+
+    def is_statement(text: Any) -> bool:
+        """Whether a text is no name but what a line does."""
+        return isinstance(text, language.Text) and not re.fullmatch(r"[^\s(=]+", text)
+
+    def part(owner: Any, name: Any) -> Any:
+        """The attribute of an object that a name without the object means; else what the name leads to."""
+        return the(name) if is_bound(name) else getattr(the(owner), str(name).partition("[")[0])
+
+    def gradient(thing: Any) -> Any:
+        """What a text like `x.grad` leads to; of a tensor without a name, its `.grad`."""
+        if not isinstance(thing, language.Text):
+            return language.grad(thing)
+        return language.grad(at(str(thing).removesuffix(".grad"))) if str(thing).endswith(".grad") else at(thing)
+
+    def who(thing: Any) -> int | None:
+        """Which object a name leads to; None where it leads nowhere."""
+        try:
+            return of_findings.identity(the(thing))
+        except (LeadsNowhere, Undecided):
+            return None
+
+    def stands(code: Any, line: int) -> bool:
+        """Whether a text is the statement on a line, or begins in it; what `…` leaves out aside."""
+        first, text = (re.sub(r"\s+", "", "".join(moment.lines[line - 1 : end])) for end in (line, line + 40))
+        pieces = [re.sub(r"\s+", "", piece) for piece in str(code).split("…")]
+        return text.find(pieces[0]) in range(len(first) + 1) and all(piece in text for piece in pieces)
+
+    def raises(text: str) -> bool:
+        """Whether an exception with this in its message is on its way."""
+        wanted, found = (" ".join(str(each).split()) for each in (text, moment.error))
+        return moment.error is not None and wanted.removesuffix("…") in found
+
+    def ran_backward() -> bool:
+        """Whether the statement ran nodes of a graph."""
+        return moment.visits.get(id(moment.frames.inner), 0) > 0
+
+    def gradients_of(thing: Any) -> int:
+        """How many gradients have come to a leaf so far."""
+        return moment.came.get(id(the(thing)), 0)
+
+    def has_moved(thing: Any) -> bool:
+        """Whether a leaf has other bytes than when the first gradient came to it."""
+        leaf = the(thing)
+        if id(leaf) not in moment.at_first:
+            raise Undecided("no gradient has come to it")
+        return language.content(leaf) != moment.at_first[id(leaf)]
 
     def tensors() -> dict[int, tuple[Any, ...]]:
         """Of each tensor that is there, what can change without a new one."""
@@ -144,12 +237,25 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         shown,
         runs,
         sends,
+        passes_zeros,
         leaf,
         leaves_reached,
         has_reached,
         passed,
+        passed_nodes,
         gives_back,
         error,
         tensors,
+        the,
+        found,
+        part,
+        is_statement,
+        gradient,
+        who,
+        stands,
+        raises,
+        ran_backward,
+        gradients_of,
+        has_moved,
     )
     return {**language.FUNCTIONS, **{each.__name__: each for each in asking}}

@@ -3,7 +3,7 @@
 import builtins
 import gc
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from types import FrameType, GeneratorType
 from typing import Any
@@ -91,10 +91,11 @@ class Frames:
                 return frame
         raise Undecided("the function does not run")
 
-    def scoped(self, scope: str | None, reader: FrameType) -> FrameType:
+    def scoped(
+        self, scope: str | None, reader: FrameType, fits: Callable[[FrameType], bool] = lambda _: True
+    ) -> FrameType:
         """The frame that a sentence reads a name in: the reader's, `entered`, `caller` (which may be a lambda),
-        `module`, or that of a call `f()`.
-        Raises LeadsNowhere."""
+        `module`, or that of a call `f()`; of several such calls, one that fits. Raises LeadsNowhere."""
         frames = list(program_frames(self.inner))
         if scope is None:
             return reader
@@ -105,10 +106,11 @@ class Frames:
         if scope == "caller":
             return next(each for each in outward(frames[0].f_back) if each.f_code.co_filename == FILE)
         in_file = (each for each in outward(self.inner) if each.f_code.co_filename == FILE)
-        for frame in chain(in_file, suspended()):
-            if frame is not reader and f"{frame.f_code.co_name}()" == scope:
-                return frame
-        raise LeadsNowhere(scope, "no such function runs")
+        calls = [each for each in chain(in_file, suspended()) if f"{each.f_code.co_name}()" == scope]
+        found = [each for each in calls if each is not reader]
+        if not found:
+            raise LeadsNowhere(scope, "no such function runs")
+        return next(filter(fits, found), found[0])
 
     def variable(self, frame: FrameType, name: str) -> Any:
         """What a name is bound to, as a frame reads it. Raises LeadsNowhere."""

@@ -10,7 +10,7 @@ import numbers
 import re
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 import torch
@@ -35,7 +35,10 @@ class Text(str):
 FUNCTIONS: dict[str, Any] = {}
 
 
-def said(function: Any) -> Any:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def said(function: Function) -> Function:
     """Make a function part of the language."""
     FUNCTIONS[function.__name__] = function
     return function

@@ -13,7 +13,8 @@ ALIGNED = ("statement", "head", "call", "return")
 class Order:
     """Goes through a trace's steps as the plain run goes through its statements.
 
-    passed: how many statements, heads, calls and returns have passed unrecorded before the last step that was found
+    passed: how many statements, heads, calls and returns have passed unrecorded before the last step that was found;
+    passed_visits: how many nodes of a backward
     lost: why the two went apart; then no further step is found
     """
 
@@ -25,8 +26,12 @@ class Order:
         }
         self.statements = [by_place.get(place) for place in places]
         self.next = 0
-        self.unseen = self.passed = self.unseen_visits = 0
+        self.unseen = self.passed = self.unseen_visits = self.passed_visits = 0
         self.lost: str | None = None
+
+    def is_over(self) -> bool:
+        """Whether no further step has a probe."""
+        return self.lost is not None or all(step["kind"] == "end" for step in self.steps[self.next :])
 
     def expected(self) -> tuple[int, int] | None:
         """The next step that has a probe, and how many statements pass before it unseen."""
@@ -41,7 +46,7 @@ class Order:
         """The step of an exception that was caught, or that ended the program."""
         for index in range(self.next, len(self.steps)):
             if self.steps[index]["kind"] == "raise":
-                self.next = index + 1
+                self.next, self.passed, self.unseen, self.unseen_visits = index + 1, self.unseen, 0, 0
                 return index
             if self.steps[index]["kind"] != "visit":
                 break
@@ -61,7 +66,7 @@ class Order:
         known = name_of(step["visit"]["node"])
         if known is not None and known.rpartition("::")[2] != name.rpartition("::")[2]:
             return None
-        self.unseen_visits = 0
+        self.passed_visits, self.unseen_visits = self.unseen_visits, 0
         self.next += 1
         return self.next - 1
 

@@ -33,8 +33,7 @@ SECONDS = 40
 """Of the processor, after which no further claim is evaluated."""
 
 Sentence = dict[str, Any]
-"""`step`, `key`, `args`, `text`, as Node says it."""
-Claims = dict[str, list[str]]
+"""`step`, `key`, `args`, `text`, as Node says it; `claims`, or None."""
 Verdict = tuple[str, str]
 """`true`, `false` or `unchecked`; and the claim that is false, with what was found, or the reason."""
 
@@ -47,9 +46,13 @@ UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty)\(")
 UNREACHED = ("unchecked", "")
 
 
-def check(trace: Trace, sentences: list[Sentence], claims: Claims) -> list[Verdict]:
+class Over(BaseException):
+    """The trace has no further step: what the program does now is not said."""
+
+
+def check(trace: Trace, sentences: list[Sentence]) -> list[Verdict]:
     """The verdict on each sentence."""
-    return PlainCheck(trace, sentences, claims).run()
+    return PlainCheck(trace, sentences).run()
 
 
 class Claim:
@@ -93,9 +96,10 @@ class Pending:
 class PlainCheck:
     """One run of one program."""
 
-    def __init__(self, trace: Trace, sentences: list[Sentence], claims: Claims) -> None:
+    def __init__(self, trace: Trace, sentences: list[Sentence]) -> None:
         self.steps, self.source, self.sentences = trace["steps"], trace["program"]["source"], sentences
-        self.claims = {key: [Claim(text) for text in texts] for key, texts in claims.items()}
+        texts = {text for each in sentences for text in each["claims"] or ()}
+        self.claims = {text: Claim(text) for text in texts}
         self.verdicts: list[Verdict] = [UNREACHED] * len(sentences)
         self.by_step: dict[int, list[int]] = {}
         for number, sentence in enumerate(sentences):
@@ -105,7 +109,7 @@ class PlainCheck:
         self.code, self.order = code, Order(trace, self.prober.places)
         self.state: State = {}
         self.frames = Frames(self.state)
-        self.moment = Moment(self.frames, Seen())
+        self.moment = Moment(self.frames, Seen(), lines=self.source.splitlines())
         self.pending: list[Pending] = []
         self.prepared = -1
         self.iterations: dict[tuple[int, int], int] = {}
@@ -129,6 +133,8 @@ class PlainCheck:
             self.prepare(0)
             try:
                 exec(self.code, namespace)
+            except Over:
+                pass
             except BaseException as error:
                 self.on_end(error)
         return [self.reasoned(number) for number in range(len(self.sentences))]
@@ -160,8 +166,10 @@ class PlainCheck:
 
     def arrive(self, index: int, kind: str, frame: FrameType, value: Any) -> None:
         """A probe after a statement, at a head, a call or a return."""
-        if self.busy or self.order.lost:
+        if self.busy:
             return
+        if self.order.is_over():
+            raise Over
         self.end_visit()
         self.busy = True
         try:
@@ -170,6 +178,7 @@ class PlainCheck:
             if at is not None:
                 self.be_at(at, lambda: self.bind(at, kind, frame))
                 self.moment.arrived.pop(id(frame), None)
+            self.moment.visits.pop(id(frame), None)
         finally:
             self.busy, self.frames.inner = False, None
             self.moment.shown = self.moment.returned = None
@@ -203,7 +212,7 @@ class PlainCheck:
     def be_at(self, at: int, bind: Callable[[], None]) -> None:
         """Judge what is said at a step, which is now, and look ahead to the next."""
         self.follow(at)
-        self.moment.passed = self.order.passed
+        self.moment.passed, self.moment.passed_nodes = self.order.passed, self.order.passed_visits
         bind()
         self.moment.seen.look(at)
         self.judge(at)
@@ -220,6 +229,9 @@ class PlainCheck:
         try:
             self.frames.inner = frame
             at = self.order.step_of_visit(visit.name, self.name_of_node)
+            self.moment.visits[id(frame)] = self.moment.visits.get(id(frame), 0) + 1
+            if visit.came and visit.name.endswith("AccumulateGrad"):
+                self.note_gradient(visit.leaf())
             if visit.came and not visit.nested and visit.name.endswith("AccumulateGrad") and visit.leaf().requires_grad:
                 self.moment.arrived.setdefault(id(frame), set()).add(id(visit.leaf()))
             if frame is not None and at is not None:
@@ -229,6 +241,12 @@ class PlainCheck:
         finally:
             self.busy, self.frames.inner, self.moment.visited = False, None, None
             self.frames.known.clear()
+
+    def note_gradient(self, leaf: torch.Tensor) -> None:
+        if id(leaf) not in self.moment.came:
+            with contextlib.suppress(Undecided):
+                self.moment.at_first[id(leaf)] = language.content(leaf)
+        self.moment.came[id(leaf)] = self.moment.came.get(id(leaf), 0) + 1
 
     def on_visit(self, visit: Visit) -> None:
         self.end_visit()
@@ -287,12 +305,13 @@ class PlainCheck:
 
     # sentences
 
+    def pending_of(self, number: int) -> Pending:
+        sentence = self.sentences[number]
+        return Pending(number, sentence, [self.claims[text] for text in sentence["claims"] or ()])
+
     def prepare(self, at: int) -> None:
         """Evaluate what has to be known of before the next step."""
-        self.pending = [
-            Pending(number, self.sentences[number], self.claims.get(self.sentences[number]["key"], []))
-            for number in self.by_step.get(at, ())
-        ]
+        self.pending = [self.pending_of(number) for number in self.by_step.get(at, ())]
         self.prepared = at
         self.moment.seen.freed()
         for pending in self.pending:
@@ -321,10 +340,7 @@ class PlainCheck:
     def judge(self, at: int) -> None:
         """The verdicts on what is said at a step."""
         if self.prepared != at:
-            self.pending = [
-                Pending(number, self.sentences[number], self.claims.get(self.sentences[number]["key"], []))
-                for number in self.by_step.get(at, ())
-            ]
+            self.pending = [self.pending_of(number) for number in self.by_step.get(at, ())]
             for pending in self.pending:
                 lost = Undecided("the step before has no probe")
                 pending.old = {
@@ -351,7 +367,7 @@ class PlainCheck:
             return "false", f"names: {': '.join(map(str, error.args))}"
         except Undecided as error:
             return "unchecked", str(error)
-        if self.sentences[pending.number]["key"] not in self.claims:
+        if self.sentences[pending.number]["claims"] is None:
             return "unchecked", "no claim"
         undecided = ""
         for k, claim in enumerate(pending.claims):

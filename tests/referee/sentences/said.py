@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from os import sched_getaffinity
 from pathlib import Path
@@ -14,7 +15,10 @@ from tests.forks.plain_python import HOST
 from tests.recordings.store import kept_trace, recordings
 from tests.support.explaining import ROOT, call_page
 
-CLAIMS = ROOT / "static/locales/claims/captions.json"
+CLAIMS = ROOT / "static/locales/claims"
+
+Claims = list[str] | dict[str, list[str]]
+"""Of a key: expressions, or expressions by the moment at which they hold: `cause`, the role of a link, `end`."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,33 @@ class Said:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """The claims of sentences by key, why others have none, and the keys of phrases, which are parts of sentences."""
+    """The claims of sentences by key, why others have none, and the keys of phrases, parts of sentences. A key
+    may be a pattern; the one that is written out comes first."""
 
-    claims: dict[str, list[str]]
+    claims: dict[str, Claims]
     without: dict[str, str]
     phrases: list[str]
+
+    def of(self, key: str) -> Claims | None:
+        """The claims of a key."""
+        return self.claims.get(found) if (found := pattern_of(key, tuple(self.claims))) else None
+
+    def reason(self, key: str) -> str | None:
+        """Why a key has none."""
+        return self.without.get(found) if (found := pattern_of(key, tuple(self.without))) else None
+
+
+@cache
+def pattern_of(key: str, patterns: tuple[str, ...]) -> str | None:
+    fitting = (each for each in patterns if "*" in each and fnmatchcase(key, each))
+    return key if key in patterns else max(fitting, key=len, default=None)
 
 
 @cache
 def claim_table() -> ClaimTable:
-    return ClaimTable(**json.loads(CLAIMS.read_text()))
+    tables = [json.loads(path.read_text()) for path in sorted(CLAIMS.glob("*.json"))]
+    claims, without = ({k: v for each in tables for k, v in each[field].items()} for field in ("claims", "without"))
+    return ClaimTable(claims, without, [key for each in tables for key in each["phrases"]])
 
 
 def sentences_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
@@ -53,13 +74,27 @@ def sentences_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
 
 def verdicts(trace: dict[str, Any], sentences: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """The verdict of plain CPython on each sentence, with its reason."""
+    parts = [(number, part) for number, sentence in enumerate(sentences) for part in parts_of(sentence)]
     function = "tests.referee.sentences.plain_check:check"
-    names_alone: dict[str, list[str]] = {each["key"]: [] for each in sentences if each["key"].startswith("finding.")}
-    data = HOST.ask(function=function, arguments=[trace, sentences, {**claim_table().claims, **names_alone}])
+    data = HOST.ask(function=function, arguments=[trace, [part for _, part in parts]])
     if not data:
         return [("unchecked", "plain Python gave no answer")] * len(sentences)
-    found: list[tuple[str, str]] = pickle.loads(data)
-    return found
+    out: list[list[tuple[str, str]]] = [[] for _ in sentences]
+    for (number, _), verdict in zip(parts, pickle.loads(data), strict=True):
+        out[number].append(verdict)
+    return [min(each, key=lambda verdict: ("false", "unchecked", "true").index(verdict[0])) for each in out]
+
+
+def parts_of(sentence: dict[str, Any]) -> list[dict[str, Any]]:
+    """A sentence with its claims, once for each moment of which they speak."""
+    claims = claim_table().of(sentence["key"])
+    if not isinstance(claims, dict):
+        names_alone: list[str] | None = [] if sentence["key"].startswith("name.") else None
+        return [{**sentence, "claims": names_alone if claims is None else claims}]
+    known = {moment: step for moment, step in sentence["moments"].items() if moment in claims}
+    return [{**sentence, "step": step, "claims": claims[moment]} for moment, step in known.items()] or [
+        {**sentence, "claims": None}
+    ]
 
 
 def judged(program: str, trace: dict[str, Any]) -> list[Said]:

@@ -12,6 +12,7 @@ from tests.referee.sentences.language import Phrase, is_called
 from tests.referee.sentences.paths import Undecided
 
 MOST_NODES = 5000
+MOST_ELEMENTS = 10_000
 
 
 class Visit:
@@ -21,7 +22,7 @@ class Visit:
     frame: the innermost of the program, which runs backward
     nested: whether it runs in a backward within another
     came: whether a gradient came in at all
-    sent: whether a gradient was computed for each input
+    sent: whether a gradient was computed for each input; zeros: whether all of these are zeros, where they are small
     """
 
     def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool) -> None:
@@ -29,6 +30,7 @@ class Visit:
         self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
         self.sent = [each is not None for each in sent]
+        self.zeros = all(is_zeros(each) for each in sent if each is not None)
         self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
 
     def sends(self, count: int, targets: list[Any]) -> bool:
@@ -46,6 +48,11 @@ class Visit:
         if found is None:
             raise Undecided("the node has no leaf")
         return found
+
+
+def is_zeros(gradient: torch.Tensor) -> bool:
+    with torch.no_grad():
+        return gradient.numel() < MOST_ELEMENTS and not bool(torch.count_nonzero(gradient.detach().to_dense()))
 
 
 def leads_to(edge: tuple[Any, Any], target: Any) -> bool:

@@ -3,7 +3,9 @@
  */
 
 import { operationName } from "../facts/operation_name.ts";
-import type { Fact } from "../finding.ts";
+import { callsIn, receiver } from "../../syntax/expressions.ts";
+import { statementTree } from "../../syntax/tree.ts";
+import { codeFact, type Fact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
@@ -28,7 +30,7 @@ export function operandsOf(facts: RunFacts, op: Operation): Operand[] {
     return [
       {
         uid,
-        name: facts.nameFact(namedSource(facts, uid, op.step, shape), op.step),
+        name: nameOfOperand(facts, uid, op.step, shape),
         shape,
         dtype: (tensor.dtype ?? "").replace("torch.", ""),
         made: Math.max(0, facts.birthStep(uid)),
@@ -36,6 +38,16 @@ export function operandsOf(facts: RunFacts, op: Operation): Operand[] {
       },
     ];
   });
+}
+
+/** What a reader calls it; a cast of something named as the statement writes it: `target.int()`. */
+function nameOfOperand(facts: RunFacts, uid: string, step: number, shape: number[]) {
+  const source = namedSource(facts, uid, step, shape);
+  if (facts.tensor(source, step)?.dtype === facts.tensor(uid, step)?.dtype) return facts.nameFact(source, step);
+  const name = facts.nameText(source, step);
+  const statement = statementTree(facts.trace.program, facts.steps[step].stmt);
+  const cast = callsIn(statement).find((call) => receiver(call)?.text === name);
+  return cast ? codeFact(cast.text) : facts.nameFact(uid, step);
 }
 
 /** The tensor itself, or if only views or casts without a name lie between, the named one behind it. */

@@ -128,7 +128,7 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   const { message = "" } = facts.error ?? {};
   if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
   const marked = functionsMarkedOnce(facts).filter(({ name }) => nodeUidOfFunction(facts, name));
-  const [{ name, line } = { name: "", line: 0 }] = marked;
+  const [{ name, line, mark } = { name: "", line: 0, mark: "" }] = marked;
   const node = nodeUidOfFunction(facts, name);
   const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
   if (marked.length !== 1 || !node) return [];
@@ -144,7 +144,7 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
       variant: "once",
       cause: { line, step: called },
       chain: [
-        chainLink({ line, step: called }, "way", { ...findingFacts, code: codeFact("@once_differentiable") }, [node]),
+        chainLink({ line, step: called }, "way", { ...findingFacts, code: codeFact(`@${mark}`) }, [node]),
         chainLink(
           facts.place(called),
           "made",
@@ -162,14 +162,16 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** The Functions of the program whose backward has the mark, each with its line. */
-function functionsMarkedOnce({ trace: { program } }: RunFacts): { name: string; line: number }[] {
+/** The Functions of the program whose backward has the mark, each with its line and as it is written. */
+function functionsMarkedOnce({ trace: { program } }: RunFacts): { name: string; line: number; mark: string }[] {
   return (program.statements ?? []).flatMap(({ parent }, stmt) => {
     const around = statementTree(program, parent);
     const marks = parts(statementTree(program, stmt), "decorator_list").filter((node) =>
       importedPath(node)?.endsWith(".once_differentiable"),
     );
-    return around?.kind === "ClassDef" ? marks.map(({ line }) => ({ name: String(around.value), line })) : [];
+    return around?.kind === "ClassDef"
+      ? marks.map(({ line, text }) => ({ name: String(around.value), line, mark: text }))
+      : [];
   });
 }
 

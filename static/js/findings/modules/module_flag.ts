@@ -54,7 +54,7 @@ function diagnosisOf(facts: RunFacts, { uid, step, value }: ModuleFlag): Diagnos
     .find((event) => event.step > step && contrary.includes(event.tensor));
   if (!value && !gradient) return null;
   const module = facts.nameFact(uid, step);
-  const x = facts.nameFact(contrary[0], gradient?.step ?? step);
+  const x = facts.nameFact(gradient?.tensor ?? contrary[0], gradient?.step ?? step);
   const names = {
     module,
     x,

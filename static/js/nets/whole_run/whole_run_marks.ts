@@ -16,7 +16,7 @@ import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { learnsMark } from "./learns_mark.ts";
-import { SPARK_WIDTH, sparklineMarks } from "../../parameters/sparkline.ts";
+import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { wordsOfPlace } from "./statement_words.ts";
 import type { FactsOfRun } from "./place_facts.ts";
@@ -27,7 +27,7 @@ import type { Say } from "../../words/sentences.ts";
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
 
-export interface WholeRunScene {
+interface WholeRunScene {
   run: FactsOfRun;
   layout: WholeRunLayout;
   say: Say;
@@ -337,7 +337,7 @@ function textOfNorm(value: number | null | undefined, say: Say) {
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
 
-export function weightText({ start, end }: ParametersOfRun): string | null {
+function weightText({ start, end }: ParametersOfRun): string | null {
   if (Number.isNaN(start) && Number.isNaN(end)) return null;
   const [a, b] = [start, end].map((norm) => (Number.isNaN(norm) ? "?" : normText(norm)));
   return `${a} → ${b}`;
