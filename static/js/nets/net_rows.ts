@@ -5,7 +5,7 @@
 
 import { changesShapeOnly } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import { nodesOfUnit, type NetPlace } from "./net_places.ts";
 
 /**
  * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes
@@ -187,7 +187,7 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
   for (let isFull = false; level.length && !isFull; ) {
     const next: NetPlace[] = [];
     for (const place of level) {
-      if (choices.get(place.key) === false) continue;
+      if (choices.get(place.key) === false || isEvaluation(place)) continue;
       const inside = rowsOf(facts, place.inner, withBare(place.inner));
       const added = cost(inside) + size.head - size.row;
       if (height + added > size.room || count + inside.length > size.most) {
@@ -201,6 +201,11 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
     level = next;
   }
   return open;
+}
+
+/** A net that is called elsewhere as well, and makes no nodes here. */
+function isEvaluation({ isTwice, units }: NetPlace) {
+  return isTwice && units.every((unit) => !nodesOfUnit(unit).length);
 }
 
 /** The outermost first, of one level those near to what is open around the step. */

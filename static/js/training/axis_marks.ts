@@ -10,7 +10,7 @@ import type { Locale } from "../words/sentences.ts";
 
 /** Pixels: of the drawings, and of what stands beside, over and below the curve. */
 export const INSIDE_HEIGHT = 22;
-const AXIS_HEIGHT = 92;
+const AXIS_HEIGHT = 58;
 const LOW_AXIS_HEIGHT = 60;
 /** A window that is lower, or narrower, has the lower axis. */
 const SMALL_WINDOW = "(max-height: 780px), (max-width: 860px)";

@@ -46,7 +46,7 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     showHeadline();
   }
 
-  const showHeadline = createHeadlineText(host, findings.explanationOfError);
+  const showHeadline = createHeadlineText(host, findings.explanationOfError, parts.net.headline);
   const { render, drawView } = createRenderer(host, parts, showHeadline);
   return {
     render,
@@ -100,7 +100,7 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
   async function announce(opened: OpenTrace, state: PageState) {
     const picture = shownPicture(state);
     if (picture === "loom") await loom.prepare();
-    if (picture === "net") await net.prepare();
+    if (picture === "net") await net.prepare().then(showHeadline); // it has names for the step's rows then
     if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
   }
 
@@ -167,7 +167,7 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
 }
 
 /** What is said over the picture: what the step did, or what the whole run amounts to, which is the same at all steps. */
-function createHeadlineText(host: PageHost, whyRaised: () => string | null) {
+function createHeadlineText(host: PageHost, whyRaised: () => string | null, ofRow: PictureParts["net"]["headline"]) {
   return async () => {
     const { opened, step, view } = host.state();
     if (!opened?.count) return;
@@ -183,7 +183,10 @@ function createHeadlineText(host: PageHost, whyRaised: () => string | null) {
       }));
       if (items.length) return host.element("sentences").replaceChildren(...captionListItems(items));
     }
-    showSentences(host, opened, step, { why: whyRaised() });
+    const said = shownPicture(host.state()) === "net" ? ofRow(opened, step) : null;
+    if (said === null) return showSentences(host, opened, step, { why: whyRaised() });
+    const sentence = { ...explanationSentence(said), key: undefined, tone: "plain" };
+    host.element("sentences").replaceChildren(...captionListItems([sentence]));
   };
 }
 
