@@ -92,7 +92,7 @@ class Picture(NamedTuple):
     step: tuple[str, int] | None
     """As `find_step` takes it; None for the step at which the page opens."""
     size: tuple[int, int] = (1280, 700)
-    view: str = "stage"
+    view: str = "step"
     theme: str = "light"
     scale: float = 1.25
     has_fixes: bool = False
@@ -106,7 +106,7 @@ PICTURES = {
     "tour/card": Picture(OVERWRITTEN, None, (1280, 900), has_fixes=True),
     "tour/wrong_gradient": Picture(UNSEEN, None, (1280, 900), has_fixes=True),
     "tour/long_loop": Picture(LOOP, ("PowBackward0", 30)),
-    "tour/loom": Picture(BROKEN, None, (1280, 760), view="loom", theme="dark", has_fixes=True),
+    "tour/loom": Picture(BROKEN, None, (1280, 760), view="run", theme="dark", has_fixes=True),
 }
 """By file."""
 FILM = "tour/film"
@@ -134,9 +134,8 @@ def take(browser: Any, address: str, picture: Picture, file: Path) -> None:
             step,
         )
         at_step(page, step)
-    if picture.view == "loom":
-        page.keyboard.press("l")
-        page.wait_for_selector("#loom:not(.aside)")
+    page.locator(f"#views [data-view={picture.view}]").click()
+    page.wait_for_selector(f"#workbench[data-shown-view={picture.view}]")
     if picture.has_fixes:
         page.get_by_role("button", name="Apply").first.wait_for()
     page.wait_for_load_state("networkidle")

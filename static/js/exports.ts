@@ -6,7 +6,6 @@
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
 import { offlineHtml } from "./picture/standalone.ts";
-import { openingStep } from "./captions/captions.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
 import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
@@ -58,7 +57,7 @@ export function render(
       theme: null,
       data: {
         trace,
-        step: step ?? Math.max(0, openingStep(trace)),
+        step,
         title,
         note: request.note,
         verdict: step === null,
@@ -76,7 +75,7 @@ function cardSvg(trace: Trace, request: ExportRequest) {
   const verdict = step === null ? verdictOf(opened, say) : null;
   return verdict
     ? verdictSvg(verdict, CARD_SIZE, title, say, request)
-    : linkCardSvg(trace, step ?? Math.max(0, landingStep(trace)), title, request);
+    : linkCardSvg(trace, step ?? Math.max(0, landingStep(opened)), title, request);
 }
 
 function filmSubject(trace: Trace, { title, language }: ExportRequest): FilmSubject {

@@ -9,13 +9,17 @@ from tests.support.page_driver import at_step, leave, paste, run
 
 LAYERS = """\
 import torch
-from torch import nn
-model = nn.Sequential(*[nn.Sequential(nn.Linear(6, 6), nn.ReLU()) for _ in range(8)], nn.Linear(6, 1))
-opt = torch.optim.Adam(model.parameters(), lr=0.01)
-x, y = torch.randn(4, 6), torch.randn(4, 1)
+weights = [torch.randn(6, 6) for _ in range(8)]
+for weight in weights:
+    weight.requires_grad_()
+opt = torch.optim.Adam(weights, lr=0.01)
+x, y = torch.randn(4, 6), torch.randn(4, 6)
 for step in range(2):
     opt.zero_grad()
-    loss = ((model(x) - y) ** 2).mean()
+    out = x
+    for weight in weights:
+        out = torch.relu(out @ weight.t() + 1)
+    loss = ((out - y) ** 2).mean()
     loss.backward()
     opt.step()
 """
@@ -50,7 +54,7 @@ IN_SIGHT = """element => {
 
 
 def start(page: Any, site: str, source: str) -> dict[str, Any]:
-    page.goto(f"{site}/#v=stage")  # else a large net opens in the net view
+    page.goto(f"{site}/#v=step")  # else a training opens as a whole run
     page.wait_for_selector("#workbench[data-steps]")
     paste(page, source)
     trace = run(page)

@@ -178,11 +178,7 @@ def test_a_returning_visitor_finds_the_program_as_it_was_left(page: Any, site: s
 
 def test_a_used_button_stays_visible_until_it_is_forgotten(page: Any, site: str) -> None:
     first_screen(page, site)
-    assert page.locator("#views").is_hidden() and page.locator("#predict-button").is_hidden()
-    open_more(page)
-    page.locator("[data-view=loom]").click()
-    assert page.locator("#more").get_attribute("open") is None, "it covers what was asked for"
-    page.locator(".controls [data-view=stage]").click()
+    assert page.locator("#predict-button").is_hidden()
     open_more(page)
     page.locator("#live").click()
     assert page.locator("#more #live").count() == 1, "nothing leaves the menu under the pointer"
@@ -196,7 +192,7 @@ def test_a_used_button_stays_visible_until_it_is_forgotten(page: Any, site: str)
         page.goto(site)
         page.wait_for_selector("#workbench[data-steps]")
     assert page.locator("#beside-more a").all_inner_texts() == ["Course"]
-    for in_sight in (".controls #views", ".bar #live", "#new"):
+    for in_sight in (".bar #live", "#new"):
         assert page.locator(in_sight).is_visible(), in_sight
     assert page.locator("#predict-button").is_hidden(), "it was not used"
     open_more(page)

@@ -69,7 +69,7 @@ def test_a_red_mark_of_the_timeline_leads_to_the_statement_that_did_it(page: Any
 
 def to_first_visit(page: Any) -> None:
     """To a step that shows something of the graph: the others of a net leave all but its map to the memory."""
-    visit = 13
+    visit = 14
     page.evaluate(
         "i => { const s = document.querySelector('#slider'); s.value = String(i); s.dispatchEvent(new Event('input')) }",  # noqa: E501
         visit,
@@ -79,7 +79,7 @@ def to_first_visit(page: Any) -> None:
 
 
 def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any, site: str) -> None:
-    open_net(page, site, "mlp")
+    open_net(page, site, "attention")
     to_first_visit(page)
     divider = page.locator("#stage .stage-divider")
     usual = divider.bounding_box()
@@ -97,7 +97,7 @@ def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any,
     to_first_visit(page)
     assert divider.bounding_box()["x"] == pytest.approx(moved, abs=2)
     divider.dblclick()
-    paste(page, (NETS / "mlp.py").read_text())
+    paste(page, (NETS / "attention.py").read_text())
     run(page)
     to_first_visit(page)
     assert divider.bounding_box()["x"] == pytest.approx(usual["x"], abs=2)

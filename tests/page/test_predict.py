@@ -171,7 +171,7 @@ def test_no_step_reveals_later_steps(page: Any, site: str, program: str, density
     page.locator("#cards .statement-card").first.wait_for()
     assert page.locator("#cards .card-missed").count() == 0, "a line that is still to come was not missed"
     use(page, "[data-as=text]").click()
-    use(page, "[data-view=stage]").click()
+    use(page, "[data-view=step]").click()
     harmless = tokens(
         page.evaluate("() => document.querySelector('#help').innerHTML + document.querySelector('#legend').innerHTML")
     )

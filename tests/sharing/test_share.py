@@ -108,7 +108,7 @@ def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> 
         other.mouse.move(0, 0)
         assert other.locator("#stage .lit").count() == 0
         other.keyboard.press("l")
-        other.wait_for_function("() => location.hash.includes('v=loom') && !location.hash.includes('at=')")
+        other.wait_for_function("() => location.hash.includes('v=run') && !location.hash.includes('at=')")
         other.reload()
         other.wait_for_selector("#loom:not(.aside)")
     finally:
@@ -192,7 +192,7 @@ def test_a_step_without_a_view_is_one_of_the_stage(page: Any, public: str) -> No
     for url in (address, address.replace("/s/", "/embed/")):
         page.goto(f"{url}#i=1")
         page.wait_for_selector("#stage:not(.aside) [data-handle]")
-        page.evaluate("location.hash = '#i=2&v=loom'")
+        page.evaluate("location.hash = '#i=2&v=run'")
         page.wait_for_selector("#loom:not(.aside) [data-step]")
         page.go_back()
         page.wait_for_selector("#stage:not(.aside) [data-handle]")
@@ -351,7 +351,7 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         opened.value.wait_for_selector("#stage [data-handle]")
         assert run(opened.value)["steps"], "nothing of the frame's sandbox holds there"
         asked.clear()
-        frame.locator("[data-view=loom]").click()
+        frame.locator("[data-view=run]").click()
         frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
         assert frame.locator("#run-button, #save, .cm-content, form").count() == 0
         assert not [request for request in asked if not request.startswith("GET")]
@@ -420,7 +420,7 @@ def test_a_frame_works_in_whatever_sandbox_lets_it_run(page: Any, public: str, s
         frame.locator("[data-go=next]").click()
         frame.locator("#workbench[data-step='2']").wait_for()
         frame.locator("#theme").click()
-        frame.locator("[data-view=loom]").click()
+        frame.locator("[data-view=run]").click()
         frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
 
 

@@ -1,7 +1,7 @@
 /** How many whole states and sets of names the tables and the net of a trace ask for: for tests. */
 
 import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
-import { moduleTreeOf } from "../../static/js/parameters/module_side.ts";
+import { moduleTable } from "../../static/js/nets/module_table.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
@@ -27,7 +27,7 @@ export default function countsOf(trace) {
     return find(uid);
   };
   const [net] = asked(() => netOf(opened));
-  const [modules] = asked(() => moduleTreeOf(opened));
+  const [modules] = asked(() => moduleTable(opened));
   const [parameters, found] = asked(() => parameterMomentsOf(opened));
   const [moment, moments] = asked(() => found.at(opened.count - 1));
   const held = moments.filter(({ is_held }) => is_held === true).length;

@@ -62,7 +62,7 @@ export default function factsOf({ trace, room }) {
     const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
     steps.push({ readable: readability(facts, i, layout, room), rows: layout.rows.length, height: layout.height, isVisit: Boolean(trace.steps[i].visit) });
   }
-  const first = Math.max(0, landingStep(trace));
+  const first = Math.max(0, landingStep(opened));
   const layout = layoutNet(facts, first, { ...room, choices: NO_CHOICES });
   const lines = trace.program.source.split("\n");
   const svg = netMarks({ facts, layout, i: first, isBackward: facts.isBackward(first), say, lines }).map(vnodeToSvg).join("");

@@ -3,7 +3,7 @@
 
 import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
 import { modulePathAt } from "../../static/js/trace/module_calls.ts";
-import { summaryOf } from "../../static/js/parameters/parameter_rows.ts";
+import { runOfParameters } from "../../static/js/nets/whole_run/parameters_of_run.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
 
@@ -23,15 +23,12 @@ function momentsOf(trace) {
       scale,
       weight,
       moved: rounds.at(-1)?.moved ?? null,
-      atMost: summaryOf([moment], () => "").movedAtMost?.norm ?? null,
       rounds: rounds.length,
       updated,
     };
     });
-  const wholes = found.roundSteps.map((step) => {
-    const { moved, movedAtMost } = summaryOf(found.at(step), () => "");
-    return { moved: Number.isNaN(moved) ? null : moved, atMost: movedAtMost?.norm ?? null };
-  });
+  const run = runOfParameters(opened);
+  const wholes = run.together([...run.moments.keys()], "moved");
   const before = found.roundSteps.length ? rowsAt(found.roundSteps[0] - 1) : [];
   const backwards = found.table.facts.backwardCalls.map(({ end }) => rowsAt(end));
   return { wholes, before, rounds: found.roundSteps.map(rowsAt), backwards, end: rowsAt(opened.count - 1) };

@@ -47,7 +47,7 @@ def open_loom(page: Any, site: str, text: str) -> dict[str, Any]:
     paste(page, text)
     trace = run(page)
     leave(page)
-    page.keyboard.press("l")
+    use(page, "#views [data-view=run]").click()
     page.wait_for_selector("#loom [data-loom-row]")
     return trace
 
@@ -58,26 +58,23 @@ def row_of(page: Any) -> tuple[int, int]:
     return int(code), int(page.locator("#loom [data-loom-now]").get_attribute("data-loom-now"))
 
 
-def test_the_switch_and_its_key_are_remembered_here_and_in_the_address(page: Any, site: str) -> None:
+def test_the_switch_is_remembered_in_the_address(page: Any, site: str) -> None:
     open_loom(page, site, STALE)
-    button = page.locator('#views [data-view="loom"]')
+    button = page.locator('#views [data-view="run"]')
     assert button.get_attribute("aria-pressed") == "true"
     assert page.locator("#loom").is_visible() and not page.locator("#stage").is_visible()
-    page.wait_for_function("() => location.hash.includes('&v=loom')")
+    page.wait_for_function("() => location.hash.includes('&v=run')")
     address = page.url
-    use(page, '#views [data-view="stage"]').click()
+    use(page, '#views [data-view="step"]').click()
     assert page.locator("#stage").is_visible() and not page.locator("#loom").is_visible()
     page.wait_for_function("() => !location.hash.includes('&v=')")
     button.click()
-    page.wait_for_function("() => location.hash.includes('&v=loom')")
+    page.wait_for_function("() => location.hash.includes('&v=run')")
     page.reload()
     page.wait_for_selector("#loom [data-loom-row]")
     page.goto("about:blank")
-    page.goto(site)
-    page.wait_for_selector("#loom [data-loom-row]")  # an address that says nothing of it: as it was left here
-    page.goto("about:blank")
-    page.goto(address.replace("&v=loom", ""))
-    page.wait_for_selector("#stage [data-handle]")  # a step without a view is one of the stage
+    page.goto(address.replace("&v=run", ""))
+    page.wait_for_selector("#stage [data-handle]")  # a step without a view is shown as a step
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(address)

@@ -154,19 +154,12 @@ DEEP_AND_WIDE = (
 """More parameters than have norms of their own, and too large to be listed."""
 
 
-def test_a_parameter_that_is_told_with_others_moved_no_farther_than_they_all() -> None:
+def test_parameters_that_are_told_together_moved_as_far_as_torch_says() -> None:
     (moments,) = moments_of([DEEP_AND_WIDE])
     (told,) = told_by_torch([DEEP_AND_WIDE])
-    bounds = 0
     for truth, rows, whole in zip(told, moments["rounds"], moments["wholes"], strict=True):
-        for row in rows:
-            moved = truth[row["name"]]["moved"]
-            if row["moved"] is None:
-                bounds += 1
-                assert row["atMost"] is not None and row["atMost"] * 1.0001 >= moved, row["name"]
-        assert whole["atMost"] is None
-        assert whole["moved"] == pytest.approx(sum(each["moved"] ** 2 for each in truth.values()) ** 0.5, rel=1e-3)
-    assert bounds >= 32 * len(told)
+        assert sum(row["moved"] is None for row in rows) >= 32
+        assert whole == pytest.approx(sum(each["moved"] ** 2 for each in truth.values()) ** 0.5, rel=1e-3)
 
 
 CHANGING = NETS | {

@@ -38,9 +38,7 @@ export type Target =
   | { kind: "loom cell"; storage: string; index: number }
   | { kind: "step"; step: number }
   /** what opens and closes in the view of a net, or leads to its step */
-  | { kind: "net row"; key: string }
-  /** what a run by its modules consists of: a column, a box, a bar … */
-  | { kind: "loom part"; key: string };
+  | { kind: "net row"; key: string };
 
 type Kind = Target["kind"];
 

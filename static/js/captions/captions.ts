@@ -1,12 +1,9 @@
-/**
- * Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels.
- */
+/** Texts around the pictures: a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
 import { markedParts, partsText, sentenceParts, type SentencePart } from "./sentence.ts";
 import { hasHiddenSteps } from "../trace/steps/future.ts";
-import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
@@ -21,23 +18,6 @@ export interface CaptionSentence {
   parts?: SentencePart[];
   /** of the note that it says */
   key?: string;
-}
-
-/**
- * The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last;
- * -1 where there are no steps.
- */
-export function openingStep(trace: Trace): number {
-  const error = trace.outcome.error?.step;
-  if (typeof error === "number" && error < trace.steps.length) return error;
-  let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
-  trace.steps.forEach(({ log }, i) => {
-    for (const entry of log) {
-      const rank = entry.kind === "event" ? EVENTS[entry.event]?.opening : undefined;
-      if (rank !== undefined && rank < best.rank) best = { rank, step: i };
-    }
-  });
-  return best.step;
 }
 
 /** A step's number with its line and loop iteration (`at`), and the text of that line. */

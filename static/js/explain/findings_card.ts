@@ -10,7 +10,7 @@ import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
-import { indexOfCauseLink, type Finding, type ChainLink, type LinkRole } from "../findings/finding.ts";
+import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -31,6 +31,11 @@ export interface ChainMark {
   step: number;
   role: LinkRole;
   isCause: boolean;
+  /** of the finding; absent in an answer */
+  severity?: Severity;
+  /** what happened there, in a sentence, and the entities that it names */
+  text?: string;
+  uids?: string[];
 }
 
 interface FindingsCardOptions {
@@ -146,7 +151,7 @@ export function createFindingsCard(
     host.replaceChildren(...cards, ...(calm ? [calm] : []));
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
-      chosen ? chainMarksOf(chosen) : [],
+      chosen && openIndex !== null ? chainMarksOf(chosen, texts[openIndex].chain) : [],
       findings.some(({ kind, explainsError }) => explainsError && kind !== "unexplained_error"),
     );
     show(shownStep);
@@ -324,9 +329,14 @@ export function createFindingsCard(
   };
 }
 
-function chainMarksOf(finding: Finding): ChainMark[] {
+function chainMarksOf(finding: Finding, sentences: string[]): ChainMark[] {
   const cause = indexOfCauseLink(finding);
-  return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
+  const { severity } = finding;
+  return finding.chain.map(({ line, step, role, uids }, i) => ({
+    ...{ line, step, role, severity, uids },
+    isCause: i === cause,
+    text: sentences[i],
+  }));
 }
 
 /** For each line its gravest link: the cause, else the last. */

@@ -6,7 +6,7 @@
 import type { Finding, Severity } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
-export interface Tones {
+interface Tones {
   ofTensor: Map<string, Severity>;
   /** by line, of a history that was cut there */
   ofCut: Map<number, Severity>;

@@ -1,15 +1,15 @@
 /** The loom's place on the page until its script has come. */
 
 import { createLazyView } from "../browser/lazy_view.ts";
-import type { LoomView, createLoomView } from "./loom_view.ts";
+import type { StorageLoom, createLoom } from "./loom.ts";
 
 /** `onLoadFailed` is called where the script can't be fetched; `prepare` resolves once the loom draws at once. */
 export function createLazyLoom(
-  loomArguments: Parameters<typeof createLoomView>,
+  loomArguments: Parameters<typeof createLoom>,
   onLoadFailed: () => void,
-): LoomView & { prepare: () => Promise<void> } {
-  const { prepare, show, current } = createLazyView<Parameters<LoomView["show"]>, LoomView>(
-    async () => (await import("./loom_view.ts")).createLoomView(...loomArguments),
+): StorageLoom & { prepare: () => Promise<void> } {
+  const { prepare, show, current } = createLazyView<Parameters<StorageLoom["show"]>, StorageLoom>(
+    async () => (await import("./loom.ts")).createLoom(...loomArguments),
     onLoadFailed,
   );
   return {
@@ -17,6 +17,5 @@ export function createLazyLoom(
     show,
     print: (opened) => current()?.print(opened),
     clearPrint: () => current()?.clearPrint(),
-    nextRow: (direction) => current()?.nextRow(direction) ?? null,
   };
 }

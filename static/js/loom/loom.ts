@@ -11,8 +11,7 @@ import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomPlan } from "../layout/loom/loom_plan.ts";
 
-interface StorageLoom {
-  root: HTMLElement;
+export interface StorageLoom {
   show: (opened: OpenTrace, i: number) => void;
   print: (opened: OpenTrace) => void;
   clearPrint: () => void;
@@ -68,7 +67,7 @@ export function createLoom(
 
   function draw() {
     const plan = currentPlan();
-    if (!plan || !shown || root.hidden) return;
+    if (!plan || !shown) return;
     const { opened, i } = shown;
     scale = Math.min(1, (host.clientWidth - 1) / plan.width);
     if (scale < MIN_LOOM_SCALE) scale = 1;
@@ -158,7 +157,6 @@ export function createLoom(
   }).observe(host);
 
   return {
-    root,
     show(opened, i) {
       const sameRun = shown?.opened === opened;
       shown = { opened, i };

@@ -148,11 +148,6 @@ function operationsByCall(opened: OpenTrace): Map<number, number> {
   return counts;
 }
 
-/** The shape of a call's first output; null where there is none, or the trace does not tell. */
-export function shapeOfOutput(opened: OpenTrace, { outputs, begins, ends }: ModuleCall): number[] | null {
-  return outputs.length ? shapeOf(opened, outputs[0], ends ?? begins) : null;
-}
-
 /** A tensor's shape at a step, also of one that the step freed. */
 function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null {
   const birth = opened.index.lifetimes.get(uid)?.birth;

@@ -6,6 +6,10 @@
 import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import { referencedUid } from "../trace/names.ts";
+import { loopHead } from "../syntax/statements.ts";
+import { mentionedNames } from "../syntax/name_uses.ts";
+import { statementTree } from "../syntax/tree.ts";
 import type { LogEntry, Step } from "../trace/wire.ts";
 
 /**
@@ -37,8 +41,15 @@ export interface Unit {
   /** that it made itself, earlier ones first */
   nodes: string[];
   operations: number;
+  /** a statement that trains, or makes what a net reads, outside of any net */
+  isStatement: boolean;
+  /** it makes modules or optimizers */
+  makesObjects: boolean;
   inputs: string[];
   outputs: string[];
+  /** tensors that its own operations read and did not make, and that they made, in order */
+  reads: Set<string>;
+  makes: Set<string>;
   /** the place among its siblings: that of its last operation, where it is a line */
   order: number;
 }
@@ -68,6 +79,8 @@ export interface UnitsOfRun {
   unitOfFrame: Map<string, Unit>;
   flows: Flow[];
   frames: Map<string, FrameFacts>;
+  /** by tensor, what made it */
+  maker: Map<string, Unit>;
 }
 
 interface FrameFacts {
@@ -115,10 +128,16 @@ class UnitReader {
   withForward = new Set<Unit>();
   /** the modules' calls that run */
   running: number[] = [];
+  /** the statements that train or make tensors in any of their runs */
+  statements: Set<number>;
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.calls = moduleCallsOf(opened);
+    const effective = opened.trace.steps.filter((step) =>
+      step.kind === "head" ? bindsTensor(opened, step) : isStatementStep(step) && hasEffect(step),
+    );
+    this.statements = new Set(effective.flatMap(({ stmt }) => stmt ?? []));
     this.root = this.unit("function", null, {});
   }
 
@@ -138,12 +157,13 @@ class UnitReader {
       for (const [uid, fields] of Object.entries(step.set ?? {}))
         if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
       this.placeOtherNodes(step);
+      this.placeStatement(step);
     }
     for (const unit of new Set(this.unitOfNode.values())) this.sortNodes(unit);
     const unitOfFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
     const touched = new Map([...this.touched].map(([step, units]) => [step, [...units]]));
-    const { root, unitOfNode, flows, frames } = this;
-    return { root, unitOfNode, touched, unitOfFrame, flows, frames };
+    const { root, unitOfNode, flows, frames, maker } = this;
+    return { root, unitOfNode, touched, unitOfFrame, flows, frames, maker };
   }
 
   unit(kind: UnitKind, parent: Unit | null, fields: Partial<Unit>): Unit {
@@ -155,8 +175,12 @@ class UnitReader {
       inner: [],
       nodes: [],
       operations: 0,
+      isStatement: false,
+      makesObjects: false,
       inputs: [],
       outputs: [],
+      reads: new Set(),
+      makes: new Set(),
       order: this.order++,
       ...fields,
     };
@@ -215,8 +239,10 @@ class UnitReader {
     this.touch(unit, step.i);
     this.flowInto(unit, entry.inputs, step.i);
     const cut = entry.inputs.map((uid) => this.cuts.get(uid)).find(Boolean);
+    if (!step.visit) for (const uid of entry.inputs) if (!unit.makes.has(uid)) unit.reads.add(uid);
     for (const [k, uid] of entry.outputs.entries()) {
       this.maker.set(uid, unit);
+      if (!step.visit) unit.makes.add(uid);
       if (cut && !entry.requires_grad[k]) this.cuts.set(uid, cut);
     }
     this.placeNodes(entry.outputs, unit, step);
@@ -294,6 +320,22 @@ class UnitReader {
         this.placeNode(uid, this.leafOf(this.calls.callOfNode.get(uid), step), step.i);
   }
 
+  /** A statement of a function that makes tensors, or changes gradients or parameters, without a part of a net. */
+  placeStatement(step: Step) {
+    const owner = this.frames.get(step.frame ?? "")?.unit ?? this.root;
+    const makesObjects = Object.values(step.set ?? {}).some(({ kind }) => kind === "object");
+    if (makesObjects)
+      for (let unit: Unit | null = owner; unit && unit !== this.root; unit = unit.parent) unit.makesObjects = true;
+    const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
+    if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
+    if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;
+    const unit = this.leafOf(null, step);
+    unit.isStatement = true;
+    unit.makesObjects ||= makesObjects;
+    unit.ends = Math.max(unit.ends, step.i);
+    if (!step.visit) this.touch(unit, step.i);
+  }
+
   /** Nodes that others of the unit read come first. */
   sortNodes(unit: Unit) {
     const own = new Set(unit.nodes);
@@ -314,3 +356,27 @@ class UnitReader {
     unit.nodes = [...sorted];
   }
 }
+
+const isStatementStep = ({ kind }: Step) => kind === "statement" || kind === "visit" || kind === "head";
+
+/** Whether a step makes tensors, changes gradients or steps an optimizer. */
+function hasEffect({ log, set, visit }: Step): boolean {
+  const isEffect = (entry: LogEntry) =>
+    entry.kind === "op" ? entry.outputs.length > 0 : entry.kind === "event" && EFFECTS.has(entry.event);
+  return (
+    visit !== undefined ||
+    (log ?? []).some(isEffect) ||
+    Object.entries(set ?? {}).some(([uid, fields]) => uid[0] === "t" && fields.kind === undefined && "grad" in fields)
+  );
+}
+
+/** Whether a loop's head gives its body tensors. */
+function bindsTensor({ trace }: OpenTrace, { set, stmt }: Step): boolean {
+  const target = loopHead(statementTree(trace.program, stmt))?.target;
+  const names = target ? mentionedNames(target) : new Set<string>();
+  return Object.values(set ?? {}).some(({ vars }) =>
+    Object.entries(vars ?? {}).some(([name, value]) => names.has(name) && referencedUid(value)?.[0] === "t"),
+  );
+}
+
+const EFFECTS = new Set(["optimizer_stepped", "written"]);

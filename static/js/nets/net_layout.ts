@@ -1,6 +1,17 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
-import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathOfStep, type OpenedRows, type NetRow } from "./net_rows.ts";
+import {
+  HEAD_HEIGHT,
+  MIN_ROW_HEIGHT,
+  netRows,
+  openPlaceOf,
+  pathOfStep,
+  type OpenedRows,
+  type NetRow,
+} from "./net_rows.ts";
+import type { RowEnd } from "./row_ends.ts";
+import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
+import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
@@ -11,6 +22,12 @@ export interface PlacedNetRow extends NetRow {
   isNow: boolean;
   /** ways join at it by an addition */
   joins: boolean;
+  /** where its dot stands, from its top */
+  dot: number;
+  /** of the row of the step, and of the ends of a finding */
+  body: { shown: OpenRow; room: BodyRoom; height: number } | null;
+  /** of a finding */
+  end: RowEnd | null;
 }
 
 /** A rail from a row's dot to another one. */
@@ -51,13 +68,23 @@ export interface NetLayout {
 interface NetColumns {
   rail: number;
   name: number;
+  /** what a row runs */
+  parts: number | null;
   box: number;
   shape: number | null;
   norm: number;
   kept: number | null;
+  learns: number | null;
 }
 
-const MAX_ROW_HEIGHT = 38;
+const MAX_ROW_HEIGHT = 28;
+/** Of what is open of a row, by how high the view is: the same for all rows, so that a step moves one row alone. */
+const BODY_HEIGHTS = [
+  { from: 620, height: 222, ofTwo: 152 },
+  { from: 520, height: 184, ofTwo: 122 },
+  { from: 400, height: 148, ofTwo: 92 },
+  { from: 0, height: 112, ofTwo: 72 },
+];
 const CUT_HEIGHT = 36;
 /** Above the first row, and above and below all together. */
 const TOP = 4;
@@ -70,15 +97,31 @@ interface NetRoom {
   width: number;
   height: number;
   choices: OpenedRows;
+  /** of the finding that the step is part of */
+  ends?: RowEnd[];
 }
 
-export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
+export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
+  const columns = columnsFor(width);
+  const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
+  const body = (ends.length > 1 ? heights?.ofTwo : heights?.height) ?? 0;
+  const bodies = Math.max(1, ends.length) * body;
   let placed: PlacedNetRow[] = [];
   let rails: NetRail[] = [];
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
-    const room = height - PADDING - cuts * CUT_HEIGHT;
-    placed = placeRows(facts, netRows(facts, i, room, choices), i, room);
+    const room = height - PADDING - cuts * CUT_HEIGHT - bodies;
+    const rows = netRows(
+      facts,
+      i,
+      room,
+      choices,
+      ends.map(({ place }) => place),
+    );
+    placed = placeRows(facts, rows, i, room);
+    const bodyRoom = { columns, width, height: body, isNarrow: columns.shape === null };
+    if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
+    else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
     rails = railsBetween(facts, rowsByLeaf(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
@@ -92,16 +135,20 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
   const path = pathOfStep(facts, i);
-  const bottom = last ? last.y + last.h + PADDING - TOP : 0;
-  return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
+  const bottom = last ? bottomOf(last) + PADDING - TOP : 0;
+  return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns, path };
 }
 
 function columnsFor(width: number): NetColumns {
-  const rail = width < NARROW_WIDTH ? 56 : RAIL_X;
-  if (width < NARROW_WIDTH)
-    return { rail, name: rail + 22, box: width - 118, shape: null, norm: width - 108, kept: null };
-  const shape = width > 700 ? width - 336 : width - 300;
-  return { rail, name: rail + 30, box: shape - 10, shape, norm: width - 196, kept: width - 10 };
+  const isNarrow = width < NARROW_WIDTH;
+  const [rail, name] = isNarrow ? [50, 68] : [RAIL_X, RAIL_X + 28];
+  if (isNarrow)
+    return { rail, name, parts: null, box: width - 118, shape: null, norm: width - 108, kept: null, learns: null };
+  const learns = width - 128;
+  const norm = learns - 206;
+  const shape = norm - (width > 900 ? 190 : 140);
+  const parts = name + Math.round((shape - name) * 0.44);
+  return { rail, name, parts, box: shape - 10, shape, norm, kept: learns - 14, learns };
 }
 
 function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): PlacedNetRow[] {
@@ -119,10 +166,47 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
       states,
       isNow: row.kind !== "head" && states.some(({ isNow }) => isNow),
       joins: false,
+      dot: Math.floor(row.kind === "head" ? HEAD_HEIGHT / 2 : rowHeight / 2),
+      body: null,
+      end: null,
     };
     y += h;
     return placed;
   });
+}
+
+/** Opens a row, and makes room below it. */
+function openRow(
+  facts: NetFacts,
+  rows: PlacedNetRow[],
+  place: NetPlace | null,
+  i: number,
+  room: BodyRoom,
+  told: string[] = [],
+) {
+  const row = place && rowOfPlace(rows, place);
+  const shown = place && row ? openRowOf(facts, place, i, told) : null;
+  if (!row || !shown || row.body) return;
+  row.body = { shown, room, height: room.height };
+  const node = nodeHeightInBody(shown, room);
+  if (node !== null) row.dot = row.h + node;
+  for (const later of rows.slice(rows.indexOf(row) + 1)) later.y += room.height;
+}
+
+/** Opens an end of a finding as it was when that happened. */
+function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
+  openRow(facts, rows, end.place, end.step, room, end.uids);
+  const row = rowOfPlace(rows, end.place);
+  if (row) row.end = end;
+}
+
+function rowOfPlace(rows: PlacedNetRow[], place: NetPlace) {
+  return rows.find(({ kind, places }) => (kind === "place" || kind === "lines") && places.includes(place));
+}
+
+/** Where a row ends, with what is open of it. */
+export function bottomOf({ y, h, body }: PlacedNetRow) {
+  return y + h + (body?.height ?? 0);
 }
 
 /** By each place without inner ones, the row that it is in. */
@@ -220,6 +304,6 @@ function framesAround(rows: PlacedNetRow[]): Frame[] {
     if (head.kind !== "head") return [];
     let last = head;
     for (let n = k + 1; n < rows.length && rows[n].within.includes(head.places[0]); n++) last = rows[n];
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: last.y + last.h - head.y }];
+    return [{ place: head.places[0], depth: head.depth, y: head.y, h: bottomOf(last) - head.y }];
   });
 }

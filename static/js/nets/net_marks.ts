@@ -3,6 +3,10 @@
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { factsOfRun } from "./whole_run/place_facts.ts";
+import { learnsMark } from "./whole_run/learns_mark.ts";
+import type { RowEnd } from "./row_ends.ts";
+import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
 import { tonesOf } from "../findings/tones.ts";
 import { normText, shapeText } from "./net_texts.ts";
@@ -31,17 +35,18 @@ export function netMarks(scene: NetScene): VNode[] {
   const largest = Math.max(0, ...layout.rows.map((row) => gradientNormOf(row) ?? 0).filter(Number.isFinite));
   return [
     ...layout.frames.map((frame) => frameMark(layout, frame)),
-    ...layout.rows.filter(({ isNow }) => isNow).map((row) => nowMark(layout, row)),
+    ...layout.rows.filter(({ isNow, end }) => isNow || end).map((row) => nowMark(layout, row)),
     ...layout.rails.flatMap((rail) => railMarks(scene, rail)),
+    ...wayMarks(layout),
     ...layout.rows.map((row) => rowMark(scene, row, largest)),
   ];
 }
 
 /** The headings over the columns. */
 export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
-  const { name, shape, norm, kept } = columns;
+  const { name, shape, norm, kept, learns } = columns;
   return [
-    h("text", { x: name - 10, y: 17 }, say("net_head_name")),
+    h("text", { x: name, y: 17 }, say("net_head_name")),
     shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
     h(
       "text",
@@ -51,33 +56,34 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
     ),
     kept !== null &&
       h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), h("title", {}, say("net_head_kept_why"))),
+    learns !== null && h("text", { x: learns, y: 17 }, say("whole_head_learns")),
     h("path", { d: `M0 23.5H${width}` }),
   ].filter((mark) => mark !== false);
 }
 
-function frameMark({ columns }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
+function frameMark({ columns, width }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
   const x = columns.name - 14 + depth * INDENT;
   return h("rect", {
     key: `frame ${place.key}`,
     class: "net-frame",
     x,
     y: y + 1,
-    width: columns.box - x - depth * 4,
+    width: width - 6 - x - depth * 4,
     height: height - 2,
     rx: 6,
   });
 }
 
-function nowMark({ width }: NetLayout, { key, y, h: height }: PlacedNetRow) {
+function nowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
   return h(
     "g",
-    { key: `now ${key}`, class: "net-now" },
+    { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) },
     h("rect", { y, width, height }),
-    h("rect", { class: "net-now-edge", y, width: 4, height }),
+    h("rect", { class: "net-now-edge", y, width: 4, height: height + (body?.height ?? 0) }),
   );
 }
 
-const middle = ({ y, h: height }: PlacedNetRow) => y + height / 2;
+const middle = ({ y, dot }: PlacedNetRow) => y + dot;
 
 function railPath(rail: NetRail, x: number) {
   const [a, b] = [middle(rail.from), middle(rail.to)];
@@ -256,6 +262,8 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
     },
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
+    row.body && h("path", { class: "net-open-edge", d: `M0 ${row.h + row.body.height - 0.5}H${width}` }),
+    row.body && h("g", { transform: `translate(0 ${row.h})` }, openRowMarks(row.body.shown, row.body.room, scene.say)),
   );
 }
 
@@ -277,26 +285,79 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const y = row.h / 2;
   const x = columns.name + row.depth * INDENT;
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
-  const nameRoom = columns.box - x - (columns.shape === null ? 14 : 130);
-  const name = fitText(netRowName(row), nameRoom, 13);
+  const end = (columns.parts ?? columns.box) - 10;
+  const start = opens ? x + 10 : x;
+  const name = netRowName(row);
   const isLine =
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
-  const nameEnd = x + 10 + textWidth(name, 13);
-  const classRoom = columns.box - nameEnd - 16;
-  const words = fitText(classText(row, say), classRoom, 12);
-  const classEnd = words ? nameEnd + 8 + textWidth(words, 12) : nameEnd;
-  const start = Math.max(classEnd + 12, columns.name + 134 + INDENT * Math.max(0, row.depth - 1));
+  const nameWidth = textWidth(name, 13);
+  const described = classText(row, say);
+  const words = textWidth(described, 12) <= end - start - nameWidth - 8 ? described : "";
+  const used = start + nameWidth + (words ? 8 + textWidth(words, 12) : 0);
   return [
     dotMark(row, totals, columns.rail),
     opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
-    h("text", { class: classNames("net-name", isLine && "line"), x: x + 10, y: y + 4.5 }, name),
-    words ? h("text", { class: "net-class", x: nameEnd + 8, y: y + 4.5 }, words) : null,
-    ...partMarks(scene, row, start),
-    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, y),
+    h(
+      "text",
+      { class: classNames("net-name", isLine && "line"), x: start, y: y + 4.5, ...squeezed(name, columns.box - start) },
+      name,
+    ),
+    words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
+    ...(row.end
+      ? endMarks(layout, row, row.end, Math.max(columns.parts ?? 0, used + 12))
+      : columnMarks(scene, row, totals, largest, used)),
+    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
+  ];
+}
+
+/** What a row runs, its shapes, its gradient and what it keeps. */
+function columnMarks(scene: NetScene, row: PlacedNetRow, totals: RowTotals, largest: number, used: number) {
+  const { columns } = scene.layout;
+  return [
+    ...(columns.parts === null ? [] : partMarks(scene, row, Math.max(columns.parts, used + 12))),
+    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
     ...normMarks(scene, row, totals, largest),
     ...(columns.kept === null ? [] : keptMarks(row, totals, columns.kept)),
   ];
+}
+
+/** At an end of a finding, what happened there takes the place of the middle columns. */
+function endMarks({ columns, width }: NetLayout, row: PlacedNetRow, { text, tone }: RowEnd, x: number) {
+  const plain = text.replaceAll("`", "");
+  const room = (columns.learns ?? width) - x - 12;
+  return [
+    h("text", { class: `net-end ${tone}`, x, y: row.h / 2 + 4.5 }, fitText(plain, room, 12.2), h("title", {}, plain)),
+  ];
+}
+
+/** From the cause of a finding to where it shows, left of all rails. */
+function wayMarks({ rows, columns }: NetLayout): VNode[] {
+  const cause = rows.find(({ end }) => end?.isCause);
+  const shows = rows.find(({ end }) => end && !end.isCause);
+  if (!cause || !shows) return [];
+  const [from, to] = [cause.y + cause.h / 2, shows.y + shows.h / 2];
+  const [x, lane] = [columns.rail - 8, 10];
+  const down = to > from ? 1 : -1;
+  return [
+    h("path", {
+      key: "way",
+      class: `net-way ${cause.end?.tone}`,
+      d: `M${x} ${from}H${lane + 8}Q${lane} ${from} ${lane} ${from + 8 * down}V${to - 8 * down}Q${lane} ${to} ${lane + 8} ${to}H${x}`,
+    }),
+    h("path", { key: "way end", class: `net-way-end ${cause.end?.tone}`, d: `M${x - 2} ${to - 5}l7 5l-7 5z` }),
+  ];
+}
+
+/** A name is never cut: one that there is no room for has its letters closer together. */
+function squeezed(text: string, room: number) {
+  return textWidth(text, 13) > room ? { textLength: Math.max(20, room), lengthAdjust: "spacingAndGlyphs" } : {};
+}
+
+/** What comes of a row's parameters in the whole run. */
+function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
+  const { parameters } = factsOfRun(facts).of(row.places);
+  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true }, say);
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
@@ -352,7 +413,7 @@ function fitText(text: string, room: number, size: number) {
 }
 
 function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
-  const y = row.h / 2;
+  const y = row.dot;
   const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
   if (row.isNow)
     return h(
@@ -369,6 +430,9 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
       h("circle", { cx: x, cy: y, r: 7.5 }),
       plusMark(x, y),
     );
+  const isStatement = !totals.nodes && row.places.every(({ units }) => units[0].isStatement);
+  if (isStatement)
+    return h("rect", { class: classNames("net-dot", isFull && "full"), x: x - 4, y: y - 4, width: 8, height: 8 });
   return h("circle", { class: classNames("net-dot", isFull && "full"), cx: x, cy: y, r: 4.5 });
 }
 
@@ -416,7 +480,7 @@ function normMarks(
     ];
   }
   if (totals.visited) return [h("text", { class: "net-shape", x, y: y + 4 }, "–", h("title", {}, say("net_unknown")))];
-  if (!isBackward || !totals.hasBegun) return [];
+  if (!isBackward || !totals.hasBegun || row.places.every(({ units }) => units[0].isStatement)) return [];
   if (totals.isLeftOut || !totals.nodes)
     return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];
   return [

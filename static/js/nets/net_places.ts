@@ -7,6 +7,7 @@ import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts"
 import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
+import { calleeName } from "../syntax/expressions.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -33,6 +34,8 @@ export interface NetPlace {
   isLoop: boolean;
   /** its module is called at another place of the same code as well */
   isTwice: boolean;
+  /** a statement outside of the rounds of a training: there only while the run is at it */
+  isPassing: boolean;
 }
 
 export interface EdgeRun {
@@ -87,8 +90,11 @@ class NetBuilder {
   backwardStatements = new Set<number>();
   /** loops over parts of a net, each iteration of which has its own place */
   layerLoops = new Set<number>();
-  hasModule = new Map<Unit, boolean>();
-  hasNode = new Map<Unit, boolean>();
+  having = {
+    module: new Map<Unit, boolean>(),
+    node: new Map<Unit, boolean>(),
+    operation: new Map<Unit, boolean>(),
+  };
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
@@ -172,7 +178,7 @@ class NetBuilder {
       const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
       let inner = this.byKey.get(key);
       if (!inner) {
-        inner = this.place(key, child.kind, child, place);
+        inner = this.place(key, this.kindOf(child), child, place);
         this.byKey.set(key, inner);
         place.inner.splice(at, 0, inner);
       } else if (place.inner[at] !== inner) at = place.inner.indexOf(inner);
@@ -191,22 +197,43 @@ class NetBuilder {
 
   isShown(unit: Unit): boolean {
     if (unit.kind === "module") return true;
-    if (unit.kind === "function") return this.hasAny(unit, "module") || this.hasAny(unit, "node");
+    if (unit.isStatement && unit.parent && this.trainers.has(unit.parent)) return true;
+    if (unit.kind === "function")
+      return this.hasAny(unit, "module") || this.hasAny(unit, "node") || this.isLikeStatement(unit);
     if (unit.nodes.length) return true;
     return Boolean(
       unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"),
     );
   }
 
-  hasAny(unit: Unit, what: "module" | "node"): boolean {
-    const known = what === "module" ? this.hasModule : this.hasNode;
+  /** A call of a function that makes what a net reads: `x, y = batch()`. */
+  isLikeStatement(unit: Unit): boolean {
+    const isOfTraining = unit.kind === "function" && unit.parent && this.trainers.has(unit.parent);
+    return Boolean(isOfTraining) && !this.trainers.has(unit) && this.hasAny(unit, "operation");
+  }
+
+  hasAny(unit: Unit, what: "module" | "node" | "operation"): boolean {
+    const known = this.having[what];
     let has = known.get(unit);
     if (has === undefined) {
-      has = what === "module" ? unit.kind === "module" : unit.nodes.length > 0;
+      has = { module: unit.kind === "module", node: unit.nodes.length > 0, operation: unit.operations > 0 }[what];
       has ||= unit.inner.some((inner) => this.hasAny(inner, what));
       known.set(unit, has);
     }
     return has;
+  }
+
+  /** A call of a function that only makes what a net reads is a line of the program like others. */
+  kindOf(unit: Unit): UnitKind {
+    if (!this.isNamedByLine(unit)) return unit.kind;
+    unit.isStatement ||= unit.kind === "function";
+    return "line";
+  }
+
+  isNamedByLine(unit: Unit) {
+    return (
+      unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node") && !this.hasAny(unit, "module"))
+    );
   }
 
   siteKey({ kind, stmt, iter, uid, type, name }: Unit): string {
@@ -227,7 +254,7 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: NetPlace[] = [];
     const name = this.nameOf(unit, path, parent);
-    const isLoop = kind === "line" && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    const isLoop = kind === "line" && !unit.isStatement && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
     return {
       key,
       kind,
@@ -242,12 +269,21 @@ class NetBuilder {
       isAgain,
       isLoop,
       isTwice: false,
+      isPassing: this.isPassing(unit),
     };
   }
 
+  isPassing(unit: Unit) {
+    if (!unit.isStatement && !this.isLikeStatement(unit)) return false;
+    const { loopOfStretch, stretchOfStep } = this.rounds;
+    const isTraining = loopOfStretch.some((loop) => loop !== null);
+    if (unit.nodes.length || this.hasAny(unit, "node")) return false;
+    return isTraining ? loopOfStretch[stretchOfStep[unit.begins]] === null : unit.makesObjects;
+  }
+
   nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
-    if (unit.kind === "function") return `${unit.name}()`;
-    if (unit.kind === "line")
+    if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
+    if (this.isNamedByLine(unit))
       return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
     if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
@@ -360,11 +396,11 @@ export function nodesOfUnit(unit: Unit): string[] {
 
 const LOOPS = new Set(["For", "AsyncFor", "While"]);
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
-const MAX_LABEL = 14;
 
-/** What a statement is called: what it assigns to, `return`, else the beginning of its line. */
+/** What a statement is called: what it assigns to, `return`, the method that it calls, else its line. */
 function lineLabel(tree: SyntaxNode | null, line: string): string {
-  const assigned = tree && ASSIGNMENTS.has(tree.kind) ? tree.children[0].text : null;
-  const label = tree?.kind === "Return" ? "return" : (assigned ?? line.trim());
-  return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label;
+  if (tree?.kind === "Return") return "return";
+  if (tree && (ASSIGNMENTS.has(tree.kind) || tree.kind === "For")) return tree.children[0].text;
+  const expression = tree?.kind === "Expr" ? tree.children[0] : null;
+  return (expression?.kind === "Call" && calleeName(expression)) || line.trim();
 }

@@ -23,11 +23,11 @@ export interface NetRow {
   within: NetPlace[];
 }
 
-export const HEAD_HEIGHT = 24;
-const ROW_HEIGHT = 30;
-export const MIN_ROW_HEIGHT = 24;
+export const HEAD_HEIGHT = 20;
+const ROW_HEIGHT = 22;
+export const MIN_ROW_HEIGHT = 20;
 /** As many rows are readable at a look. */
-const MAX_ROWS = 25;
+const MAX_ROWS = 30;
 /** More places than these are not read one by one where a single step runs all of them. */
 const MAX_TOUCHED = 9;
 /** As many rows of a step stay in any room. */
@@ -50,16 +50,23 @@ interface RowRoom {
   isSparing?: boolean;
 }
 
-/** The rows of a net at a step. `room` is in pixels. */
-export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): NetRow[] {
+/** The rows of a net at a step. `room` is in pixels; `ends` are places that have a row in any case. */
+export function netRows(
+  facts: NetFacts,
+  i: number,
+  room: number,
+  choices: OpenedRows,
+  ends: NetPlace[] = [],
+): NetRow[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
-  const path = placesAroundStep(facts, i);
+  const at = anchorStep(facts, i) ?? i;
+  const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at), ...placesAround(ends)]);
   const open = placesToOpen(facts, path, size, choices);
-  const rows = rowsOf(facts, facts.net.top, open).filter(
-    ({ places: [place] }) => !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
+  const touched = touchedPlaces(facts, at);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
+    place.isPassing ? touched.includes(place) : !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
   );
-  const touched = touchedPlaces(facts, i);
-  let folded = foldRows(rows, new Set([...path, ...touched]), size, choices);
+  let folded = foldRows(rows, new Set([...path, ...touched, ...ends]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
   for (let head = 0; !doFit(folded, size, choices) && head >= 0; ) {
     head = folded.findIndex(({ kind }, k) => kind === "head" && folded.slice(k + 1).some((row) => row.kind === "head"));
@@ -75,7 +82,30 @@ export function netRows(facts: NetFacts, i: number, room: number, choices: Opene
  */
 export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows, folding = size): NetRow[] {
   const open = placesToOpen(facts, new Set(), size, choices);
-  return foldRows(rowsOf(facts, facts.net.top, open), new Set(), folding, choices);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) => !place.isPassing);
+  return foldRows(rows, new Set(), folding, choices);
+}
+
+/**
+ * The step whose row is open at a step: the step itself, or the last before it in its round that a row is about; null
+ * where there is none.
+ */
+export function anchorStep(facts: NetFacts, i: number): number | null {
+  const { stretchOfStep } = facts.net;
+  let anchor = facts.anchors.get(i);
+  if (anchor === undefined) {
+    anchor = null;
+    for (let k = i; k >= 0 && stretchOfStep[k] === stretchOfStep[i] && anchor === null; k--)
+      if (touchedPlaces(facts, k).length) anchor = k;
+    facts.anchors.set(i, anchor);
+  }
+  return anchor;
+}
+
+/** The place whose row is open at a step: the last that the anchor step is about. */
+export function openPlaceOf(facts: NetFacts, i: number): NetPlace | null {
+  const at = anchorStep(facts, i);
+  return at === null ? null : (touchedPlaces(facts, at).at(-1) ?? null);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */
@@ -83,6 +113,12 @@ export function pathOfStep(facts: NetFacts, i: number): NetPlace[] {
   const path = [...placesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedPlaces(facts, i);
   return touched.length === 1 ? [...path, touched[0]] : path;
+}
+
+function placesAround(places: NetPlace[]): Set<NetPlace> {
+  const around = new Set<NetPlace>();
+  for (const { parent } of places) for (let outer = parent; outer; outer = outer.parent) around.add(outer);
+  return around;
 }
 
 /** The places around what a step touched, and around the code that it runs. */

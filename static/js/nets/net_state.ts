@@ -56,6 +56,7 @@ export class NetFacts {
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
   keptByNode: Map<string, KeptMemory[]>;
+  anchors = new Map<number, number | null>();
   unitsByStretch = new Map<NetPlace, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */
@@ -76,6 +77,10 @@ export class NetFacts {
       if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
       for (const [uid, fields] of Object.entries(set ?? {})) {
         if (fields.shape) this.shapes.set(uid, fields.shape);
+        for (const [name, value] of Object.entries(fields.vars ?? {})) {
+          const tensor = referencedUid(value);
+          if (tensor?.[0] === "t") addToList(this.bindings, tensor, { step: i, name });
+        }
         if (!fields.grad_fn) continue;
         if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
         if (!this.gradFn.has(uid)) this.gradFn.set(uid, fields.grad_fn);
@@ -104,6 +109,18 @@ export class NetFacts {
   willArrive(leaf: string, i: number): boolean {
     const backward = this.opened.trace.steps[i]?.visit?.backward;
     return (this.arrivals.get(leaf) ?? []).some((arrival) => arrival.step > i && arrival.backward === backward);
+  }
+
+  /** by tensor, the variables that came to mean it, in order */
+  bindings = new Map<string, { step: number; name: string }[]>();
+
+  /**
+   * The variable by which the program called a tensor last until a step; undefined where it had none, and null where it
+   * never has one.
+   */
+  variableOf(uid: string, until: number): string | null | undefined {
+    const bindings = this.bindings.get(uid);
+    return bindings ? bindings.findLast(({ step }) => step <= until)?.name : null;
   }
 
   nodes(unit: Unit) {
@@ -153,9 +170,16 @@ export class NetFacts {
   /** The units of the net that a step is about: what it ran, or the node that backward ran in it. */
   touchedAt(i: number): Unit[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
-    if (!visit) return this.net.touched.get(i) ?? [];
+    if (!visit) return (this.net.touched.get(i) ?? []).map((unit) => this.unitWithPlace(unit));
     const unit = this.net.unitOfNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
     return unit ? [unit] : [];
+  }
+
+  /** A unit, or the one around it that has a place in the net. */
+  unitWithPlace(unit: Unit): Unit {
+    for (let outer: Unit | null = unit; outer && outer !== this.net.root; outer = outer.parent)
+      if (this.net.placeOfUnit.has(outer)) return outer;
+    return unit;
   }
 
   /** Of a leaf's node, the unit whose gradient has just come to it. */

@@ -7,22 +7,28 @@ import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
-import { layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
+import { bottomOf, layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
 import { keysToUnfoldRow } from "./net_rows.ts";
 import { netRowName, netHeadMarks, netMarks, netRowTotals } from "./net_marks.ts";
 import { netOf } from "./net_places.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
+import { rowEndsAt } from "./row_ends.ts";
+import type { ChainMark } from "../explain/findings_card.ts";
+import { stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
-import { netSideElements } from "./net_side.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface NetView {
   /** mode: what a step did, or the whole run */
   show: (opened: OpenTrace, i: number, mode?: NetMode) => void;
+  /** the chain of the finding that is open: at its steps both its ends are */
+  tell: (chain: ChainMark[]) => void;
+  /** what a step did, with the names of its rows; null where its own caption tells it best */
+  headline: (opened: OpenTrace, i: number) => string | null;
   /** the step at which the next row is done, forwards or back; null where nothing is shown */
   nextRow: (direction: 1 | -1) => number | null;
 }
@@ -41,6 +47,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let shown: { opened: OpenTrace; i: number; layout: NetLayout | null } | null = null;
   let drawnHeights = new Map<string, number>();
   let mode: NetMode = "step";
+  let finding: ChainMark[] = [];
   const wholeRun = createWholeRun(say);
 
   function factsOf(opened: OpenTrace) {
@@ -55,12 +62,14 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const { opened, i } = shown;
     const facts = factsOf(opened);
     parts.root.classList.toggle("whole", mode === "run");
+    parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
     if (mode === "run") {
       drawWholeRun(facts);
       return;
     }
     writeSentenceAndPath(facts);
-    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices };
+    const ends = rowEndsAt(facts, finding, i);
+    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices, ends };
     const layout = layoutNet(facts, i, room);
     shown.layout = layout;
     const lines = opened.trace.program.source.split("\n");
@@ -69,7 +78,6 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines }));
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
-    parts.side.replaceChildren(...netSideElements(facts, i, layout.path.at(-1) ?? null, say));
     writeSentenceAndPath(facts);
   }
 
@@ -159,8 +167,8 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     if (!first) return;
     const { scroller } = parts;
     if (first.y < scroller.scrollTop) scroller.scrollTop = first.y - 8;
-    else if (last.y + last.h > scroller.scrollTop + scroller.clientHeight)
-      scroller.scrollTop = last.y + last.h + 8 - scroller.clientHeight;
+    else if (bottomOf(last) > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = bottomOf(last) + 8 - scroller.clientHeight;
   }
 
   function redraw() {
@@ -240,6 +248,11 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       redraw();
       bringIntoSight();
     },
+    tell(chain) {
+      finding = chain;
+      if (shown) redraw();
+    },
+    headline: (opened, i) => stepHeadline(factsOf(opened), i, say),
     nextRow(direction) {
       if (!shown?.layout) return null;
       const { opened, i, layout } = shown;
@@ -280,15 +293,11 @@ function createParts(document: Document, say: Say) {
   const key = element("p", "net-key");
   key.append(...nodesWithCode(say("net_key")));
   main.append(head, scroller, key);
-  const side = element("aside", "net-side");
-  side.setAttribute("aria-label", say("net_side"));
-  const center = element("div", "net-center");
-  center.append(main, side);
   const keys = element("div", "net-keys");
   const back = button("quiet", "◀", undefined, { label: say("net_back") });
   const into = button("quiet", say("net_into"));
   const over = button("primary", `${say("net_over")} ▶`);
   keys.append(back, into, over);
-  root.append(top, center, keys);
-  return { root, path, said, scroller, head, body, side, back, into, over };
+  root.append(top, main, keys);
+  return { root, path, said, scroller, head, body, back, into, over };
 }

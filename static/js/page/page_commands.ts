@@ -3,8 +3,7 @@
 import { createCommandRegistry, type Command } from "../browser/commands.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { prepareCommandPalette } from "../command_palette/loader.ts";
-import { hasView, isRunning, shownView } from "../page_state/selectors.ts";
-import type { View } from "../page_state/url.ts";
+import { isRunning, shownPicture } from "../page_state/selectors.ts";
 import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture/picture_pane.ts";
 import type { createProgramPane } from "./program/program_pane.ts";
@@ -12,7 +11,7 @@ import type { createProgramPane } from "./program/program_pane.ts";
 type ProgramPane = ReturnType<typeof createProgramPane>;
 type PicturePane = ReturnType<typeof createPicturePane>;
 
-const DOWNLOADS = ["step.svg", "step.png", "loom.svg", "loom.png", "run.html"];
+const DOWNLOADS = ["step.svg", "step.png", "loom.svg", "loom.png", "run.html", "tables.csv"];
 
 /** The moves of the timeline, with their keys. */
 const STEP_MOVES: [string, string][] = [
@@ -120,34 +119,16 @@ function stepCommands({ element, state, program, picture: { timeline } }: PagePa
 
 function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: PageParts): Command[] {
   const hasSteps = () => Boolean(state().opened?.count);
-  const isStage = () => hasSteps() && shownView(state()) === "stage";
-  const canShow = (view: View) => {
-    const { opened } = state();
-    return hasSteps() && opened !== null && hasView(opened, view);
-  };
-  const isShown = (view: View) => shownView(state()) === view;
+  const isStage = () => hasSteps() && shownPicture(state()) === "stage";
   const downloads = DOWNLOADS.map((file) =>
     clickCommand(`take_${file.replace(".", "_")}`, () => document.querySelector(`[data-take="${file}"]`), {
       available: hasSteps,
     }),
   );
   return [
-    { id: "net", keys: ["m"], available: () => canShow("net") && !isShown("net"), run: shortcuts.m },
-    { id: "from_net", keys: ["m"], available: () => canShow("net") && isShown("net"), run: shortcuts.m },
-    {
-      id: "parameters",
-      keys: ["t"],
-      available: () => canShow("parameters") && !isShown("parameters"),
-      run: shortcuts.t,
-    },
-    {
-      id: "from_parameters",
-      keys: ["t"],
-      available: () => canShow("parameters") && isShown("parameters"),
-      run: shortcuts.t,
-    },
-    { id: "loom", keys: ["l"], available: () => hasSteps() && shownView(state()) !== "loom", run: shortcuts.l },
-    { id: "stage", keys: ["l"], available: () => hasSteps() && shownView(state()) === "loom", run: shortcuts.l },
+    { id: "run_view", keys: ["l"], available: () => hasSteps() && state().view === "step", run: shortcuts.l },
+    { id: "step_view", keys: ["l"], available: () => hasSteps() && state().view !== "step", run: shortcuts.l },
+    clickCommand("by_storage", () => element("by-storage")),
     { id: "closer", keys: ["+", "="], available: isStage, run: shortcuts["+"] },
     { id: "further", keys: ["-"], available: isStage, run: shortcuts["-"] },
     { id: "fit", keys: ["0"], available: isStage, run: shortcuts[0] },

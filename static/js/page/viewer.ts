@@ -18,26 +18,32 @@ import { lineHighlightOf } from "../trace/steps/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
-import { preferredView } from "./picture/view_switch.ts";
 import type * as verdictViewModule from "../verdict/verdict_view.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-/** `step` counts where the fragment doesn't say one. */
-function addressOf(fragment: string, step: number | null): url.Address {
+/** `step` and `view` count where the fragment doesn't say a step. */
+function addressOf(fragment: string, step: number | null, view: url.View | null = null): url.Address {
   const position = url.readPosition(fragment);
   const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
   // then the content's own step is of the future
   const predicts = position.predict || url.asksToPredict(location.search);
-  return { ...emptyAddress, ...position, step: position.step ?? (predicts ? null : step) };
+  return {
+    ...emptyAddress,
+    ...position,
+    step: position.step ?? (predicts ? null : step),
+    view: position.view ?? (predicts ? null : view),
+  };
 }
 
 interface ViewerContent {
   trace: Trace;
   /** null for the opening one */
   step: number | null;
+  /** of the step; null where the run decides */
+  view?: url.View | null;
   title: string;
   note?: string;
   address?: string;
@@ -59,7 +65,16 @@ interface ViewerParts {
 
 /** Show a trace to step through. */
 export function startViewer(
-  { trace, step: initialStep, title, note = "", address = "", series, verdict = false }: ViewerContent,
+  {
+    trace,
+    step: initialStep,
+    view: initialView = null,
+    title,
+    note = "",
+    address = "",
+    series,
+    verdict = false,
+  }: ViewerContent,
   say: Locale["say"],
   { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint }: ViewerParts,
 ) {
@@ -69,18 +84,15 @@ export function startViewer(
   const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
   const store = createStore(
     reduce,
-    initialState(
-      {
-        source: trace.program.source,
-        traceUrl: null,
-        trace,
-        saved: null,
-        devices: [],
-        draft: null,
-        predicts: url.asksToPredict(location.search),
-      },
-      preferredView(),
-    ),
+    initialState({
+      source: trace.program.source,
+      traceUrl: null,
+      trace,
+      saved: null,
+      devices: [],
+      draft: null,
+      predicts: url.asksToPredict(location.search),
+    }),
   );
   const { dispatch } = store;
 
@@ -161,7 +173,7 @@ export function startViewer(
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
-  const first = addressOf(location.hash, initialStep);
+  const first = addressOf(location.hash, initialStep, initialView);
   dispatch({ type: "pageOpened", address: first });
   const opensAtStep = url.readPosition(location.hash).step !== null;
   if (verdict && loadVerdict && !opensAtStep && store.state().predict === null) void openWithVerdict(loadVerdict);

@@ -3,12 +3,13 @@
  */
 
 import { focusOfRound, stepOfRound } from "../trace/steps/training_rounds.ts";
-import { nextStepAtLine, openingStep } from "../captions/captions.ts";
+import { nextStepAtLine } from "../captions/captions.ts";
 import { firstStepAtLine, stepAfterEdit } from "../trace/steps/step_after_edit.ts";
 import {
   articleOfProgram,
   doesTraceMatchText,
   isSavedProgram,
+  isWholeRunList,
   programTextForAddress,
   shownFocus,
   skippedIterationsBeforeStep,
@@ -16,19 +17,25 @@ import {
 import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
 import { wasTraceMadeWith, normalizeSettings, areSettingsEqual, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
-import { landingStep, stepBeforeLine, stepOfFixedStatement } from "../trace/steps/landing.ts";
+import {
+  isLandingOnWholeRun,
+  landingStep,
+  openingStep,
+  stepBeforeLine,
+  stepOfFixedStatement,
+} from "../trace/steps/landing.ts";
 import * as skippedIterations from "../trace/steps/skipped_iterations.ts";
 import * as predictMode from "./predict_mode.ts";
-import { hasLargeNet } from "../trace/net_runs.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
 import { openTrace } from "../trace/state.ts";
 import { stepOfCellClick } from "../trace/cell_writers.ts";
 import type { Focus, Trace } from "../trace/wire.ts";
 import type { Action } from "./actions.ts";
-import type { Address, View } from "./url.ts";
+import type { Address } from "./url.ts";
 import type { ServedPage, TraceRequest, PageState } from "./state.ts";
 
-/** `view` is what the reader chose before. Nothing is shown yet: `pageOpened` comes next. */
-export function initialState(page: ServedPage, view: View | null): PageState {
+/** Nothing is shown yet: `pageOpened` comes next. */
+export function initialState(page: ServedPage): PageState {
   const source = withUnixLineEnds(page.source);
   return {
     page: { ...page, source },
@@ -36,8 +43,8 @@ export function initialState(page: ServedPage, view: View | null): PageState {
     settings: normalizeSettings({}, page.devices),
     opened: null,
     step: 0,
-    view: view ?? "stage",
-    isViewChosen: view !== null,
+    view: "step",
+    isViewChosen: false,
     question: null,
     selection: null,
     pending: null,
@@ -81,13 +88,13 @@ const TRANSITION_BY_ACTION: {
     const { page } = state;
     const shown = { ...state, page: { ...page, stopsBefore }, settings: normalizeSettings({}, page.devices) };
     return showPageTrace(
-      { ...withoutPendingRequest(shown), text: page.source, view: "stage", waiting: false, problem: null },
+      { ...withoutPendingRequest(shown), text: page.source, view: "step", waiting: false, problem: null },
       null,
     );
   },
   findingMade(state, { trace, step }) {
     if (state.opened?.trace !== trace || state.predict || state.landing === null) return state;
-    return state.step === state.landing ? { ...goToStep(state, step), landing: null } : state;
+    return state.step === state.landing ? { ...goToStep(state, step), view: "step", landing: null } : state;
   },
   // what was pasted is run again as it was pasted: it holds the article's outputs
   runRequested: (state) => requestEditedRun(state, "run", state.text),
@@ -167,7 +174,7 @@ const TRANSITION_BY_ACTION: {
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) =>
-    view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true },
+    view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true, landing: null },
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
 
@@ -181,8 +188,9 @@ function goToStep(state: PageState, step: number): PageState {
   if (!state.opened?.count || step === -1) return state;
   if (state.predict && step >= state.opened.count) return predictMode.revealNextStepOrAsk(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
-  if (clamped === state.step) return state.landing === null ? state : { ...state, landing: null }; // it is chosen now
-  return { ...state, step: clamped, landing: null };
+  if (clamped === state.step && state.landing === null && !isWholeRunList(state)) return state;
+  // of a picture that is the same at all steps, a step leads to its own
+  return { ...state, step: clamped, landing: null, view: isWholeRunList(state) ? "step" : state.view };
 }
 
 /** Nothing is asked for any more. */
@@ -234,19 +242,24 @@ function focusOfLinkedProgram(state: PageState, source: string) {
 }
 
 /**
- * Shows a trace at a step, null: the opening one. `landing`: the step was chosen for its reader, who goes on to what is
- * found in the run.
+ * Shows a trace at a step, null: the opening one. `isLanding`: it is a run of the reader's, who goes on to what is found
+ * in it.
  */
-function showTrace(state: PageState, trace: Trace, step: number | null, landing = false): PageState {
+function showTrace(state: PageState, trace: Trace, step: number | null, isLanding = false): PageState {
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
-  const shownStep = Math.max(0, Math.min(step ?? openingStep(trace), last));
+  const shownStep = Math.max(0, Math.min(step ?? (isLanding ? landingStep(opened) : openingStep(opened)), last));
+  const staysInView = state.isViewChosen && !(isLanding && state.opened && trace.outcome.error);
+  const opensWholeRun =
+    step === null && !state.predict && isLandingOnWholeRun(trace) && (isLanding || pictureOfRun(opened) === "list");
+  const leadsOn = isLanding || (opensWholeRun && !staysInView);
   const shownState = {
     ...withoutPendingRequest(state),
     opened,
-    view: state.isViewChosen ? state.view : hasLargeNet(opened) ? ("net" as const) : ("stage" as const),
+    view: staysInView ? state.view : opensWholeRun ? ("run" as const) : ("step" as const),
+    isViewChosen: staysInView,
     step: shownStep,
-    landing: landing ? shownStep : null,
+    landing: leadsOn ? shownStep : null,
     requestedStep: null,
     question: null,
     waiting: false,
@@ -280,7 +293,7 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
   const requested = stepToOpenAnswerAt(state, request, trace, iteration);
   const isLanding = reason === "run" && requested === null && !state.predict;
-  const next = showTrace(state, trace, isLanding ? landingStep(trace) : requested, isLanding);
+  const next = showTrace(state, trace, requested, isLanding);
   if (isUnedited) next.text = trace.program.source;
   if (state.onCpu) next.onCpu = state.onCpu.source === request.source ? { ...state.onCpu, trace } : null;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };

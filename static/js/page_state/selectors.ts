@@ -3,10 +3,8 @@
 import { articleAfterEdit } from "../program/article.ts";
 import { wasTraceMadeWith } from "./settings.ts";
 import { skippedIterationsBefore, requestedFocus } from "../trace/steps/skipped_iterations.ts";
-import { hasNet, hasParameters } from "../trace/net_runs.ts";
+import { pictureOfRun, type RunPicture } from "../trace/run_picture.ts";
 import type { Focus } from "../trace/wire.ts";
-import type { OpenTrace } from "../trace/state.ts";
-import type { View } from "./url.ts";
 import type { PageState, TraceRequest } from "./state.ts";
 
 /** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. */
@@ -33,15 +31,22 @@ export function articleOfProgram({ opened }: PageState, program: string): string
   return opened && articleAfterEdit(opened.trace.program, program);
 }
 
-/** The view that is drawn: a run that calls no module has no net, and one without parameters no table of them. */
-export function shownView({ view, opened }: PageState): View {
-  return opened && !hasView(opened, view) ? "stage" : view;
+/** What draws the program, chosen once for its whole run. */
+export function pictureOfProgram({ opened, predict }: PageState): RunPicture {
+  const whole = predict?.whole ?? opened;
+  return whole ? pictureOfRun(whole) : "stage";
 }
 
-/** Whether a run has something to show in a view. */
-export function hasView(opened: OpenTrace, view: View): boolean {
-  if (view === "net") return hasNet(opened);
-  return view !== "parameters" || hasParameters(opened);
+/** The part of the page that draws the step, or the whole run. */
+export function shownPicture(state: PageState): "stage" | "net" | "loom" {
+  const { view } = state;
+  if (view !== "storage" && pictureOfProgram(state) === "list") return "net";
+  return view === "step" ? "stage" : "loom";
+}
+
+/** Whether the picture is the same at every step. */
+export function isWholeRunList(state: PageState) {
+  return state.view === "run" && shownPicture(state) === "net";
 }
 
 /** What the reader wrote before in this tab, where the page shows its own program instead. */

@@ -78,7 +78,7 @@ export interface PageState {
   opened: OpenTrace | null;
   step: number;
   view: View;
-  /** by the reader or by the address; else a run opens in the view that shows it best */
+  /** by the reader or by the address; else a run opens in the view that says most of it */
   isViewChosen: boolean;
   /** the tensor that is asked about, and at which step */
   question: { uid: string; step: number } | null;

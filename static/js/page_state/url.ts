@@ -2,14 +2,24 @@
 
 import type { Focus } from "../trace/wire.ts";
 
-export type View = "stage" | "net" | "loom" | "parameters";
+/** step: what this step did; run: the whole run; storage: the whole run by storage, where that is not what `run` shows */
+export type View = "step" | "run" | "storage";
 
-export const VIEWS = ["stage", "net", "loom", "parameters"] as const satisfies View[];
+/** By its name in an address; those of older links lead to what shows the same now. */
+const VIEW_BY_NAME: Record<string, View> = {
+  step: "step",
+  stage: "step",
+  net: "step",
+  run: "run",
+  loom: "run",
+  parameters: "run",
+  storage: "storage",
+};
 
 interface AddressPosition {
   step: number | null;
   selection: string | null;
-  /** null where the address doesn't choose one; a step without a view is one of the stage */
+  /** null where the address doesn't choose one; a step without a view is shown as a step */
   view: View | null;
   /** what comes after the step is hidden */
   predict?: boolean;
@@ -57,11 +67,11 @@ export async function readAddress(fragment: string): Promise<Address> {
 /** The part of an address that needs no program. */
 export function readPosition(fragment: string): AddressPosition {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  const view = fields.get("v") ?? (fields.has("i") ? "stage" : null);
+  const view = fields.get("v") ?? (fields.has("i") ? "step" : "");
   return {
     step: parseIndex(fields.get("i")),
     selection: fields.get("at"),
-    view: VIEWS.find((name) => name === view) ?? null,
+    view: Object.hasOwn(VIEW_BY_NAME, view) ? VIEW_BY_NAME[view] : null,
     predict: fields.get(PREDICT_PARAMETER) === "1",
   };
 }
@@ -95,7 +105,7 @@ export function selectionFragment(selection: string | null) {
 }
 
 export function viewFragment(view: View) {
-  return view === "stage" ? "" : `&v=${view}`;
+  return view === "step" ? "" : `&v=${view}`;
 }
 
 export function predictFragment(predicts: boolean) {

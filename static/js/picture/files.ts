@@ -1,18 +1,19 @@
-/** The files that can be downloaded: the step or the whole run as SVG or PNG, and the run as an offline page. */
+/** The files that can be downloaded: the step or the whole run as SVG or PNG, the run as an offline page, its tables. */
 
 import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { About } from "../browser/about.ts";
+import type { View } from "../page_state/url.ts";
 
 const PNG_SCALE = 2;
 const MAX_PNG_SIDE = 16000;
 const MAX_PNG_AREA = 120e6;
 
 /**
- * `file` is "step.svg", "step.png", "loom.svg", "loom.png" or "run.html". The file has the theme and the language of
- * `root`; `body` is that of the offline page.
+ * `file` is "step.svg", "step.png", "loom.svg", "loom.png", "run.html" or "tables.csv". The file has the theme and the
+ * language of `root`; `body` is that of the offline page.
  */
 export async function createDownloadFile(
   file: string,
@@ -20,13 +21,17 @@ export async function createDownloadFile(
   root: HTMLElement,
   body: string,
 ): Promise<Blob> {
-  const { opened, step, toggled, about } = subject;
+  const { opened, step, view, toggled, about } = subject;
   if (file === "run.html")
     return createOfflinePage({
       title: `Gradbox: ${about.title}`,
       body,
-      data: { trace: opened.trace, step, verdict: true, ...about },
+      data: { trace: opened.trace, step, view, verdict: true, ...about },
     });
+  if (file === "tables.csv") {
+    const { tablesCsv } = await import("../nets/tables_csv.ts");
+    return new Blob([tablesCsv(opened, step)], { type: "text/csv" });
+  }
   const options = { theme: themeOfPage(root), language: root.lang };
   const svg = file.startsWith("loom")
     ? loomSvgAsShown(opened, step, options)
@@ -89,6 +94,7 @@ export interface DownloadSubject {
   /** the stage's folds that the reader opened or closed */
   toggled: ReadonlySet<string>;
   step: number;
+  view: View;
   /** the stem of the files' names */
   name: string;
   about: About;

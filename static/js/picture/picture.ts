@@ -11,14 +11,8 @@ import { svgFileWithCaption, svgFileText, type PictureCaption } from "../marks/s
 import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import {
-  outcomeSentence,
-  loomLabels,
-  captionSentences,
-  stageLabels,
-  openingStep,
-  stepHeading,
-} from "../captions/captions.ts";
+import { outcomeSentence, loomLabels, captionSentences, stageLabels, stepHeading } from "../captions/captions.ts";
+import { openingStep } from "../trace/steps/landing.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -133,7 +127,7 @@ export function pictureStylesheets({ theme, language }: PictureOptions) {
 
 function openTraceAtStep(trace: Trace, step: number | null) {
   const opened = openTrace(trace);
-  return { opened, i: Math.max(0, Math.min(step ?? openingStep(trace), opened.count - 1)) };
+  return { opened, i: Math.max(0, Math.min(step ?? openingStep(opened), opened.count - 1)) };
 }
 
 function pictureCaption(opened: OpenTrace, i: number, say: Say) {

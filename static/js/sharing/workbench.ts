@@ -56,10 +56,10 @@ export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySe
 
 /** What files are made of; null where nothing is drawn. */
 function shownRun({ element, state }: PageHost, toggled: ReadonlySet<string>) {
-  const { opened, step } = state();
+  const { opened, step, view } = state();
   if (!opened?.count) return null;
   const { name } = programName(element, state(), opened.trace.program);
-  return { opened, toggled, step, name, about: aboutProgram(element, state()) };
+  return { opened, toggled, step, view, name, about: aboutProgram(element, state()) };
 }
 
 /** What is saved besides the fields of the sheet. */

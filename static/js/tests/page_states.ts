@@ -54,10 +54,15 @@ export const SAVED = {
 
 /** A page that is open, as far as the actions lead. */
 export function opened(page: any = {}, ...actions: Action[]) {
-  const start = initialState(
-    { source: "a\nb\nc", traceUrl: null, trace: null, saved: null, devices: ["cpu"], draft: null, ...page },
-    "stage",
-  );
+  const start = initialState({
+    source: "a\nb\nc",
+    traceUrl: null,
+    trace: null,
+    saved: null,
+    devices: ["cpu"],
+    draft: null,
+    ...page,
+  });
   return after(start, { type: "pageOpened", address: ADDRESS }, ...actions);
 }
 
@@ -85,7 +90,7 @@ function invariants(state: PageState) {
 }
 
 const KEYS = Object.keys(
-  initialState({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }, "stage"),
+  initialState({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }),
 ).sort();
 
 /** The page's program after its run. */

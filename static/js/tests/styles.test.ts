@@ -103,7 +103,7 @@ test("what stands in a notebook's picture has the styles of a page: without its 
   const inNotebooks = selectors(imported("notebook_all.css"));
   const markup = readFileSync(new URL("../../../templates/partials/_viewer.html", import.meta.url), "utf8");
   const ids = [...markup.matchAll(/ id="([\w-]+)"/g)].map((match) => `#${match[1]}`);
-  assert.ok(ids.includes("#parameters"), "the markup was not read");
+  assert.ok(ids.includes("#net"), "the markup was not read");
   const ofViews = [...inPages].filter((selector) => ids.some((id) => selector === id || selector === `${id}.aside`));
   assert.deepEqual(
     ofViews.filter((selector) => !inNotebooks.has(selector)),

@@ -31,7 +31,7 @@ export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[
         [...told.keys()].sort((a, b) => a - b),
         opened,
       )
-    : fill([Math.max(0, landingStep(opened.trace))], opened);
+    : fill([Math.max(0, landingStep(opened))], opened);
   return chosen.map((i) => ({
     i,
     line: steps[i].line,

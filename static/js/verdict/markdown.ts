@@ -33,7 +33,7 @@ export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say)
 
 /** A run without a finding: the step at which its reader lands. `sayCaption` has the sentences of captions. */
 export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLinks, say: Say, sayCaption: Say): string {
-  const i = Math.max(0, landingStep(opened.trace));
+  const i = Math.max(0, landingStep(opened));
   const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
   const sentence = opened.count ? (captionSentences(opened, i, sayCaption)[0]?.text ?? "") : "";
   const parts = [

@@ -51,7 +51,7 @@ export async function pictureWithText(run: SharedRun, address: string) {
   const links: VerdictLinks = { address, picture: address ? `${address}.card.png` : "" };
   const svg = verdict
     ? verdictSvg(verdict, CARD_SIZE, title, sayFinding, run)
-    : linkCardSvg(opened.trace, Math.max(0, landingStep(opened.trace)), title, run);
+    : linkCardSvg(opened.trace, Math.max(0, landingStep(opened)), title, run);
   const text = verdict
     ? verdictMarkdown(verdict, links, sayFinding)
     : stepMarkdown(opened, title, links, sayFinding, say);

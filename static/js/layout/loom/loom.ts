@@ -47,21 +47,8 @@ const RECENT_ROWS_WEIGHT = 0.2;
 /** A column's cells may be as wide as this, however little room there is. */
 const MIN_COLUMN_WIDTH = 100;
 
-/** The width of a loom that is taken away, and by which it is judged whether storages are too many. */
+/** The width of a loom that is taken away. */
 const USUAL_WIDTH = 1180;
-/** So few storages that outlive a step are read in columns that they share; so many never stand beside each other. */
-const FEW_STORAGES = 24;
-const MAX_STORAGES = 60;
-
-/**
- * Whether storages that outlive their statement are few, or all stand beside each other in a loom of the usual width.
- */
-export function hasRoomForStorages(opened: OpenTrace): boolean {
-  let count = 0;
-  for (const { kind, birth, death } of opened.index.lifetimes.values())
-    if (kind === "storage" && death > birth) count += 1;
-  return count <= FEW_STORAGES || (count <= MAX_STORAGES && !layoutLoom(opened).bounded);
-}
 
 /** `room` is the width that there is. `stacked`: code stands above its row, not beside. */
 export function layoutLoom(

@@ -41,7 +41,7 @@ export function runOfParameters(opened: OpenTrace): RunOfParameters {
   return run;
 }
 
-export class RunOfParameters {
+class RunOfParameters {
   opened: OpenTrace;
   account: ReturnType<typeof parameterMomentsOf>;
   moments: Map<string, ParameterMoment>;
@@ -185,7 +185,7 @@ export class RunOfParameters {
 }
 
 /** Of several tensors as one; null where none has one. */
-export function normOfAll(norms: (number | null)[]): number | null {
+function normOfAll(norms: (number | null)[]): number | null {
   const present = norms.filter((norm): norm is number => norm !== null);
   return present.length ? Math.hypot(...present) : null;
 }

@@ -34,7 +34,7 @@ export interface RailOfRun {
   isCut: boolean;
 }
 
-export interface WholeRunChoices {
+interface WholeRunChoices {
   open: OpenedRows;
   sort: SortColumn | null;
   filter: RowFilter;
@@ -54,7 +54,7 @@ export interface WholeRunLayout {
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
-export interface ColumnsOfRun {
+interface ColumnsOfRun {
   rail: number;
   name: number;
   learns: number;
@@ -199,7 +199,7 @@ function sorted(rows: RowOfRun[], column: SortColumn): RowOfRun[] {
 const nameToSort = ({ places: [place] }: RowOfRun) => place.path ?? place.name;
 
 /** The norm of the last round in which it is known that there was one; undefined where there is none. */
-export function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined {
+function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined {
   return gradients.findLast((value): value is number => value !== null && !Number.isNaN(value));
 }
 

@@ -15,7 +15,8 @@ import { netRowName } from "../net_marks.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
-import { SPARK_WIDTH, sparklineMarks } from "../../parameters/sparkline.ts";
+import { learnsMark } from "./learns_mark.ts";
+import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { wordsOfPlace } from "./statement_words.ts";
 import type { FactsOfRun } from "./place_facts.ts";
@@ -26,7 +27,7 @@ import type { Say } from "../../words/sentences.ts";
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
 
-export interface WholeRunScene {
+interface WholeRunScene {
   run: FactsOfRun;
   layout: WholeRunLayout;
   say: Say;
@@ -280,16 +281,8 @@ function fitText(text: string, room: number) {
 function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: ParametersOfRun): VNode[] {
   const { layout, say } = scene;
   const { columns } = layout;
-  const y = ROW_HEIGHT / 2 + 4;
   const isOne = row.parameter !== null;
-  const marks = [
-    h(
-      "g",
-      { class: classNames("whole-verdict", verdictOf(parameters)) },
-      h("path", { d: signOf(parameters, columns.learns, ROW_HEIGHT / 2) }),
-      h("text", { x: columns.learns + 14, y }, verdictText(parameters, isOne, say)),
-    ),
-  ];
+  const marks = [learnsMark(parameters, { x: columns.learns, y: ROW_HEIGHT / 2, isOne }, say)];
   if (columns.weight === null || columns.moved === null)
     return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
   return [
@@ -298,27 +291,6 @@ function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: Paramet
     ...valueText(weightText(parameters), columns.weight, say("whole_unknown")),
     ...movedMarks(scene, row, parameters, columns.moved),
   ];
-}
-
-function verdictOf({ learning, uids, worst, tone }: ParametersOfRun) {
-  if (tone) return tone;
-  return learning === uids.length || worst === "updated" ? "learns" : "";
-}
-
-/** A disc where all learn, a cross where the verdict has something to say, a ring else. */
-function signOf(parameters: ParametersOfRun, x: number, y: number) {
-  if (parameters.tone) return `M${x + 1} ${y - 3.5}l7 7m0 -7l-7 7`;
-  return `M${x + 1} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`;
-}
-
-/** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
-export function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
-  const n = uids.length;
-  if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
-  const word = say(`whole_is_${worst}`);
-  if (worstCount === n) return word;
-  const rest = say("whole_count", { n: worstCount, word });
-  return learning ? say("whole_learn_but", { k: learning, n, rest }) : rest;
 }
 
 function gradientMarks(scene: WholeRunScene, parameters: ParametersOfRun): VNode[] {
@@ -365,7 +337,7 @@ function textOfNorm(value: number | null | undefined, say: Say) {
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
 
-export function weightText({ start, end }: ParametersOfRun): string | null {
+function weightText({ start, end }: ParametersOfRun): string | null {
   if (Number.isNaN(start) && Number.isNaN(end)) return null;
   const [a, b] = [start, end].map((norm) => (Number.isNaN(norm) ? "?" : normText(norm)));
   return `${a} → ${b}`;

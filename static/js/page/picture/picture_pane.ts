@@ -1,5 +1,5 @@
 /**
- * The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It
+ * The pane of pictures, on the page and in an offline file: a step or the whole run, timeline, sentences, printed output. It
  * draws each change of the state into its parts.
  */
 
@@ -12,8 +12,7 @@ import { hasHiddenSteps } from "../../trace/steps/future.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
 import { hasTrainingAxis } from "../../training/loader.ts";
-import { hasView, shownView } from "../../page_state/selectors.ts";
-import { VIEWS, type View } from "../../page_state/url.ts";
+import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { PageHost } from "../page_host.ts";
@@ -25,7 +24,7 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
   const { element, state } = host;
   startHeadline(element("headline"), host.say);
   const parts = createPictureParts(host, { ...options, told: () => showFinding(), explained: () => drawView() });
-  const { stage, loom, timeline, findings, question, views } = parts;
+  const { stage, loom, timeline, findings, question } = parts;
   onFirstInteraction(loom.prepare); // printing can't wait for it
   printWithLoom(loom, element("loom"), () => state().opened, about);
 
@@ -37,19 +36,18 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     0: zoom.fit,
     e: () => findings.focus(),
     w: () => question.askFocused(state().opened, state().step),
-    l: () => state().opened?.count && views.toggle("loom"),
-    m: () => canShow(state(), "net") && views.toggle("net"),
-    t: () => canShow(state(), "parameters") && views.toggle("parameters"),
+    l: () => state().opened?.count && parts.chooseView(state().view === "step" ? "run" : "step"),
   };
   /** What was found says more of a step than the step itself does. */
   function showFinding() {
-    const { opened, step } = state();
+    const { opened } = state();
     if (!opened?.count || element("stage").classList.contains("previewed")) return;
     stage.tell((i) => findings.uidsAt(i));
-    showSentences(host, opened, step, { why: findings.explanationOfError() });
+    showHeadline();
   }
 
-  const { render, drawView } = createRenderer(host, parts);
+  const showHeadline = createHeadlineText(host, findings.explanationOfError);
+  const { render, drawView } = createRenderer(host, parts, showHeadline);
   return {
     render,
     preview: createPreview(host, parts),
@@ -62,16 +60,15 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 }
 
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
-function createRenderer(host: PageHost, parts: PictureParts) {
+function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () => void) {
   const { element, state: currentState } = host;
-  const { stage, tooltips, loom, net, parameters, timeline, training, printed, curves, findings, question, views } =
-    parts;
+  const { stage, tooltips, loom, net, timeline, training, printed, curves, findings, question, views } = parts;
 
   function showView(state: PageState) {
-    const view = shownView(state);
-    views.show(view, (name) => canShow(state, name));
-    element("workbench").dataset.shownView = view;
-    for (const name of VIEWS) element(name).classList.toggle("aside", view !== name);
+    const picture = shownPicture(state);
+    views.show(state.view);
+    Object.assign(element("workbench").dataset, { shownView: state.view, shownPicture: picture });
+    for (const name of ["stage", "net", "loom"]) element(name).classList.toggle("aside", name !== picture);
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
@@ -91,21 +88,19 @@ function createRenderer(host: PageHost, parts: PictureParts) {
 
   function drawStep(opened: OpenTrace, state: PageState) {
     const { step } = state;
-    const view = shownView(state);
+    const picture = shownPicture(state);
     element("stage").classList.remove("previewed");
     tooltips.hide();
-    if (view === "loom") loom.show(opened, step);
-    else if (view === "net") net.show(opened, step);
-    else if (view === "parameters") parameters.show(opened, step);
+    if (picture === "loom") loom.show(opened, step);
+    else if (picture === "net") net.show(opened, step, isWholeRunList(state) ? "run" : "step");
     else stage.show(opened, step);
   }
 
   /** Write down, for who waits for it, that a run is drawn. */
   async function announce(opened: OpenTrace, state: PageState) {
-    const view = shownView(state);
-    if (view === "loom") await loom.prepare();
-    if (view === "net") await net.prepare();
-    if (view === "parameters") await parameters.prepare();
+    const picture = shownPicture(state);
+    if (picture === "loom") await loom.prepare();
+    if (picture === "net") await net.prepare();
     if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
   }
 
@@ -115,7 +110,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step);
     findings.show(step);
     question.showStep(step);
-    showSentences(host, opened, step, { why: findings.explanationOfError() });
+    showHeadline();
     printed.show(step);
     curves.show(step);
     element("workbench").dataset.step = String(step);
@@ -124,7 +119,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   /** What an explanation colours. */
   function drawView() {
     const { opened } = currentState();
-    if (opened?.count && shownView(currentState()) !== "stage") drawStep(opened, currentState());
+    if (opened?.count && shownPicture(currentState()) !== "stage") drawStep(opened, currentState());
   }
 
   /** `before` is null the first time. */
@@ -135,7 +130,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (changed("opened")) openRun(state, before);
     if (opened?.count && changed("opened", "step", "view")) drawStep(opened, state);
     if (opened && changed("opened")) void announce(opened, state);
-    if (opened?.count && changed("opened", "step")) showStep(opened, state);
+    if (opened?.count && changed("opened", "step", "view")) showStep(opened, state);
     if (changed("selection")) stage.select(selection);
     if (changed("opened", "step", "selection"))
       question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, selection, step);
@@ -146,17 +141,13 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   return { render, drawView };
 }
 
-function canShow({ opened }: PageState, view: View) {
-  return opened !== null && opened.count > 0 && hasView(opened, view);
-}
-
 /** A step of another run in the place of the own one. */
 function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
   const { element, state } = host;
   return {
     /** `text` is what the foot says of it; `more` are sentences besides the step's own. */
     show(opened: OpenTrace, i: number, text: string, more: string[]) {
-      if (shownView(state()) !== "stage" || state().predict) return;
+      if (shownPicture(state()) !== "stage" || state().predict) return;
       timeline.pause();
       element("stage").classList.add("previewed");
       stage.show(opened, i);
@@ -172,6 +163,27 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
       timeline.show(step);
       showSentences(host, opened, step, { why: findings.explanationOfError() });
     },
+  };
+}
+
+/** What is said over the picture: what the step did, or what the whole run amounts to, which is the same at all steps. */
+function createHeadlineText(host: PageHost, whyRaised: () => string | null) {
+  return async () => {
+    const { opened, step, view } = host.state();
+    if (!opened?.count) return;
+    if (view !== "step") {
+      const sentences = await import("../../nets/whole_run/run_sentences.ts").catch(() => null);
+      const now = host.state();
+      if (now.opened !== opened || now.step !== step || now.view !== view) return;
+      const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
+      const items = said.map(({ text, isBad }) => ({
+        ...explanationSentence(text),
+        key: undefined,
+        tone: isBad ? "bad" : "plain",
+      }));
+      if (items.length) return host.element("sentences").replaceChildren(...captionListItems(items));
+    }
+    showSentences(host, opened, step, { why: whyRaised() });
   };
 }
 

@@ -6,19 +6,19 @@ import { createFindingsCard, type ChainMark, type LoadFindings } from "../../exp
 import { createLazyTrainingAxis } from "../../training/loader.ts";
 import { createLazyLoom } from "../../loom/loader.ts";
 import { createLazyNet } from "../../nets/net_loader.ts";
-import { createLazyParameters } from "../../parameters/loader.ts";
 import { createOutputPane } from "./printed.ts";
 import { createQuestionCard } from "../../explain/question_card.ts";
 import { highlightKeysOfEntities } from "../../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
 import { createStage } from "../../stage/stage.ts";
 import { createTimeline, type TimelineOptions } from "../../timeline/timeline.ts";
-import { shownView } from "../../page_state/selectors.ts";
+import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import { startTooltips } from "../../tooltips/loader.ts";
 import { createViewSwitch } from "./view_switch.ts";
 import type { LoadCheckPanel } from "../../explain/check_panel.ts";
 import type { FixActions } from "../../explain/fix_list.ts";
 import type { Locale } from "../../words/sentences.ts";
+import type { View } from "../../page_state/url.ts";
 import type { PageHost } from "../page_host.ts";
 
 export interface PictureOptions {
@@ -44,6 +44,7 @@ export type PictureParts = ReturnType<typeof createPictureParts>;
 export function createPictureParts(host: PageHost, options: PictureOptions) {
   const { element, dispatch, say } = host;
   const go = (step: number) => dispatch({ type: "stepChosen", step });
+  const chooseView = (view: View) => dispatch({ type: "viewChosen", view });
   const stage = createPageStage(host, options);
   const net = createLazyNet([element("net"), document, { go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
@@ -54,9 +55,8 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   const timeline = createPageTimeline(host, go, {
     stopsAt: options.stopsAt,
     nextRow(direction) {
-      const view = shownView(host.state());
-      if (host.state().predict) return null;
-      return view === "net" ? net.nextRow(direction) : view === "loom" ? loom.nextRow(direction) : null;
+      const isStepOfList = host.state().view === "step" && shownPicture(host.state()) === "net";
+      return isStepOfList && !host.state().predict ? net.nextRow(direction) : null;
     },
   });
   const record = options.canRun ? (n: number) => dispatch({ type: "roundRequested", n }) : null;
@@ -65,6 +65,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   );
   const chain = createChainMarks((marks, errorExplained) => {
     timeline.markChain(marks);
+    net.tell(marks);
     options.markLines?.(marks, errorExplained);
   });
   return {
@@ -75,20 +76,6 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     }),
     timeline,
     net,
-    parameters: createLazyParameters(
-      [
-        element("parameters"),
-        {
-          language: document.documentElement.lang,
-          go,
-          choose(uid) {
-            dispatch({ type: "selectionChanged", key: `handle:${uid}` });
-            dispatch({ type: "viewChosen", view: "stage" });
-          },
-        },
-      ],
-      () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
-    ),
     training,
     loom,
     printed: createOutputPane({ pane: element("printed-box"), text: element("printed") }, say, go),
@@ -116,7 +103,8 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       ask: (uid) => dispatch({ type: "questionAsked", uid }),
       close: () => dispatch({ type: "questionClosed" }),
     }),
-    views: createViewSwitch(element("views"), (view) => dispatch({ type: "viewChosen", view })),
+    views: createViewSwitch(element("views"), chooseView),
+    chooseView,
   };
 }
 
@@ -156,7 +144,8 @@ function createPageTimeline(
     nextRow,
     describe(i) {
       const { opened } = state();
-      return opened?.count ? stepTitle(opened.trace, i, say) : say("no_steps");
+      if (!opened?.count) return say("no_steps");
+      return isWholeRunList(state()) ? say("whole_run") : stepTitle(opened.trace, i, say);
     },
     causeOf(i) {
       const { opened } = state();

@@ -24,7 +24,7 @@ export function createFirstQuestion({ state: currentState, dispatch, say }: Page
 
   /** The step before the line runs; null where the page does not show the program of the question. */
   function questionStep({ opened, page, text, predict, view }: PageState) {
-    const isOwn = opened !== null && text === page.source && !predict && view === "stage";
+    const isOwn = opened !== null && text === page.source && !predict && view === "step";
     return isOwn && doesTraceMatchText(currentState()) ? stepBeforeLine(opened.trace, line) : null;
   }
 

@@ -5,20 +5,13 @@
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 
 /** What a reader has used once: then it stays in sight. */
-type Used = "starts" | "live" | "predict" | "loom";
+type Used = "starts" | "live" | "predict";
 
 const USED_KEY = "gradbox-used";
 const PAGE_COUNTS_KEY = "gradbox-pages";
 const LAST_ADDRESS_KEY = "gradbox-last";
 /** Keys of other modules that are forgotten with them. */
-const OTHER_KEYS = [
-  "gradbox-drafts",
-  "gradbox-live",
-  "gradbox-view",
-  "gradbox-speed",
-  "gradbox-program-as",
-  "gradbox-legend",
-];
+const OTHER_KEYS = ["gradbox-drafts", "gradbox-live", "gradbox-speed", "gradbox-program-as", "gradbox-legend"];
 const DRAFT_KEYS = ["gradbox-draft-tab", "gradbox-legend"];
 
 /** So often a page was opened from the menu before it stands beside it, and so many pages do. */

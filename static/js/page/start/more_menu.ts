@@ -7,7 +7,7 @@ import { startMenu } from "../../browser/menu.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { ROOT } from "../../requests/root.ts";
 import { countPageVisit, forgetVisits, rememberFeatureUse, oftenOpenedPages, featuresUsedBefore } from "./kept.ts";
-import { callsModules } from "../../trace/net_runs.ts";
+import { pictureOfProgram } from "../../page_state/selectors.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
 
@@ -16,16 +16,16 @@ const MATTERS: Record<string, (state: PageState) => boolean> = {
   live: () => false,
   seed: ({ settings }) => settings.seed !== 0,
   predict: ({ predict }) => predict !== null,
-  loom: ({ view, opened }) => view === "loom" || (opened !== null && callsModules(opened)),
 };
 
-export function startMoreMenu({ element, state: currentState }: PageHost) {
+export function startMoreMenu({ element, state: currentState, dispatch }: PageHost) {
   const menu = element<HTMLDetailsElement>("more");
   const { close } = startMenu(menu);
   showPagesOftenOpened(element("beside-more"), menu);
   for (const link of menu.querySelectorAll<HTMLElement>("a[data-page]"))
     link.addEventListener("click", () => countPageVisit(link.dataset.page ?? ""));
   document.getElementById("live")?.addEventListener("change", () => rememberFeatureUse("live"));
+  element("by-storage").addEventListener("click", () => dispatch({ type: "viewChosen", view: "storage" }));
   element("forget").addEventListener("click", () => {
     forgetVisits();
     location.assign(`${ROOT}/?lang=${document.documentElement.lang}`);
@@ -66,7 +66,7 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
     render(state: PageState, before: PageState | null) {
       if (!hasChangedField(state, before, "view", "opened", "predict", "settings")) return;
       if (state.predict !== null) rememberFeatureUse("predict");
-      if (state.view === "loom") rememberFeatureUse("loom");
+      element("by-storage").hidden = !state.opened?.count || pictureOfProgram(state) !== "list";
       place(state);
     },
   };

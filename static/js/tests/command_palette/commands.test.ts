@@ -76,10 +76,10 @@ test("keys are written as they are on the page", () => {
 });
 
 test("every command of the page has a label, and no two of one key can be done at once", () => {
-  for (const view of ["stage", "loom"])
+  for (const view of ["step", "run"])
     for (const on of [false, true]) {
       const commands = commandsOf(
-        { view, isLive: on, predict: on ? {} : null, opened: { count: 3, trace: { steps: [] } } },
+        { view, isLive: on, predict: on ? {} : null, opened: { count: 3, index: { eventPlacesByName: new Map() } } },
         on,
       );
       const labels = Object.keys(english).filter((key) => key.startsWith("command_"));

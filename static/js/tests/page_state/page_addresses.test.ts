@@ -46,14 +46,14 @@ test("a trace that can't be fetched leaves the program, to be run", () => {
 test("an address of the page's own program asks for the page's trace where its settings are the page's", () => {
   const page = { source: "a", traceUrl: "/t", trace: null, saved: null, devices: [] };
   const open = (address: any) =>
-    after(initialState(page, "stage"), { type: "pageOpened", address: { ...ADDRESS, source: "a", ...address } });
+    after(initialState(page), { type: "pageOpened", address: { ...ADDRESS, source: "a", ...address } });
   assert.equal(open({}).pending?.reason, "page");
   assert.equal(open({ seed: "5" }).pending?.reason, "lookup");
   assert.equal(open({ source: "b" }).pending?.reason, "lookup");
 });
 
 test("what was written while the address was read stays when the page's own trace comes", () => {
-  const start = initialState({ source: "a", traceUrl: "/t", trace: null, saved: null, devices: [] }, "stage");
+  const start = initialState({ source: "a", traceUrl: "/t", trace: null, saved: null, devices: [] });
   const edited = after(start, { type: "programEdited", text: "mine" }, { type: "pageOpened", address: ADDRESS });
   assert.deepEqual([edited.text, edited.pending?.source], ["mine", "a"]);
   const state = after(edited, { type: "traceArrived", id: 1, trace: trace("a") });
@@ -61,15 +61,15 @@ test("what was written while the address was read stays when the page's own trac
 });
 
 test("the address of a page says step, selection and view", () => {
-  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
-  const address = { ...ADDRESS, step: 1, selection: "handle:t1", view: "loom" as const };
+  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] });
+  const address = { ...ADDRESS, step: 1, selection: "handle:t1", view: "run" as const };
   const state = after(start, { type: "pageOpened", address });
-  assert.deepEqual([state.step, state.selection, state.view], [1, "handle:t1", "loom"]);
+  assert.deepEqual([state.step, state.selection, state.view], [1, "handle:t1", "run"]);
   assert.equal(after(start, { type: "pageOpened", address: { ...address, step: 99 } }).step, 2);
 });
 
 test("an address with a program shows that, and asks for the trace that the server may have", () => {
-  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] });
   const state = after(start, {
     type: "pageOpened",
     address: { ...ADDRESS, source: "other\r\nlines", step: 1, seed: "5" },
@@ -90,7 +90,7 @@ test("an address with a program shows that, and asks for the trace that the serv
 });
 
 test("an address with the page's own program needs no other trace, unless its settings differ", () => {
-  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] });
   const own = after(start, { type: "pageOpened", address: { ...ADDRESS, source: "a", step: 0 } });
   assert.equal(own.pending, null);
   assert.equal(own.step, 0);
@@ -99,7 +99,7 @@ test("an address with the page's own program needs no other trace, unless its se
 });
 
 test("a broken address says so and shows the page's program", () => {
-  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initialState({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] });
   const state = after(start, { type: "pageOpened", address: { ...ADDRESS, broken: true } });
   assert.equal(state.problem?.key, "broken_link");
   assert.equal(state.opened?.count, 3);

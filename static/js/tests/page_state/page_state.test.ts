@@ -24,6 +24,21 @@ test("who goes to the step where the page landed stays there when something is f
   assert.equal(after(landed, { type: "stepChosen", step: landed.step }, found).step, landed.step);
 });
 
+test("a training opens as a whole run, unless it raised, a finding leads on, or its reader or a link chose otherwise", () => {
+  const training = (rest = {}) => trace("a\nb\nc", { rounds: { count: 2, losses: [] }, ...rest });
+  const landed = after(opened(), arrived(1, training()));
+  assert.equal(landed.view, "run");
+  const found = after(landed, { type: "findingMade", trace: landed.opened?.trace as any, step: 0 });
+  assert.deepEqual([found.view, found.step], ["step", 0]);
+  const chosen = after(landed, { type: "viewChosen", view: "step" }, RUN, arrived(2, training()));
+  assert.equal(chosen.view, "step");
+  const raised = training({ outcome: { status: "raised", error: { step: 1, line: 2 } } });
+  const again = after(landed, { type: "viewChosen", view: "run" }, RUN, arrived(2, raised));
+  assert.deepEqual([again.view, again.step], ["step", 1]);
+  assert.equal(after(ran(), link({ source: "d", view: "run" }), arrived(2, raised)).view, "run");
+  assert.equal(after(ran(), link({ source: "d", step: 1, view: "step" }), arrived(2, training())).view, "step");
+});
+
 test("a line leads to where it next ran, while the editor shows that program", () => {
   const state = after(ran(), { type: "lineChosen", line: 1 });
   assert.equal(state.step, 0);
@@ -42,13 +57,13 @@ test("selection and view are kept through runs and steps", () => {
   const state = after(
     ran(),
     { type: "selectionChanged", key: "node:n1" },
-    { type: "viewChosen", view: "loom" },
+    { type: "viewChosen", view: "run" },
     RUN,
     arrived(2, trace("a\nb\nc")),
   );
-  assert.deepEqual([state.selection, state.view], ["node:n1", "loom"]);
+  assert.deepEqual([state.selection, state.view], ["node:n1", "run"]);
   assert.equal(reduce(state, { type: "selectionChanged", key: "node:n1" }), state);
-  assert.equal(reduce(state, { type: "viewChosen", view: "loom" }), state);
+  assert.equal(reduce(state, { type: "viewChosen", view: "run" }), state);
   assert.equal(after(state, { type: "selectionChanged", key: null }).selection, null);
 });
 
@@ -72,7 +87,7 @@ test("invariants hold whatever comes in whatever order", () => {
     () => ({ type: "settingsChanged", settings: { seed: random(3) } }),
     () => ({ type: "iterationRequested", index: random(6) }),
     () => ({ type: "elementsRequested", storage: "s1", at: random(900) }),
-    () => ({ type: "viewChosen", view: random(2) ? "loom" : "stage" }),
+    () => ({ type: "viewChosen", view: random(2) ? "run" : "step" }),
   ];
   for (let round = 0; round < 60; round++) {
     let state = opened(random(2) ? { saved: SAVED, trace: trace("a\nb\nc", { seed: 7 }) } : {});

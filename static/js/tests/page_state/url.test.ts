@@ -16,7 +16,7 @@ test("a program comes back from its fragment, with step, focus and settings", as
     settingsFragment({ seed: 7, device: "cuda", input: "3\n名 &=" }) +
     url.focusFragment(focus) +
     url.selectionFragment("slot:n1:result[0]") +
-    url.viewFragment("loom") +
+    url.viewFragment("run") +
     url.predictFragment(true);
   assert.deepEqual(await url.readAddress(fragment), {
     source,
@@ -26,7 +26,7 @@ test("a program comes back from its fragment, with step, focus and settings", as
     input: "3\n名 &=",
     focus,
     selection: "slot:n1:result[0]",
-    view: "loom",
+    view: "run",
     predict: true,
     broken: false,
   });
@@ -49,22 +49,26 @@ test("a damaged program is broken, other nonsense is passed over", async () => {
   assert.ok((await url.readAddress(`#p=${bomb}`)).broken, "it unpacks to more than a program may have");
 });
 
-test("a step without a view is one of the stage", () => {
-  assert.equal(url.readPosition("#i=2").view, "stage");
-  assert.equal(url.readPosition("#i=2&v=loom").view, "loom");
+test("a step without a view is shown as a step, and the views of older links lead to those of today", () => {
+  assert.equal(url.readPosition("#i=2").view, "step");
   assert.equal(url.readPosition("").view, null);
+  const views = ["step", "stage", "net", "run", "loom", "parameters", "storage", "constructor"];
+  assert.deepEqual(
+    views.map((view) => url.readPosition(`#i=2&v=${view}`).view),
+    ["step", "step", "step", "run", "run", "run", "storage", null],
+  );
 });
 
 test("the fragment of a state opens as that state", async () => {
-  let state = initialState(PAGE, "stage");
+  let state = initialState(PAGE);
   for (const action of [
     { type: "programEdited", text: "b = 2" },
     { type: "settingsChanged", settings: { seed: 3, device: "cuda" } },
-    { type: "viewChosen", view: "loom" },
+    { type: "viewChosen", view: "run" },
   ] as Action[])
     state = reduce(state, action);
   const address = await url.readAddress(await fragmentOf(state));
-  const opened = reduce(initialState(PAGE, "stage"), { type: "pageOpened", address });
+  const opened = reduce(initialState(PAGE), { type: "pageOpened", address });
   assert.deepEqual([opened.text, opened.settings, opened.view], [state.text, state.settings, state.view]);
 });
 

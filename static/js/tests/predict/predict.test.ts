@@ -88,7 +88,7 @@ function predicting(name: string, ...actions: any[]) {
     draft: null,
     predicts: true,
   };
-  let state = reduce(initialState(page, "stage"), { type: "pageOpened", address: ADDRESS });
+  let state = reduce(initialState(page), { type: "pageOpened", address: ADDRESS });
   const whole = (state.predict as any).whole;
   state = reduce(state, { type: "questionsMade", whole, questions: questionsOf(whole), kept: null });
   for (const action of actions) state = reduce(state, action);
@@ -165,7 +165,7 @@ test("another run of a program in predict mode is hidden as well", () => {
 test("a link leads into predict mode at its step", () => {
   const trace = golden("clone_and_detach");
   const page = { source: trace.program.source, traceUrl: null, trace, saved: null, devices: [], draft: null };
-  const state = reduce(initialState(page, "stage"), {
+  const state = reduce(initialState(page), {
     type: "pageOpened",
     address: { ...ADDRESS, step: 3, predict: true },
   });

@@ -4,6 +4,8 @@ import { callDepthByStep } from "./stepping.ts";
 import { EVENTS } from "../registry.ts";
 import { commonLines, lineAfterEdit } from "./step_after_edit.ts";
 import { doesBackwardFailIn } from "../saved_slots.ts";
+import { pictureOfRun } from "../run_picture.ts";
+import type { OpenTrace } from "../state.ts";
 import type { Event, Step, Trace } from "../wire.ts";
 
 /** A saved value that changed, as the table of events ranks it: worth more than any gradient that arrives. */
@@ -16,12 +18,13 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
  * The step at which a reader first looks at a run of his own, before anything is known of its findings: what raised; a
  * saved value that changed, unless no backward fails for it; else the first gradient that arrives in a `.grad`; else
  * the first write, or the first cut of the graph, that the program itself makes; else the last step that left
- * something. Never the inside of a call: what a layer writes to its own memory is not what its reader asked.
+ * something. Never the inside of a call: what a layer writes to its own memory is not what its reader asked. A net that
+ * is drawn as a list: the last visit of its first backward, else the last step of its first call.
  */
-export function landingStep({ steps, outcome }: Trace): number {
-  const last = steps.length - 1;
-  const error = outcome.error?.step;
-  if (typeof error === "number" && error <= last) return error;
+export function landingStep(opened: OpenTrace): number {
+  const { steps } = opened.trace;
+  const certain = errorStep(opened.trace) ?? netStep(opened);
+  if (certain !== null) return certain;
   const depths = callDepthByStep(steps);
   const rankOf = (name: string) => EVENTS[name]?.opening ?? Number.POSITIVE_INFINITY;
   const isGrave = (entry: Event) =>
@@ -38,8 +41,50 @@ export function landingStep({ steps, outcome }: Trace): number {
     withRank((rank) => rank === GRAVEST_RANK + 1) ??
     withRank((rank) => rank < Number.POSITIVE_INFINITY) ??
     lastTellingStep(steps) ??
-    last
+    steps.length - 1
   );
+}
+
+/**
+ * The step at which a reader first sees a run that he did not start: where it raised; of a list, as above; else the
+ * first slot that broke, write or cut, else the last; -1 where there are no steps.
+ */
+export function openingStep(opened: OpenTrace): number {
+  const { trace } = opened;
+  const certain = errorStep(trace) ?? netStep(opened);
+  if (certain !== null) return certain;
+  let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
+  trace.steps.forEach(({ log }, i) => {
+    for (const entry of log) {
+      const rank = entry.kind === "event" ? EVENTS[entry.event]?.opening : undefined;
+      if (rank !== undefined && rank < best.rank) best = { rank, step: i };
+    }
+  });
+  return best.step;
+}
+
+/** Whether a reader first looks at the whole run, not at a step: at a training that did not raise. */
+export function isLandingOnWholeRun(trace: Trace) {
+  return (trace.rounds?.count ?? 0) > 1 && !trace.outcome.error;
+}
+
+function errorStep({ steps, outcome }: Trace): number | null {
+  const step = outcome.error?.step;
+  return typeof step === "number" && step < steps.length ? step : null;
+}
+
+type Place = { step: number; at: number };
+
+/** Of a net that is drawn as a list. */
+function netStep(opened: OpenTrace): number | null {
+  if (pictureOfRun(opened) !== "list") return null;
+  const [visits] = opened.index.visitsByBackward.values();
+  if (visits) return visits[visits.length - 1].step;
+  const { eventPlacesByName } = opened.index;
+  const [begun, ended] = ["module_called", "module_returned"].map((name) => eventPlacesByName.get(name) ?? []);
+  // the first call ends where as many have ended as have begun
+  const isAfter = (a: Place, b: Place) => a.step > b.step || (a.step === b.step && a.at > b.at);
+  return ended.find((place, k) => !begun[k + 1] || isAfter(begun[k + 1], place))?.step ?? null;
 }
 
 /**

@@ -1,7 +1,8 @@
-/** The tables at a step as text: CSV for a file, tabs for a spreadsheet's clipboard. What is not known is empty. */
+/** The tables of parameters and of modules as CSV. What is not known is empty. */
 
-import { normAsNumber, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
-import type { ModuleRow } from "../nets/module_table.ts";
+import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
+import { moduleTable, type ModuleRow } from "./module_table.ts";
+import type { OpenTrace } from "../trace/state.ts";
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -24,8 +25,13 @@ const PARAMETER_HEADINGS = [
   "step",
 ];
 
-/** `step` counts from 0. */
-export function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
+/** The parameters after a step, which counts from 0; below, the modules of the run. */
+export function tablesCsv(opened: OpenTrace, step: number): string {
+  const parameters = parameterLines(parameterMomentsOf(opened).at(step), step);
+  return [csvText(parameters), csvText(moduleLines(moduleTable(opened).rows))].join("\n");
+}
+
+function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
   const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, scale, weight }) => [
     row.name,
     row.also.join(" "),
@@ -47,7 +53,7 @@ export function parameterLines(moments: ParameterMoment[], step: number): Cell[]
   return [PARAMETER_HEADINGS, ...rows];
 }
 
-export function moduleLines(rows: ModuleRow[]): Cell[][] {
+function moduleLines(rows: ModuleRow[]): Cell[][] {
   const headings = ["path", "type", "calls", "inputs", "outputs", "parameters", "trainable", "operations", "kept"];
   return [
     headings,
@@ -78,10 +84,6 @@ export function csvText(lines: Cell[][]) {
 function csvCell(value: Cell) {
   const text = cellText(value);
   return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-}
-
-export function tabbedText(lines: Cell[][]) {
-  return lines.map((line) => `${line.map((value) => cellText(value).replace(/[\t\n\r]/g, " ")).join("\t")}\n`).join("");
 }
 
 function cellText(value: Cell) {

@@ -2,7 +2,7 @@
  * A norm over the rounds, small: a bar for each of few, a line for many; what is to come has its place and is empty.
  */
 
-import { h, type VNode } from "../browser/svg.ts";
+import { h, type VNode } from "../../browser/svg.ts";
 
 export const SPARK_WIDTH = 84;
 const MAX_BARS = 8;

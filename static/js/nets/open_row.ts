@@ -1,0 +1,386 @@
+/**
+ * What the open row of a step shows: the tensors that its place read and made, each beside its gradient, and the nodes
+ * between them with what they kept.
+ */
+
+import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
+import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
+import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
+import { numel, unqualifiedDtype } from "../trace/reads.ts";
+import { changesShapeOnly, operationWord } from "./net_words.ts";
+import type { Grad, Step } from "../trace/wire.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { NetPlace } from "./net_places.ts";
+import type { Unit } from "./net_calls.ts";
+
+/** Numbers in logical order; where there are too many to list, the means of equal stretches in memory order. */
+export interface RowValues {
+  shape: number[];
+  cells: Cell[] | null;
+  heat: Cell[] | null;
+}
+
+/** in: came to a result; out: went on from what was read; grad: in the `.grad` of a leaf */
+type GradientRole = "in" | "out" | "grad";
+
+export interface RowGradient extends RowValues {
+  role: GradientRole;
+  /** it came, or was written, with this step */
+  isFresh: boolean;
+}
+
+export interface RowTensor extends RowValues {
+  uid: string;
+  role: "read" | "parameter" | "made";
+  /** as its module or the program calls it; null where nothing leads to it */
+  name: string | null;
+  /** what made it; null for a leaf and where that is not known */
+  maker: Unit | null;
+  madeOn: number | null;
+  isLeaf: boolean;
+  requiresGrad: boolean;
+  /** null where the trace does not tell */
+  version: number | null;
+  storage: string | null;
+  /** its memory has been freed: its numbers are the last that it had */
+  isGone: boolean;
+  /** this step wrote it */
+  isWritten: boolean;
+  /** how far an optimizer's step moved it; undefined where none did */
+  moved: number | undefined;
+  gradient: RowGradient | null;
+  /** where no gradient is shown: it may still come; none: backward has passed; absent: its `.grad` is None */
+  gradientState: "waits" | "none" | "absent" | null;
+  /** a finding speaks of it */
+  isTold: boolean;
+}
+
+/** kept: for backward; gone: let go of; now: let go of by this step; changed: written over since */
+type SlotState = "kept" | "gone" | "now" | "changed";
+
+interface RowSlot {
+  name: string;
+  shape: number[] | null;
+  state: SlotState;
+}
+
+export interface RowNode {
+  uid: string;
+  word: string;
+  isShapeOnly: boolean;
+  isNow: boolean;
+  hasRun: boolean;
+  slots: RowSlot[];
+}
+
+export interface OpenRow {
+  place: NetPlace;
+  unit: Unit;
+  read: RowTensor[];
+  nodes: RowNode[];
+  made: RowTensor[];
+}
+
+/** The open row of a place at a step; null for a place that has not run. `told` are tensors that are shown first. */
+export function openRowOf(facts: NetFacts, place: NetPlace, i: number, told: string[] = []): OpenRow | null {
+  const { calls, shown } = facts.stateAt(place, i);
+  const call = calls[shown];
+  const unit = call?.hasBegun ? call.unit : unfinishedUnit(place, i);
+  return unit && new OpenRowReader(facts, unit, i, told).read(place);
+}
+
+/** A statement that an error ended before it had run. */
+function unfinishedUnit({ units }: NetPlace, i: number): Unit | null {
+  return units.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
+}
+
+const tensorsByUnit = new WeakMap<Unit, { reads: string[]; made: string[] }>();
+
+function unitsWithin(unit: Unit): Unit[] {
+  return [unit, ...unit.inner.flatMap(unitsWithin)];
+}
+
+class OpenRowReader {
+  facts: NetFacts;
+  unit: Unit;
+  i: number;
+  step: Step;
+  nodes: string[];
+  told: Set<string>;
+
+  constructor(facts: NetFacts, unit: Unit, i: number, told: string[]) {
+    this.told = new Set(told);
+    this.facts = facts;
+    this.unit = unit;
+    this.i = i;
+    this.step = facts.opened.trace.steps[i];
+    this.nodes = facts.nodes(unit);
+  }
+
+  read(place: NetPlace): OpenRow {
+    const { unit, facts } = this;
+    const nodes = this.nodes.map((uid) => this.node(uid));
+    const isModule = unit.kind === "module";
+    const steps = unit.isStatement ? this.writtenParameters() : [];
+    if (steps.length) {
+      const told = [...this.told].filter(
+        (uid) => findEntity(facts.opened.state(this.i), uid, "tensor")?.type === "Parameter",
+      );
+      const written = [...new Set([...told, ...steps])];
+      const first = [...this.differentiated()].map((uid) => this.tensor(uid, "read"));
+      const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => weightOf(b) - weightOf(a));
+      return { place, unit, read: [...first, ...read], nodes, made: [] };
+    }
+    const { reads, made } =
+      isModule && unit.outputs.length ? { reads: unit.inputs, made: unit.outputs } : this.tensorsOf(unit);
+    const parameters = isModule ? this.parametersOf(unit) : [];
+    const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
+    return {
+      place,
+      unit,
+      read: [
+        ...[...new Set(reads)].filter(isShown).map((uid) => this.tensor(uid, "read")),
+        ...parameters.map((uid) => this.tensor(uid, "parameter")),
+      ],
+      nodes,
+      made: [...new Set(made)].map((uid) => this.tensor(uid, "made")),
+    };
+  }
+
+  /** What the operations of a unit read from elsewhere, and what they made: what has a name, else the last. */
+  tensorsOf(unit: Unit): { reads: string[]; made: string[] } {
+    let known = tensorsByUnit.get(unit);
+    if (!known) {
+      const inner = unitsWithin(unit);
+      const makes = new Set(inner.flatMap((each) => [...each.makes]));
+      const reads = inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
+      const named = [...makes].filter((uid) => this.facts.bindings.has(uid));
+      known = { reads: [...new Set(reads)], made: named.length ? named : [...makes].slice(-1) };
+      tensorsByUnit.set(unit, known);
+    }
+    return known;
+  }
+
+  /** The steps of a statement: of a backward, those of its nodes too. */
+  ownSteps() {
+    const { begins, ends, stmt } = this.unit;
+    return this.facts.opened.trace.steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt);
+  }
+
+  /** What a statement differentiates: the results of the nodes at which its backwards begin. */
+  differentiated(): Set<string> {
+    const first = new Map<string, string>();
+    for (const { visit } of this.ownSteps())
+      if (visit && !first.has(visit.backward)) first.set(visit.backward, visit.node);
+    return new Set([...first.values()].flatMap((node) => this.facts.resultOfNode.get(node) ?? []));
+  }
+
+  /** Parameters whose numbers or gradients a statement changed. */
+  writtenParameters(): string[] {
+    const storages = new Set<string>();
+    const changed = new Set<string>();
+    for (const { log, set, visit } of this.ownSteps()) {
+      if (visit?.accumulates) changed.add(visit.accumulates);
+      for (const [uid, fields] of Object.entries(set ?? {})) if ("grad" in fields) changed.add(uid);
+      for (const entry of visit ? [] : (log ?? []))
+        if (entry.kind === "event" && entry.event === "written") storages.add(entry.storage);
+    }
+    const { opened } = this.facts;
+    const entities = entityHistoryOf(opened).stateAfter(this.unit.ends);
+    return [...opened.index.moduleOfTensor.keys()].filter((uid) => {
+      const tensor = findEntity(entities, uid, "tensor");
+      if (tensor?.type !== "Parameter") return false;
+      const grad = findEntity(entities, tensor.grad, "tensor");
+      return changed.has(uid) || storages.has(tensor.storage ?? "") || storages.has(grad?.storage ?? "");
+    });
+  }
+
+  parametersOf({ uid, inner }: Unit): string[] {
+    const module = inner.length ? undefined : findEntity(this.facts.opened.state(this.i), uid ?? "", "object");
+    return Object.values(module?.attrs ?? {}).flatMap((value) => {
+      const ref = referencedUid(value);
+      return ref && findEntity(this.facts.opened.state(this.i), ref, "tensor")?.type === "Parameter" ? [ref] : [];
+    });
+  }
+
+  tensor(uid: string, role: RowTensor["role"]): RowTensor {
+    const { opened } = this.facts;
+    const now = opened.state(this.i);
+    const lookup = now.has(uid) ? now : this.lastMomentOf(uid);
+    const handle = findEntity(lookup, uid, "tensor");
+    const storage = handle?.storage ?? null;
+    const isGone = storage !== null && !now.has(storage);
+    const values = isGone ? lookup : now;
+    const birth = opened.index.lifetimes.get(uid)?.birth;
+    const counter = findEntity(now, handle?.counter, "counter") ?? findEntity(lookup, handle?.counter, "counter");
+    const gradient = handle ? this.gradientOf(uid, role) : null;
+    return {
+      uid,
+      role,
+      name: this.nameOf(uid, role),
+      maker: this.facts.net.maker.get(uid) ?? null,
+      madeOn: birth === undefined ? null : (opened.trace.steps[birth]?.line ?? null),
+      isLeaf: handle?.leaf ?? false,
+      requiresGrad: handle?.requires_grad ?? false,
+      version: counter?.value ?? null,
+      storage,
+      isGone,
+      isWritten: storage !== null && this.writes(storage),
+      moved: this.movedBy(uid),
+      ...this.valuesOf(handle, values),
+      shape: handle?.shape ?? [],
+      gradient,
+      gradientState: gradient ? null : this.gradientState(handle?.requires_grad ?? false, role, uid),
+      isTold: this.told.has(uid),
+    };
+  }
+
+  /** What there was when a tensor that is gone was there last: within its step, where it did not outlive that. */
+  lastMomentOf(uid: string): EntityLookup {
+    const { opened } = this.facts;
+    const history = entityHistoryOf(opened);
+    const { birth, death } = opened.index.lifetimes.get(uid) ?? { birth: 0, death: 0 };
+    if (death >= birth) return history.stateAfter(Math.min(this.i, death));
+    const { set } = opened.trace.steps[birth];
+    const before = history.stateAfter(birth - 1);
+    return {
+      get(other) {
+        const fields = set?.[other];
+        return fields ? (mergeEntityFields(before.get(other), fields) ?? undefined) : before.get(other);
+      },
+    };
+  }
+
+  valuesOf(handle: ReturnType<typeof findEntity<"tensor">> | null, entities: Parameters<typeof cellsReadBy>[0]) {
+    if (!handle) return { cells: null, heat: null };
+    const cells = cellsReadBy(entities, handle);
+    const storage = findEntity(entities, handle.storage, "storage");
+    return { cells, heat: cells ? null : (storage?.summary?.[unqualifiedDtype(handle.dtype)]?.heat ?? null) };
+  }
+
+  writes(storage: string) {
+    return (this.step.log ?? []).some(
+      (entry) => entry.kind === "event" && entry.event === "written" && entry.storage === storage,
+    );
+  }
+
+  movedBy(uid: string) {
+    const isStep = (this.step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped");
+    return isStep ? parameterMomentsOf(this.facts.opened).movedAt(uid, this.i) : undefined;
+  }
+
+  nameOf(uid: string, role: RowTensor["role"]): string | null {
+    if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
+    if (this.facts.opened.index.moduleOfTensor.has(uid)) return this.facts.opened.names(this.i).paths.get(uid) ?? null;
+    const { begins, ends } = this.unit;
+    const name = this.facts.variableOf(
+      uid,
+      role === "made" ? ends + 1 : begins - (this.unit.kind === "module" ? 0 : 1),
+    );
+    if (name) return name;
+    const base = findEntity(this.lastMomentOf(uid), uid, "tensor")?.base;
+    const whole = base && base !== uid ? this.nameOf(base, role) : null;
+    return whole && !whole.endsWith("]") ? `${whole}[…]` : whole;
+  }
+
+  /** The gradient of a tensor in the last backward that came this way. */
+  gradientOf(uid: string, role: RowTensor["role"]): RowGradient | null {
+    const { opened, gradFn } = this.facts;
+    const now = opened.state(this.i);
+    const handle = findEntity(now, uid, "tensor");
+    const node = gradFn.get(uid);
+    if (handle?.grad && (handle.leaf || !node)) {
+      const grad = findEntity(now, handle.grad, "tensor");
+      const isFresh = this.step.visit?.accumulates === uid || (grad?.storage ? this.writes(grad.storage) : false);
+      return { role: "grad", isFresh, shape: grad?.shape ?? [], ...this.valuesOf(grad ?? null, now) };
+    }
+    if (handle?.leaf) return null;
+    const isResult = node !== undefined && (this.nodes.includes(node) || this.unit.isStatement);
+    const parts = role !== "parameter" && isResult ? this.cameTo(uid, node) : this.wentTo(node);
+    return parts.length ? { role: isResult ? "in" : "out", ...sumOf(parts, this.i) } : null;
+  }
+
+  /** What came to a node for one of its results. */
+  cameTo(uid: string, node: string): { grad: Grad; step: number }[] {
+    const step = this.facts.lastVisit(node, this.i);
+    const number = findEntity(entityHistoryOf(this.facts.opened).stateAfter(this.unit.ends), uid, "tensor")?.output_nr;
+    const grads = step === null ? [] : (this.facts.opened.trace.steps[step].visit?.grad_outputs ?? []);
+    const grad = grads[number ?? 0];
+    return grad && step !== null ? [{ grad, step }] : [];
+  }
+
+  /** What the nodes of this place sent on to the node of a tensor that they read. */
+  wentTo(node: string | undefined): { grad: Grad; step: number }[] {
+    const { opened } = this.facts;
+    if (!node) return [];
+    return this.nodes.flatMap((own) => {
+      const step = this.facts.lastVisit(own, this.i);
+      const next = opened.index.nodes.get(own)?.next ?? [];
+      return next.flatMap((edge, k) => {
+        const grad = edge?.[0] === node && step !== null ? opened.trace.steps[step].visit?.grad_inputs[k] : null;
+        return grad && step !== null ? [{ grad, step }] : [];
+      });
+    });
+  }
+
+  gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
+    if (role === "parameter" && requiresGrad && this.told.has(uid)) return "absent";
+    if (!this.nodes.length && role === "read") return null;
+    if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
+    if (this.facts.isLeftOut(this.nodes, this.i)) return "none";
+    if (role === "parameter" || !this.facts.gradFn.has(uid)) return this.facts.willArrive(uid, this.i) ? "waits" : null;
+    return this.nodes.some((node) => this.facts.lastVisit(node, this.i) === null) ? "waits" : null;
+  }
+
+  node(uid: string): RowNode {
+    const { opened } = this.facts;
+    const name = opened.index.nodes.get(uid)?.name ?? "";
+    const now = findEntity(opened.state(this.i), uid, "node");
+    const before = this.i > 0 ? findEntity(opened.state(this.i - 1), uid, "node") : undefined;
+    const slots = Object.entries((now ?? before)?.saved ?? {}).filter(
+      ([, slot]) => slot.storage || slot.tensor || slot.state === "freed",
+    );
+    const isGone = (node: typeof now) => !node || Boolean(node.released);
+    return {
+      uid,
+      word: operationWord(name),
+      isShapeOnly: changesShapeOnly(name),
+      isNow: this.step.visit?.node === uid,
+      hasRun: this.facts.lastVisit(uid, this.i) !== null,
+      slots: slots.map(([slot, { shape, state }]) => ({
+        name: slot.replace(/^_saved_/, ""),
+        shape: shape ?? null,
+        state: isGone(now)
+          ? isGone(before)
+            ? "gone"
+            : "now"
+          : state === "stale" || state === "changed"
+            ? "changed"
+            : "kept",
+      })),
+    };
+  }
+}
+
+/** One gradient, or the sum of several where all their numbers are there. */
+function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { isFresh: boolean } {
+  const isFresh = parts.some(({ step }) => step === i);
+  const last = parts.at(-1)?.grad as Grad;
+  const numbers = parts.map(({ grad }) => grad.cells);
+  const isListed = numbers.every(
+    (cells) => cells && cells.length === numel(last.shape) && cells.every((cell) => typeof cell === "number"),
+  );
+  if (parts.length === 1)
+    return { isFresh, shape: last.shape, cells: last.cells ?? null, heat: last.summary?.heat ?? null };
+  const cells = isListed
+    ? (numbers[0] as number[]).map((_, k) => numbers.reduce((sum, each) => sum + ((each as number[])[k] ?? 0), 0))
+    : null;
+  return { isFresh, shape: last.shape, cells, heat: null };
+}
+
+/** By what the parameters that a statement changed are sorted: how far they moved, else the size of their gradients. */
+function weightOf({ moved, gradient }: RowTensor): number {
+  return moved ?? Math.hypot(...(gradient?.cells ?? gradient?.heat ?? []).map(cellAsNumber).filter(Number.isFinite));
+}

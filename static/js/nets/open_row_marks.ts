@@ -1,0 +1,435 @@
+/** What the open row of a step looks like: a line for each tensor, its gradient in the right column, nodes between. */
+
+import { fullNumberText, shortNumberText } from "../trace/format.ts";
+import { numel } from "../trace/reads.ts";
+import { textWidth } from "../layout/text/metrics.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
+import { normText, shapeText } from "./net_texts.ts";
+import type { Cell } from "../trace/entities.ts";
+import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
+import type { Say } from "../words/sentences.ts";
+
+export interface BodyRoom {
+  /** left edges in pixels */
+  columns: { rail: number; name: number; norm: number };
+  width: number;
+  /** of the body, in pixels */
+  height: number;
+  /** of the rows around it */
+  isNarrow: boolean;
+}
+
+interface Place {
+  /** words stand over it */
+  isLabelled?: boolean;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const NODE_LINE = 26;
+/** In its place where a statement makes no node. */
+const REST_LINE = 14;
+const PADDING = 5;
+/** Of a line with the words over its numbers. */
+const LINE = { most: 40, least: 29 };
+const CELL = { most: 46, least: 38 };
+/** Matrices with more numbers than these are drawn as squares. */
+const MAX_LISTED_MATRIX = 8;
+const TINT_LEVELS = 6;
+
+const hasNodeLine = ({ unit, nodes }: OpenRow) => nodes.length > 0 || !unit.isStatement;
+
+/** Where the node stands in a body, from its top: the rail comes by there; null where there is none. */
+export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
+  const lines = shownLines(row, room);
+  return hasNodeLine(row) ? PADDING + lines.read.length * lines.height + NODE_LINE / 2 : null;
+}
+
+export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
+  const lines = shownLines(row, room);
+  const marks: VNode[] = [];
+  let y = PADDING;
+  const add = (tensor: RowTensor) => {
+    marks.push(tensorLine(tensor, y, lines.height, room, say));
+    y += lines.height;
+  };
+  for (const tensor of lines.read) add(tensor);
+  const nodeHeight = hasNodeLine(row) ? NODE_LINE : REST_LINE;
+  const rest = lines.hidden ? say("net_more_tensors", { n: lines.hidden }) : "";
+  const width = room.width - (rest ? textWidth(rest, 12) + 12 : 0);
+  if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
+  if (rest) marks.push(h("text", { class: "net-class end", x: room.width - 12, y: y + nodeHeight / 2 + 4 }, rest));
+  y += nodeHeight;
+  for (const tensor of lines.made) add(tensor);
+  return h("g", { class: "net-open" }, marks);
+}
+
+/** The lines that there is room for: what the step touched, results and inputs before parameters. */
+function shownLines(row: OpenRow, { height }: BodyRoom) {
+  const { read, made } = row;
+  const room = height - (hasNodeLine(row) ? NODE_LINE : REST_LINE) - 2 * PADDING;
+  const count = Math.max(1, Math.min(read.length + made.length, Math.floor(room / LINE.least)));
+  const all = [...made, ...read];
+  const rank = (tensor: RowTensor, k: number) =>
+    (tensor.isTold ? -100 : 0) +
+    (tensor.gradient?.isFresh || tensor.isWritten ? 0 : 100) +
+    (tensor.role === "made" ? 0 : tensor.role === "read" ? 10 : 20) +
+    k / 100;
+  const ranks = new Map(all.map((tensor, k) => [tensor, rank(tensor, k)]));
+  const shown = new Set([...all].sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)).slice(0, count));
+  const lineHeight = Math.max(LINE.least, Math.min(LINE.most, Math.floor(room / Math.max(1, shown.size))));
+  const isShown = (tensor: RowTensor) => shown.has(tensor);
+  return {
+    read: read.filter(isShown),
+    made: made.filter(isShown),
+    hidden: all.length - shown.size,
+    height: lineHeight,
+  };
+}
+
+function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Say): VNode {
+  const { columns, width, isNarrow } = room;
+  const cellHeight = Math.min(22, height - 14);
+  const y = top + 13;
+  const middle = y + cellHeight / 2;
+  const card = columns.name + CARD_OFFSET;
+  const cells = isNarrow ? columns.name + 112 : card + 168;
+  const name = tensor.name ?? say(tensor.role === "made" ? "net_result" : "net_input");
+  // a long name takes the place of what is said of the tensor
+  const isWide = !isNarrow && textWidth(name, 12) + 14 > CARD_OFFSET - 20;
+  const gradientRoom = { x: columns.norm, y, width: width - 12 - columns.norm, height: cellHeight };
+  const valueRoom = { x: cells, y, width: columns.norm - 24 - cells, height: cellHeight };
+  return h(
+    "g",
+    {
+      key: `tensor ${tensor.role} ${tensor.uid}`,
+      class: classNames("net-tensor", tensor.role, tensor.isGone && "gone"),
+      target: { kind: "handle", uid: tensor.uid },
+    },
+    nameTag(
+      name,
+      columns.name,
+      middle,
+      tensor.role === "read",
+      isWide ? CARD_OFFSET + CARD_WIDTH - 12 : CARD_OFFSET - 20,
+    ),
+    !isNarrow && !isWide && cardMark(tensor, card, top + 1, height - 4, say),
+    !isNarrow && tensor.version !== null && versionMark(tensor, card + 128, middle),
+    h("g", {}, valueMarks(tensor, valueRoom, classNames("net-values", tensor.isWritten && "written"))),
+    gradientMarks(tensor, gradientRoom, say),
+  );
+}
+
+/** Between a name and its tensor. */
+const CARD_OFFSET = 138;
+const CARD_WIDTH = 122;
+/** For two lines of text. */
+const MIN_CARD_HEIGHT = 30;
+
+function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
+  const width = Math.min(room, textWidth(name, 12) + 14);
+  const label = h("text", { x: x + 7, y: middle + 4, ...squeezed(name, width - 14) }, name, h("title", {}, name));
+  const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
+  return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
+}
+
+/** A name is never cut: one that is too long has its letters closer together. */
+function squeezed(text: string, room: number) {
+  return textWidth(text, 12) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
+}
+
+function cardMark(
+  { shape, isLeaf, isGone, requiresGrad, maker, madeOn, moved }: RowTensor,
+  x: number,
+  y: number,
+  height: number,
+  say: Say,
+) {
+  const by = maker?.kind === "module" ? maker.name : null;
+  const note =
+    moved !== undefined
+      ? say("net_moved_by", { norm: normText(moved) })
+      : isGone
+        ? say("net_memory_gone")
+        : isLeaf
+          ? say(requiresGrad ? "net_wants_grad" : "net_no_grad")
+          : by
+            ? say("net_by", { name: by.split(".").slice(-2).join(".") })
+            : madeOn
+              ? say("net_line", { line: madeOn })
+              : "";
+  const half = y + height / 2;
+  if (height < MIN_CARD_HEIGHT)
+    return h(
+      "g",
+      { class: classNames("net-card", requiresGrad && "grad") },
+      h("rect", { x, y: half - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
+      h("rect", { class: "net-card-edge", x, y: half - 10, width: 3, height: 20 }),
+      h("text", { class: "net-card-shape", x: x + 9, y: half + 4 }, shapeText(shape), h("title", {}, note)),
+    );
+  return h(
+    "g",
+    { class: classNames("net-card", requiresGrad && "grad") },
+    h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
+    h("rect", { class: "net-card-edge", x, y: y + 2, width: 3, height: height - 4 }),
+    h("text", { class: "net-card-shape", x: x + 9, y: half - 2 }, shapeText(shape)),
+    h("text", { x: x + 9, y: half + 11, ...squeezed(note, 110) }, note),
+  );
+}
+
+function versionMark({ version }: RowTensor, x: number, middle: number) {
+  const text = `v${version}`;
+  const width = textWidth(text, 12) + 8;
+  return h(
+    "g",
+    { class: "net-version" },
+    h("rect", { x, y: middle - 9, width, height: 18, rx: 4 }),
+    h("text", { x: x + 4, y: middle + 4 }, text),
+  );
+}
+
+function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Say) {
+  const { x, y, height } = place;
+  if (!gradient) {
+    if (!gradientState) return null;
+    const text = say(`net_gradient_${gradientState}`);
+    return h(
+      "g",
+      { class: classNames("net-no-gradient", gradientState) },
+      h("rect", { x: x + 0.5, y: y + 0.5, width: textWidth(text, 12) + 14, height: height - 1, rx: 4 }),
+      h("text", { x: x + 8, y: y + height / 2 + 4 }, text),
+    );
+  }
+  const label = say(`net_gradient_${gradient.role}`);
+  const marks = valueMarks(
+    gradient,
+    { ...place, isLabelled: true },
+    classNames("net-values gradient", gradient.isFresh && "fresh"),
+  );
+  return h("g", {}, h("text", { class: "net-gradient-label", x, y: y - 3 }, label), marks);
+}
+
+/** Numbers in cells, matrices as squares, or the means of stretches of what is too large to list. */
+function valueMarks(values: RowValues | RowGradient, place: Place, className: string): VNode[] {
+  const { shape, cells, heat } = values;
+  const count = numel(shape);
+  if (!cells)
+    return heat?.length
+      ? [heatStrip(heat, count, place, className)]
+      : [h("text", { class: "net-class", x: place.x, y: place.y + place.height / 2 + 4 }, "–")];
+  const [rows, columns] = shape.slice(-2);
+  if (shape.length >= 2 && count > MAX_LISTED_MATRIX && rows > 1 && columns > 1)
+    return matrixMarks(cells, shape, place, className);
+  return [numberStrip(cells, count, place, className)];
+}
+
+function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+  const widest = Math.max(CELL.least, Math.min(CELL.most, width / Math.max(1, cells.length)));
+  const fitting = Math.max(1, Math.floor(width / widest));
+  const more = textWidth(`+${count}`, 12) + 6;
+  const shown = cells.length <= fitting ? cells.length : Math.max(1, Math.floor((width - more) / CELL.least));
+  const cellWidth = Math.min(CELL.most, (width - (shown < count ? more : 0)) / shown);
+  const most = largestMagnitude(cells);
+  const marks = cells.slice(0, shown).flatMap((cell, k) => {
+    const tint = signTint(cell, most);
+    const box = { x: x + k * cellWidth, y, width: cellWidth, height };
+    const text = shortNumberText(cell, Math.max(3, Math.floor((cellWidth - 4) / 7.25)));
+    return [
+      tint && h("rect", { class: `net-cell ${tint.sign}`, ...box, "fill-opacity": 2 * tint.opacity }),
+      h(
+        "text",
+        { class: "net-value", x: box.x + cellWidth / 2, y: y + height / 2 + 4 },
+        text,
+        h("title", {}, fullNumberText(cell)),
+      ),
+    ];
+  });
+  return h(
+    "g",
+    { class: className },
+    h("rect", { class: "net-values-ground", x, y, width: shown * cellWidth, height, rx: 2 }),
+    marks,
+    h("rect", { class: "net-values-frame", x, y, width: shown * cellWidth, height, rx: 2 }),
+    shown < count &&
+      h("text", { class: "net-class", x: x + shown * cellWidth + 5, y: y + height / 2 + 4 }, `+${count - shown}`),
+  );
+}
+
+/** The last two dimensions as squares, one for each index of those before them; then the first row in numbers. */
+function matrixMarks(
+  cells: Cell[],
+  shape: number[],
+  { x, y, width, height, isLabelled }: Place,
+  className: string,
+): VNode[] {
+  const [rows, columns] = shape.slice(-2);
+  const size = rows * columns;
+  const count = cells.length / size;
+  const raise = isLabelled ? 0 : 11;
+  const mapHeight = height + raise;
+  const mapWidth = Math.max(14, Math.min(90, (mapHeight * columns) / rows));
+  const numbers = Math.min(columns, 8) * CELL.least + 40;
+  const room = Math.max(mapWidth, Math.min(width, Math.max(width * 0.45, width - numbers)));
+  const shown = Math.max(1, Math.min(count, Math.floor((room + 3) / (mapWidth + 3))));
+  const most = largestMagnitude(cells);
+  const marks = Array.from({ length: shown }, (_, k) =>
+    mapMark(
+      cells.slice(k * size, (k + 1) * size),
+      columns,
+      most,
+      { x: x + k * (mapWidth + 3), y: y - raise, width: mapWidth, height: mapHeight },
+      className,
+    ),
+  );
+  let at = x + shown * (mapWidth + 3) + 3;
+  if (shown < count) {
+    const text = `+${count - shown}`;
+    marks.push(h("text", { class: "net-class", x: at, y: y + height / 2 + 4 }, text));
+    at += textWidth(text, 12) + 6;
+  }
+  const left = x + width - at;
+  if (left >= 3 * CELL.least) {
+    const index = `[${[...shape.slice(0, -1)].map(() => 0).join(",")}]`;
+    if (!isLabelled) marks.push(h("text", { class: "net-class", x: at, y: y - 3 }, index));
+    marks.push(numberStrip(cells.slice(0, columns), columns, { x: at, y, width: left, height }, className));
+  }
+  return marks;
+}
+
+/** A small map: cells of one tint are one path. */
+function mapMark(
+  cells: Cell[],
+  columns: number,
+  most: number,
+  { x, y, width, height }: Place,
+  className: string,
+): VNode {
+  const rows = cells.length / columns;
+  const [w, high] = [width / columns, height / rows];
+  const paths = new Map<string, string>();
+  cells.forEach((cell, k) => {
+    const tint = signTint(cell, most);
+    if (!tint) return;
+    const level = Math.max(1, Math.ceil(((tint.opacity - 0.08) / 0.28) * TINT_LEVELS));
+    const key = `${tint.sign} ${level}`;
+    const [left, top] = [round(x + (k % columns) * w), round(y + Math.floor(k / columns) * high)];
+    paths.set(key, `${paths.get(key) ?? ""}M${left} ${top}h${round(w)}v${round(high)}h${-round(w)}z`);
+  });
+  return h(
+    "g",
+    { class: classNames(className, "map") },
+    h("rect", { class: "net-values-ground", x, y, width, height }),
+    [...paths].map(([key, d]) => {
+      const [sign, level] = key.split(" ");
+      return h("path", { class: `net-cell ${sign}`, d, "fill-opacity": 0.12 + (0.75 * Number(level)) / TINT_LEVELS });
+    }),
+    h("rect", { class: "net-values-frame", x, y, width, height }),
+  );
+}
+
+const round = (value: number) => Math.round(value * 100) / 100;
+
+function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+  const text = `${count}`;
+  const room = Math.min(220, width - textWidth(text, 12) - 8);
+  const most = largestMagnitude(heat);
+  return h(
+    "g",
+    { class: className },
+    h("rect", { class: "net-values-ground", x, y, width: room, height, rx: 2 }),
+    heat.map((mean, k) => {
+      const tint = signTint(mean, most);
+      return (
+        tint &&
+        h("rect", {
+          class: `net-cell ${tint.sign}`,
+          x: x + (k * room) / heat.length,
+          y,
+          width: room / heat.length,
+          height,
+          "fill-opacity": 2 * tint.opacity,
+        })
+      );
+    }),
+    h("rect", { class: "net-values-frame", x, y, width: room, height, rx: 2 }),
+    h("text", { class: "net-class", x: x + room + 6, y: y + height / 2 + 4 }, text),
+  );
+}
+
+/** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
+function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, isNarrow }: BodyRoom, say: Say): VNode {
+  const y = top + NODE_LINE / 2;
+  let x = columns.name;
+  const marks: VNode[] = [h("path", { class: "net-stem", d: `M${columns.rail} ${y}H${x}` })];
+  const end = bodyWidth - 12;
+  if (!nodes.length) {
+    const text = say("net_no_node");
+    return h(
+      "g",
+      { key: "nodes", class: "net-nodes" },
+      marks,
+      h("text", { class: "net-class", x: x + 6, y: y + 4 }, text),
+    );
+  }
+  const now = nodes.findIndex(({ isNow }) => isNow);
+  const words = nodes.filter(({ isShapeOnly, isNow }) => !isShapeOnly || isNow);
+  const list = words.length ? words : nodes;
+  const from = Math.max(
+    0,
+    Math.min(
+      list.findIndex(({ isNow }) => isNow),
+      list.length - 1,
+    ) - 2,
+  );
+  if (from > 0) {
+    marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${from}`));
+    x += 24;
+  }
+  for (const [k, node] of list.slice(from).entries()) {
+    const width = textWidth(node.word, 12) + 18;
+    if (x + width > end - 60) {
+      marks.push(h("text", { class: "net-class", x: x + 4, y: y + 4 }, `+${list.length - from - k}`));
+      break;
+    }
+    marks.push(nodeMark(node, x, y, width));
+    x += width + 6;
+    const isTold = now < 0 ? list.length <= 2 : node.isNow;
+    if (isTold && !isNarrow) x = slotMarks(node, x, y, end - 80, marks, say);
+  }
+  return h("g", { key: "nodes", class: "net-nodes" }, marks);
+}
+
+function nodeMark({ word, isNow, hasRun }: RowNode, x: number, y: number, width: number) {
+  return h(
+    "g",
+    { class: classNames("net-chip node", isNow ? "now" : hasRun ? "returned" : "ran") },
+    h("rect", { x, y: y - 10, width, height: 20, rx: 10 }),
+    h("text", { x: x + 9, y: y + 4 }, word),
+  );
+}
+
+/** What a node keeps, or kept, for backward. The place after them. */
+function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks: VNode[], say: Say): number {
+  for (const [k, { name, shape, state }] of slots.entries()) {
+    const text = shape?.length ? `${name} ${shapeText(shape)}` : name;
+    const width = textWidth(text, 12) + 12;
+    if (x + width > end) {
+      marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${slots.length - k}`));
+      return x + 26;
+    }
+    marks.push(
+      h(
+        "g",
+        { class: `net-slot ${state}` },
+        h("rect", { x: x + 0.5, y: y - 9.5, width, height: 19, rx: 4 }),
+        h("text", { x: x + 6, y: y + 4 }, text),
+        h("title", {}, say(`net_slot_${state}`)),
+      ),
+    );
+    x += width + 5;
+  }
+  return x + 4;
+}

@@ -1,0 +1,52 @@
+/** The two ends of a finding among the rows: where its cause is, and where it shows. */
+
+import { anchorStep, openPlaceOf } from "./net_rows.ts";
+import type { ChainMark } from "../explain/findings_card.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { NetPlace } from "./net_places.ts";
+import type { Severity } from "../findings/finding.ts";
+
+export interface RowEnd {
+  place: NetPlace;
+  /** at which it happened */
+  step: number;
+  /** what happened there; may be empty */
+  text: string;
+  tone: Severity;
+  isCause: boolean;
+  /** the tensors that are spoken of */
+  uids: string[];
+}
+
+/** The ends that are open at a step: those of the finding that the step is part of; the cause first. */
+export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEnd[] {
+  const cause = marks.find(({ isCause }) => isCause);
+  const shows = marks.findLast((mark) => mark !== cause && mark.step >= (cause?.step ?? 0));
+  const isAfterAll = i > (marks.at(-1)?.step ?? i) && i <= (facts.opened.trace.outcome.error?.step ?? -1);
+  if (!cause?.severity || !(isAfterAll || marks.some(({ step }) => step === i))) return [];
+  const uids = marks.flatMap((mark) => mark.uids ?? []).filter((uid) => uid[0] === "t");
+  const first = placeAt(facts, cause.step) ?? statementAt(facts, cause.step);
+  const touched = shows && placeAt(facts, shows.step);
+  const last = shows && (touched && touched !== first ? touched : statementAt(facts, shows.step));
+  const ends: RowEnd[] = [];
+  if (first) ends.push(endOf(first, cause, cause.severity, uids));
+  if (shows && last && last !== first) ends.push(endOf(last, shows, cause.severity, uids));
+  return ends;
+}
+
+function endOf(place: NetPlace, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
+  return { place, step, text, tone, isCause, uids };
+}
+
+function placeAt(facts: NetFacts, step: number): NetPlace | null {
+  return anchorStep(facts, step) === step ? openPlaceOf(facts, step) : null;
+}
+
+/** The row of the statement that runs at a step, as a backward of which a node runs. */
+function statementAt(facts: NetFacts, step: number): NetPlace | null {
+  const { stmt } = facts.opened.trace.steps[step];
+  const found = facts.net.top.find(
+    ({ kind, units }) => kind === "line" && units[0].isStatement && units[0].stmt === stmt,
+  );
+  return found ?? null;
+}

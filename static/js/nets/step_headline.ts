@@ -1,0 +1,60 @@
+/** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
+
+import { bytesLabel } from "../trace/memory_totals.ts";
+import { openPlaceOf } from "./net_rows.ts";
+import { normText, shapeText } from "./net_texts.ts";
+import { gradNorm, type NetFacts } from "./net_state.ts";
+import { operationWord } from "./net_words.ts";
+import type { NetPlace } from "./net_places.ts";
+import type { Say } from "../words/sentences.ts";
+import type { Unit } from "./net_calls.ts";
+
+/** Null for a step that its own caption tells best: a statement, and what runs in several places at once. */
+export function stepHeadline(facts: NetFacts, i: number, say: Say): string | null {
+  const { visit } = facts.opened.trace.steps[i];
+  if (visit?.accumulates) return arrivalSentence(facts, i, visit.accumulates, say);
+  const touched = facts.touchedAt(i);
+  const places = new Set(touched.flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []));
+  const leaves = [...places].filter(({ inner }) => !inner.length);
+  const place = openPlaceOf(facts, i);
+  if (!place || leaves.length !== 1 || leaves[0] !== place) return null;
+  return visit ? visitSentence(facts, i, visit.node, place, say) : forwardSentence(facts, i, touched, place, say);
+}
+
+/** The module around a place, as the rows call it; empty where there is none. */
+function moduleName(place: NetPlace | null): string {
+  const names: string[] = [];
+  for (let outer = place; outer; outer = outer.parent)
+    if (outer.kind === "module" && !(outer.isBare && outer.parent) && outer.name) names.unshift(outer.name);
+  return names.length > 1 && names[0] === "model" ? names.slice(1).join(".") : names.join(".");
+}
+
+function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace, say: Say) {
+  const { visit } = facts.opened.trace.steps[i];
+  const operation = operationWord(facts.opened.index.nodes.get(node)?.name ?? "");
+  const count = (visit?.grad_inputs ?? []).filter((grad) => grad).length;
+  const module = moduleName(place);
+  if (!module) return say("net_headline_visit_line", { operation, line: place.line, n: count });
+  return say("net_headline_visit", { operation, module, n: count });
+}
+
+function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
+  const name = facts.opened.names(i).paths.get(leaf);
+  const grads = facts.opened.trace.steps[i].visit?.grad_outputs ?? [];
+  const norm = grads.length === 1 && grads[0] ? gradNorm(grads[0]) : null;
+  if (!name || norm === null) return null;
+  return say("net_headline_arrived", { name: `${name}.grad`, norm: normText(norm) });
+}
+
+function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: NetPlace, say: Say) {
+  const unit = touched.find((each) => facts.net.placeOfUnit.get(each) === place);
+  if (!unit || unit.isStatement || unit.ends > i) return null;
+  const shape = facts.outputShape(unit);
+  const module = moduleName(place);
+  if (!shape || !module) return null;
+  const { kept } = facts.stateAt(place, i);
+  const size = kept ? bytesLabel(kept) : "";
+  const args = { module, name: place.name, shape: shapeText(shape), size };
+  if (place.kind === "module") return say(kept ? "net_headline_module_keeps" : "net_headline_module", args);
+  return say(kept ? "net_headline_line_keeps" : "net_headline_line", args);
+}

@@ -1,0 +1,40 @@
+/** Whether parameters learn, over the whole run, as a sign and in words. */
+
+import { classNames, h, type VNode } from "../../browser/svg.ts";
+import type { ParametersOfRun } from "./parameters_of_run.ts";
+import type { Say } from "../../words/sentences.ts";
+
+/** isOne: what is said of one parameter, or of a module without numbers. */
+export function learnsMark(
+  parameters: ParametersOfRun,
+  { x, y, isOne }: { x: number; y: number; isOne: boolean },
+  say: Say,
+): VNode {
+  return h(
+    "g",
+    { class: classNames("whole-verdict", verdictOf(parameters)) },
+    h("path", { d: signOf(parameters, x, y) }),
+    h("text", { x: x + 14, y: y + 4 }, verdictText(parameters, isOne, say)),
+  );
+}
+
+function verdictOf({ learning, uids, worst, tone }: ParametersOfRun) {
+  if (tone) return tone;
+  return learning === uids.length || worst === "updated" ? "learns" : "";
+}
+
+/** A disc where all learn, a cross where the verdict has something to say, a ring else. */
+function signOf(parameters: ParametersOfRun, x: number, y: number) {
+  if (parameters.tone) return `M${x + 1} ${y - 3.5}l7 7m0 -7l-7 7`;
+  return `M${x + 1} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`;
+}
+
+/** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
+function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
+  const n = uids.length;
+  if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
+  const word = say(`whole_is_${worst}`);
+  if (worstCount === n) return word;
+  const rest = say("whole_count", { n: worstCount, word });
+  return learning ? say("whole_learn_but", { k: learning, n, rest }) : rest;
+}
