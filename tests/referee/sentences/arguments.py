@@ -108,7 +108,14 @@ class Arguments(Mapping[str, Any]):
             return Node(said.text, lambda: self.found(uid))
         if said.uid is None and said.was is None:
             return Text(said.text)
+        if self.old is None and said.uid is not None and self.uid_before(said) not in (said.uid, None):
+            return self.found(said.uid)
         return self.led_to(said)
+
+    def uid_before(self, said: Said) -> str | None:
+        """What a name of a step means before it: in a loop, perhaps what the iteration before had."""
+        entity = self.frames.entity(self.frame_of(said))
+        return uid_of_path(said.text, entity, self.frames.state) if entity else None
 
     def led_to(self, said: Said) -> Any:
         """What a name leads to. Raises LeadsNowhere."""

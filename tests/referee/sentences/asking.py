@@ -197,7 +197,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """Whether a text is the statement on a line, or begins in it; what `…` leaves out aside."""
         first, text = (re.sub(r"\s+", "", "".join(moment.lines[line - 1 : end])) for end in (line, line + 40))
         pieces = [re.sub(r"\s+", "", piece) for piece in str(code).split("…")]
-        return text.find(pieces[0]) in range(len(first) + 1) and all(piece in text for piece in pieces)
+        return text.find(pieces[0]) in range(max(1, len(first))) and all(piece in text for piece in pieces)
 
     def raises(text: str) -> bool:
         """Whether an exception with this in its message is on its way."""
