@@ -14,9 +14,9 @@ from tests.support.explaining import call_page
 ROOT = Path(__file__).parents[2]
 NETS = sorted((ROOT / "tests/examples/nets").glob("*.py"))
 NAMES = [path.stem for path in NETS]
-# pixels that the rows have on a saved program's page of 1440 by 900 and 1280 by 720, the headings above and the bar below left out  # noqa: E501
-ROOMS = {"1440x900": (748, 500), "1280x720": (660, 400)}
-MAX_BOXES = 25
+# pixels that the rows have on a page of 1440 by 900, with an axis of rounds, and of 1280 by 720, without it
+ROOMS = {"1440x900": (1046, 526), "1280x720": (929, 400)}
+MAX_BOXES = 30
 
 
 def shown(traces: list[dict[str, Any]], width: int, height: int) -> list[dict[str, Any]]:

@@ -78,6 +78,7 @@ interface NetColumns {
 }
 
 const MAX_ROW_HEIGHT = 28;
+const LEAST_BODY = 72;
 /** Of what is open of a row, by how high the view is: the same for all rows, so that a step moves one row alone. */
 const BODY_HEIGHTS = [
   { from: 620, height: 222, ofTwo: 152 },
@@ -105,21 +106,18 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   const columns = columnsFor(width);
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
   const body = (ends.length > 1 ? heights?.ofTwo : heights?.height) ?? 0;
-  const bodies = Math.max(1, ends.length) * body;
+  const count = Math.max(1, ends.length);
   let placed: PlacedNetRow[] = [];
   let rails: NetRail[] = [];
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
-    const room = height - PADDING - cuts * CUT_HEIGHT - bodies;
-    const rows = netRows(
-      facts,
-      i,
-      room,
-      choices,
-      ends.map(({ place }) => place),
-    );
-    placed = placeRows(facts, rows, i, room);
-    const bodyRoom = { columns, width, height: body, isNarrow: columns.shape === null };
+    const all = height - PADDING - cuts * CUT_HEIGHT;
+    const within = ends.map(({ place }) => place);
+    const rows = netRows(facts, i, all - count * body, choices, within);
+    // rows that can't be folded take the room of what is open
+    const open = Math.max(LEAST_BODY, Math.min(body, Math.floor((all - leastHeight(rows)) / count)));
+    placed = placeRows(facts, rows, i, all - count * open);
+    const bodyRoom = { columns, width, height: open, isNarrow: columns.shape === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
     rails = railsBetween(facts, rowsByLeaf(placed), i);
@@ -149,6 +147,10 @@ function columnsFor(width: number): NetColumns {
   const shape = norm - (width > 900 ? 190 : 140);
   const parts = name + Math.round((shape - name) * 0.44);
   return { rail, name, parts, box: shape - 10, shape, norm, kept: learns - 14, learns };
+}
+
+function leastHeight(rows: NetRow[]) {
+  return rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
 }
 
 function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): PlacedNetRow[] {

@@ -310,7 +310,9 @@ class NetBuilder {
     const edges = new Map<string, NetEdge>();
     const add = (run: Omit<EdgeRun, "stretch">) => {
       const [from, to] = [this.placeOfUnit.get(run.from), this.placeOfUnit.get(run.to)];
-      if (!from || !to || from.inner.length || to.inner.length || (run.to.isStatement && !run.cut)) return;
+      if (!from || !to || from.inner.length || to.inner.length) return;
+      // what a statement reads is drawn where it leaves a history behind alone
+      if (run.to.isStatement && (!run.cut || this.opened.trace.steps[run.step].visit)) return;
       const stretch = this.rounds.stretchOfStep[run.to.begins];
       const key = `${from.key} ${to.key}`;
       const edge = edges.get(key) ?? { from, to, runs: new Map<number, EdgeRun[]>() };
