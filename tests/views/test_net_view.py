@@ -1,5 +1,6 @@
 """The view of a net in a real browser: where it opens, what its keys do, and who can use it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,34 +50,51 @@ def press(page: Any, key: str) -> int:
     return step(page)
 
 
-def test_a_large_graph_opens_as_its_net_and_the_address_says_so(page: Any, site: str) -> None:
+def show_step(page: Any) -> None:
+    """The picture of a step, whatever the page opened with."""
+    page.locator('#views [data-view="step"]').click()
+    page.wait_for_selector(ROWS)
+
+
+def test_a_large_program_is_drawn_as_rows_in_both_views(page: Any, site: str) -> None:
     open_program(page, site, GPT)
-    page.wait_for_selector(ROWS)
-    assert page.locator('#views [data-view="net"]').get_attribute("aria-pressed") == "true"
+    show_step(page)
+    assert page.locator("#workbench").get_attribute("data-shown-picture") == "net"
     assert not page.locator("#stage").is_visible()
-    page.wait_for_function("() => location.hash.includes('&v=net')")
-    page.reload()
-    page.wait_for_selector(ROWS)
-    page.keyboard.press("m")
-    page.wait_for_selector("#stage .stage")
-    page.wait_for_function("() => !location.hash.includes('&v=')")
-    assert not page.locator("#net").is_visible()
+    assert page.locator(".net-open").count() == 1
+    page.keyboard.press("l")
+    page.wait_for_selector("#net .net.whole")
+    assert page.locator(".net-open").count() == 0
+    page.keyboard.press("l")
+    page.wait_for_selector(".net-open")
 
 
-def test_a_small_net_opens_on_the_stage_and_offers_its_net(page: Any, site: str) -> None:
+def test_a_small_net_stays_on_the_stage(page: Any, site: str) -> None:
     open_program(page, site, SMALL)
     assert page.locator("#stage").is_visible() and not page.locator("#net").is_visible()
-    page.locator('#views [data-view="net"]').click()
-    page.wait_for_selector(ROWS)
-    assert [name for name in names(page) if name != "net"][:3] == ["0", "1", "2"]
     open_program(page, site, PLAIN)
     assert page.locator("#stage").is_visible()
-    assert page.locator('#views [data-view="net"]').is_hidden()
+
+
+def test_the_headline_names_the_module_and_not_the_node(page: Any, site: str) -> None:
+    trace = open_program(page, site, GPT)
+    show_step(page)
+    visit = next(
+        k for k, each in enumerate(trace["steps"]) if each.get("visit") and not each["visit"].get("accumulates")
+    )
+    page.evaluate(
+        """i => { const slider = document.getElementById('slider');
+            slider.value = i; slider.dispatchEvent(new Event('input', {bubbles: true})); }""",
+        visit,
+    )
+    at_step(page, visit)
+    said = page.locator("#sentences li").first.text_content()
+    assert said.startswith("Backward is") and not re.search(r"[A-Z][a-z]+[A-Za-z]* \d", said)
 
 
 def test_arrows_step_over_rows_and_with_shift_into_them(page: Any, site: str) -> None:
     trace = open_program(page, site, GPT)
-    page.wait_for_selector(ROWS)
+    show_step(page)
     visits = [k for k, each in enumerate(trace["steps"]) if each.get("visit")]
     first = visits[0]
     page.evaluate(
@@ -102,6 +120,7 @@ def test_arrows_step_over_rows_and_with_shift_into_them(page: Any, site: str) ->
 
 def test_enter_opens_and_closes_a_row_and_keeps_the_focus(page: Any, site: str) -> None:
     open_program(page, site, GPT)
+    show_step(page)
     closed = page.locator(f'{ROWS}[aria-expanded="false"]').first
     closed.wait_for()
     label = closed.locator(".net-name").text_content()
@@ -118,7 +137,7 @@ def test_enter_opens_and_closes_a_row_and_keeps_the_focus(page: Any, site: str) 
 @pytest.mark.parametrize("themed", THEMES, indirect=True)
 def test_axe_and_contrast_find_nothing(themed: Any, site: str) -> None:
     open_program(themed, site, GPT, "?lang=zh")
-    themed.wait_for_selector(ROWS)
+    show_step(themed)
     assert axe(themed) == []
     for _ in range(4):
         assert themed.evaluate(CONTRAST) == []
@@ -135,7 +154,7 @@ def themed(request: Any, page: Any) -> Any:
 def test_a_phone_has_two_buttons_and_nothing_lies_beside_the_window(page: Any, site: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_program(page, site, GPT)
-    page.wait_for_selector(ROWS)
+    show_step(page)
     before = step(page)
     page.locator(".net-keys button").nth(1).click()
     at_step(page, before + 1)
@@ -146,7 +165,7 @@ def test_a_phone_has_two_buttons_and_nothing_lies_beside_the_window(page: Any, s
 
 def test_the_offline_page_shows_the_net(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
     open_program(page, site, GPT)
-    page.wait_for_selector(ROWS)
+    show_step(page)
     shown = names(page)
     elsewhere.goto(take(page, "run.html", tmp_path).as_uri())
     elsewhere.wait_for_selector("#workbench[data-step]")
@@ -157,7 +176,7 @@ def test_the_offline_page_shows_the_net(page: Any, elsewhere: Any, site: str, tm
 def test_what_a_step_touches_is_in_sight_on_the_page(page: Any, site: str) -> None:
     page.emulate_media(reduced_motion="reduce")  # a row on its way is not where it will be
     trace = open_program(page, site, GPT)
-    page.wait_for_selector(ROWS)
+    show_step(page)
     visits = [k for k, each in enumerate(trace["steps"]) if each.get("visit")][:60:7]
     for width, height in ((1440, 900), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})

@@ -28,6 +28,8 @@ interface NetScene {
   say: Say;
   /** of the program, by line */
   lines: string[];
+  /** the memory that the reader selected: every row that uses it is lit */
+  lit?: string | null;
 }
 
 export function netMarks(scene: NetScene): VNode[] {
@@ -253,17 +255,35 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
     "g",
     {
       key: `row ${row.key}`,
-      class: classNames("net-row", state, row.kind === "head" && "head", row.isNow && "now", isContainer && "opens"),
+      class: classNames(
+        "net-row",
+        state,
+        usesLitMemory(scene, row) && "lit",
+        row.kind === "head" && "head",
+        row.isNow && "now",
+        isContainer && "opens",
+      ),
       transform: `translate(0 ${row.y})`,
       tabindex: 0,
-      role: "button",
+      role: "treeitem",
+      "aria-level": row.depth + 1,
       "aria-expanded": isContainer ? String(row.kind === "head") : null,
+      "aria-current": row.isNow ? "step" : null,
+      "aria-selected": String(row.body !== null),
       target: { kind: "net row", key: row.key },
     },
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
     row.body && h("path", { class: "net-open-edge", d: `M0 ${row.h + row.body.height - 0.5}H${width}` }),
     row.body && h("g", { transform: `translate(0 ${row.h})` }, openRowMarks(row.body.shown, row.body.room, scene.say)),
+  );
+}
+
+function usesLitMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow): boolean {
+  return (
+    Boolean(lit) &&
+    kind !== "head" &&
+    states.some(({ calls }) => calls.some(({ unit }) => facts.usesStorage(unit, lit ?? "")))
   );
 }
 

@@ -77,6 +77,8 @@ export class NetFacts {
       if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
       for (const [uid, fields] of Object.entries(set ?? {})) {
         if (fields.shape) this.shapes.set(uid, fields.shape);
+        if (fields.kind === "tensor" && fields.storage && !this.storages.has(uid))
+          this.storages.set(uid, fields.storage);
         for (const [name, value] of Object.entries(fields.vars ?? {})) {
           const tensor = referencedUid(value);
           if (tensor?.[0] === "t") addToList(this.bindings, tensor, { step: i, name });
@@ -111,6 +113,8 @@ export class NetFacts {
     return (this.arrivals.get(leaf) ?? []).some((arrival) => arrival.step > i && arrival.backward === backward);
   }
 
+  /** by tensor, the memory that it looked at first */
+  storages = new Map<string, string>();
   /** by tensor, the variables that came to mean it, in order */
   bindings = new Map<string, { step: number; name: string }[]>();
 
@@ -121,6 +125,15 @@ export class NetFacts {
   variableOf(uid: string, until: number): string | null | undefined {
     const bindings = this.bindings.get(uid);
     return bindings ? bindings.findLast(({ step }) => step <= until)?.name : null;
+  }
+
+  /** Whether something in a unit reads or makes what lies in a memory. */
+  usesStorage(unit: Unit, storage: string): boolean {
+    const own = [...unit.inputs, ...unit.outputs, ...unit.reads, ...unit.makes];
+    return (
+      own.some((uid) => this.storages.get(uid) === storage) ||
+      unit.inner.some((inner) => this.usesStorage(inner, storage))
+    );
   }
 
   nodes(unit: Unit) {

@@ -48,6 +48,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let drawnHeights = new Map<string, number>();
   let mode: NetMode = "step";
   let finding: ChainMark[] = [];
+  let lit: string | null = null;
   const wholeRun = createWholeRun(say);
 
   function factsOf(opened: OpenTrace) {
@@ -62,6 +63,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const { opened, i } = shown;
     const facts = factsOf(opened);
     parts.root.classList.toggle("whole", mode === "run");
+    parts.body.setAttribute("aria-label", say(mode === "run" ? "whole_name" : "net_name"));
     parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
     if (mode === "run") {
       drawWholeRun(facts);
@@ -75,7 +77,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const lines = opened.trace.program.source.split("\n");
     const isBackward = facts.isBackward(i);
     patchHost(document, parts.head, netHeadMarks(layout, say));
-    patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines }));
+    patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines, lit }));
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
     writeSentenceAndPath(facts);
@@ -88,16 +90,16 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     patchHost(document, parts.body, body);
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
-    parts.body.setAttribute("role", "tree");
-    parts.body.setAttribute("aria-label", say("whole_name"));
   }
 
-  /** Up and down go from row to row of a whole run. */
+  /** Up and down go from row to row. */
   function moveFocus(direction: 1 | -1): boolean {
-    const point = closestTarget(document.activeElement, ["net row"])?.target;
-    const next = mode === "run" && point ? wholeRun.neighbour(point.key, direction) : null;
-    if (next !== null) focusRow(next);
-    return next !== null;
+    const point = closestTarget(document.activeElement, ["net row"]);
+    const rows = targetsWithin(parts.body).filter(({ target }) => target.kind === "net row");
+    const at = rows.findIndex(({ element }) => element === point?.element);
+    const next = at < 0 ? null : rows[at + direction];
+    if (next?.target.kind === "net row") focusRow(next.target.key);
+    return at >= 0;
   }
 
   /** The path of modules to the step, and what the row of the step has done. */
@@ -176,9 +178,17 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     move();
   }
 
+  /** Lights every row that uses the memory of a tensor; of the one that is lit, none any more. */
+  function light(uid: string): boolean {
+    const storage = (shown && factsOf(shown.opened).storages.get(uid)) ?? null;
+    lit = storage === lit ? null : storage;
+    draw();
+    return true;
+  }
+
   /** Opens or closes what opens; of another row, its step. */
   function choose(target: EventTarget | null): boolean {
-    const point = closestTarget(target, ["step", "net row"])?.target;
+    const point = closestTarget(target, ["step", "net row", "handle"])?.target;
     if (mode === "run" && point?.kind === "net row") {
       const chosen = wholeRun.choose(point.key);
       draw();
@@ -190,6 +200,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       go(point.step);
       return true;
     }
+    if (point.kind === "handle") return light(point.uid);
     const row = shown.layout.rows.find(({ key }) => key === point.key);
     if (!row) return false;
     const isFold = row.kind === "fold" || row.kind === "repeat";
@@ -243,7 +254,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     show(opened, i, wanted = "step") {
       mode = wanted;
       const isSameRun = shown?.opened.trace.program === opened.trace.program;
-      if (!isSameRun) choices = new Map();
+      if (!isSameRun) [choices, lit] = [new Map(), null];
       shown = { opened, i, layout: null };
       redraw();
       bringIntoSight();
@@ -289,6 +300,7 @@ function createParts(document: Document, say: Say) {
   scroller.setAttribute("aria-label", say("net_name"));
   const [head, body] = [svg("net-head"), svg("net-body")];
   head.setAttribute("aria-hidden", "true");
+  body.setAttribute("role", "tree");
   scroller.append(body);
   const key = element("p", "net-key");
   key.append(...nodesWithCode(say("net_key")));

@@ -67,7 +67,9 @@ export function createSiblingChips(
     const isWaiting = state.isLive && !doesTraceMatchText(state) && !row.classList.contains("none");
     row.inert = isWaiting;
     if (isWaiting) return; // the next picture brings the next chips: until then these stay, and do nothing
-    const line = opened?.count && doesTraceMatchText(state) ? opened.trace.steps[step].line : null;
+    const here = opened?.count && doesTraceMatchText(state) ? opened.trace.steps[step].line : null;
+    // beside an error the finding says what helps
+    const line = here === opened?.trace.outcome.error?.line ? null : here;
     const lineText = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
     const alternativesFound =

@@ -18,8 +18,6 @@ interface WholeRun {
   choose: (key: string) => string | null;
   /** closes what the reader opened, and puts the rows back in order; whether there was any */
   reset: () => boolean;
-  /** the row above or below one; null where it is none's key */
-  neighbour: (key: string, direction: 1 | -1) => string | null;
 }
 
 const FILTERS: RowFilter[] = ["all", "findings", "parameters"];
@@ -75,11 +73,6 @@ export function createWholeRun(say: Say): WholeRun {
       if (!open.size && !sort && filter === "all" && !selected) return false;
       clear();
       return true;
-    },
-    neighbour(key, direction) {
-      const rows = layout?.rows ?? [];
-      const at = rows.findIndex((row) => row.key === key);
-      return at < 0 ? null : (rows[at + direction]?.key ?? key);
     },
   };
 }
