@@ -5,6 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
+import { netRowName } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
@@ -161,22 +162,6 @@ function cutText(line: string, reason: string) {
     numpy: /[\w.[\]]*\.numpy\(\)/,
   }[reason];
   return (call && line.match(call)?.[0]) || reason.replace("_", " ");
-}
-
-/** The names of a row, as it shows them. */
-export function netRowName({ kind, places }: Pick<PlacedNetRow, "kind" | "places">): string {
-  const [first, last] = [places[0], places[places.length - 1]];
-  if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
-  if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
-  if (kind === "fold") return [...new Set(places.map(({ name }) => name))].join(" ");
-  return first.name;
-}
-
-/** Of the second of two paths what comes after the parts that they share. */
-function withoutCommon(one: string, other: string) {
-  const [parts, others] = [one.split("."), other.split(".")];
-  const at = others.findIndex((part, k) => part !== parts[k]);
-  return others.slice(Math.max(0, at)).join(".");
 }
 
 function classText({ kind, places, states }: PlacedNetRow, say: Say): string {

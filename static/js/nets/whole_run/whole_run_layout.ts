@@ -1,6 +1,6 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
-import { netRowName } from "../net_marks.ts";
+import { netRowName } from "../row_names.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
 import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
 import { textWidth } from "../../layout/text/metrics.ts";

@@ -11,7 +11,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { netRowName } from "../net_marks.ts";
+import { netRowName } from "../row_names.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
