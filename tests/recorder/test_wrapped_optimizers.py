@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gradbox.wire.tables import RunTables
-from tests.support import trainer_library
+from tests.recorder import trainer_library
 from tests.support.explaining import call_page, findings_of_traces
 from tests.support.tracing import Replay, events, trace
 
