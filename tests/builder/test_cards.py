@@ -287,7 +287,7 @@ def test_what_is_typed_while_the_server_answers_is_neither_lost_nor_a_command(em
     keys.type(", 8.5, 16.25]", delay=60)
     keys.press("Enter")
     on(empty, "x = torch.tensor([1., 2., 4., 8.5, 16.25], requires_grad=True)")
-    assert empty.locator("#workbench").get_attribute("data-shown-view") == "stage", "no letter was a command"
+    assert empty.locator("#workbench").get_attribute("data-shown-view") == "step", "no letter was a command"
 
 
 def test_a_line_put_in_above_takes_neither_the_card_nor_the_form_away(empty: Any) -> None:

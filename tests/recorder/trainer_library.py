@@ -19,11 +19,11 @@ class SubclassedOptimizer(torch.optim.Optimizer):
         self.optimizer, self.every, self.count = optimizer, every, 0
 
     @property
-    def param_groups(self) -> Any:
+    def param_groups(self) -> Any:  # type: ignore[override]
         return self.optimizer.param_groups
 
     @property
-    def state(self) -> Any:
+    def state(self) -> Any:  # type: ignore[override]
         return self.optimizer.state
 
     def zero_grad(self, set_to_none: bool = True) -> None:

@@ -75,11 +75,11 @@ def plain(source: str) -> dict[str, list[dict[str, list[float]]]]:
         module.weight.register_post_accumulate_grad_hook(lambda weight: of_round.setdefault("grad", flat(weight.grad)))
         return out
 
-    nn.Module.__call__ = called  # type: ignore[method-assign]
+    nn.Module.__call__ = called
     try:
         exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
     finally:
-        nn.Module.__call__ = original  # type: ignore[method-assign]
+        nn.Module.__call__ = original
     assert torch.is_grad_enabled()
     return rounds
 

@@ -173,7 +173,8 @@ export function startViewer(
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
-  const first = addressOf(location.hash, initialStep, initialView);
+  // a verdict lies over the step that it speaks of
+  const first = addressOf(location.hash, initialStep, initialView ?? (verdict ? "step" : null));
   dispatch({ type: "pageOpened", address: first });
   const opensAtStep = url.readPosition(location.hash).step !== null;
   if (verdict && loadVerdict && !opensAtStep && store.state().predict === null) void openWithVerdict(loadVerdict);
