@@ -24,6 +24,7 @@ def open_program(page: Any, site: str) -> list[dict[str, Any]]:
     paste(page, PROGRAM)
     steps: list[dict[str, Any]] = run(page)["steps"]
     leave(page)
+    page.locator('#views [data-view="step"]').click()
     page.keyboard.press("Home")
     at_step(page, 0)
     return steps

@@ -62,10 +62,13 @@ export default function factsOf({ trace, room }) {
     const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
     steps.push({ readable: readability(facts, i, layout, room), rows: layout.rows.length, height: layout.height, isVisit: Boolean(trace.steps[i].visit) });
   }
-  const first = Math.max(0, landingStep(opened));
+  const first = trace.steps.findLast(({ visit }) => visit)?.i ?? Math.max(0, landingStep(opened));
   const layout = layoutNet(facts, first, { ...room, choices: NO_CHOICES });
   const lines = trace.program.source.split("\n");
-  const svg = netMarks({ facts, layout, i: first, isBackward: facts.isBackward(first), say, lines }).map(vnodeToSvg).join("");
+  const svgAt = (i) =>
+    netMarks({ facts, layout: layoutNet(facts, i, { ...room, choices: NO_CHOICES }), i, isBackward: facts.isBackward(i), say, lines })
+      .map(vnodeToSvg)
+      .join("");
   const visits = trace.steps.flatMap((step, i) => (step.visit ? [i] : []));
   const end = visits.findIndex((step, k) => visits[k + 1] !== step + 1);
   const stops = visits.length ? presses(facts, room, visits[0] - 1, visits[Math.max(0, end)]) : [];
@@ -80,7 +83,8 @@ export default function factsOf({ trace, room }) {
     names: layout.rows.map(({ places }) => places[0].name),
     steps,
     stops: stops.length,
-    svg,
+    svg: svgAt(first),
+    svgAtEnd: svgAt(opened.count - 1),
     nodes: net.unitOfNode.size,
     placed: counts.size,
     edges: net.edges.map(({ from, to, runs }) => ({ from: from.name, to: to.name, cut: [...runs.values()].flat().some(({ cut }) => cut) })),

@@ -124,14 +124,15 @@ def test_enter_opens_and_closes_a_row_and_keeps_the_focus(page: Any, site: str) 
     closed = page.locator(f'{ROWS}[aria-expanded="false"]').first
     closed.wait_for()
     label = closed.locator(".net-name").text_content()
-    before = page.locator(ROWS).count()
+    shown = "[...document.querySelectorAll('#net .net-row .net-name')].map(name => name.textContent).join()"
+    before = page.evaluate(shown)
     closed.focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("n => document.querySelectorAll('#net .net-row').length !== n", arg=before)
+    page.wait_for_function(f"before => {shown} !== before", arg=before)
     focused = page.evaluate("document.activeElement.closest('.net-row')?.querySelector('.net-name').textContent")
     assert focused and (focused == label or label.startswith(focused.split("–")[0]))
     page.keyboard.press("Escape")
-    page.wait_for_function("n => document.querySelectorAll('#net .net-row').length === n", arg=before)
+    page.wait_for_function(f"before => {shown} === before", arg=before)
 
 
 @pytest.mark.parametrize("themed", THEMES, indirect=True)

@@ -68,11 +68,11 @@ def plain(source: str) -> dict[str, list[dict[str, list[float]]]]:
             return out
         of_round: dict[str, list[float]] = {"input": flat(given), "result": flat(out)}
         rounds.setdefault(f"{module.in_features}", []).append(of_round)
-        out.register_hook(lambda grad: of_round.__setitem__("in", flat(grad)))
+        out.register_hook(lambda grad: keep(of_round, "in", grad))
         if given.requires_grad:
-            given.register_hook(lambda grad: of_round.__setitem__("out", flat(grad)))
+            given.register_hook(lambda grad: keep(of_round, "out", grad))
         of_round["weight"] = flat(module.weight)
-        module.weight.register_post_accumulate_grad_hook(lambda weight: of_round.setdefault("grad", flat(weight.grad)))
+        module.weight.register_post_accumulate_grad_hook(lambda weight: keep(of_round, "grad", weight.grad))
         return out
 
     nn.Module.__call__ = called
@@ -82,6 +82,11 @@ def plain(source: str) -> dict[str, list[dict[str, list[float]]]]:
         nn.Module.__call__ = original
     assert torch.is_grad_enabled()
     return rounds
+
+
+def keep(of_round: dict[str, list[float]], name: str, gradient: Any) -> None:
+    """The first that comes."""
+    of_round.setdefault(name, flat(gradient))
 
 
 def flat(tensor: Any) -> list[float]:

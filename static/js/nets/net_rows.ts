@@ -187,7 +187,7 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
   for (let isFull = false; level.length && !isFull; ) {
     const next: NetPlace[] = [];
     for (const place of level) {
-      if (choices.get(place.key) === false || isEvaluation(place)) continue;
+      if (choices.get(place.key) === false || (choices.get(place.key) !== true && isEvaluation(facts, place))) continue;
       const inside = rowsOf(facts, place.inner, withBare(place.inner));
       const added = cost(inside) + size.head - size.row;
       if (height + added > size.room || count + inside.length > size.most) {
@@ -203,9 +203,10 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
   return open;
 }
 
-/** A net that is called elsewhere as well, and makes no nodes here. */
-function isEvaluation({ isTwice, units }: NetPlace) {
-  return isTwice && units.every((unit) => !nodesOfUnit(unit).length);
+/** A net that makes nodes where it is called elsewhere, and none here. */
+function isEvaluation({ net }: NetFacts, place: NetPlace) {
+  const makesNodes = ({ units }: NetPlace) => units.some((unit) => nodesOfUnit(unit).length > 0);
+  return place.isTwice && !makesNodes(place) && net.top.some((other) => other.path === place.path && makesNodes(other));
 }
 
 /** The outermost first, of one level those near to what is open around the step. */
