@@ -242,7 +242,8 @@ function focusOfLinkedProgram(state: PageState, source: string) {
 }
 
 /**
- * Shows a trace at a step, null: the opening one. `isLanding`: it is a run of the reader's, who goes on to what is found
+ * Shows a trace at a step, null: the opening one. `isLanding`: it is a run of the reader's, who goes on to what is
+ * found
  * in it.
  */
 function showTrace(state: PageState, trace: Trace, step: number | null, isLanding = false): PageState {

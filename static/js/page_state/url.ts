@@ -2,7 +2,7 @@
 
 import type { Focus } from "../trace/wire.ts";
 
-/** step: what this step did; run: the whole run; storage: the whole run by storage, where that is not what `run` shows */
+/** step: what this step did; run: the whole run; storage: that by storage, where `run` shows something else */
 export type View = "step" | "run" | "storage";
 
 /** By its name in an address; those of older links lead to what shows the same now. */

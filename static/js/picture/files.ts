@@ -1,4 +1,4 @@
-/** The files that can be downloaded: the step or the whole run as SVG or PNG, the run as an offline page, its tables. */
+/** The files that can be downloaded: a step or the whole run as SVG or PNG, an offline page, the run's tables. */
 
 import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";

@@ -100,7 +100,7 @@ class RunOfParameters {
     };
   }
 
-  /** By round, the norm of parameters together. Those that the recorder told together are known if all are asked for. */
+  /** By round, the norm of parameters together. Those told together are known if all are asked for. */
   together(uids: string[], column: Column): (number | null)[] {
     const { joint } = this.account.norms;
     const alone = uids.filter((uid) => !joint.has(uid)).map((uid) => this.seriesOf(uid)[column]);

@@ -1,5 +1,6 @@
 /**
- * The pane of pictures, on the page and in an offline file: a step or the whole run, timeline, sentences, printed output. It
+ * The pane of pictures, on the page and in an offline file: a step or the whole run, timeline, sentences, printed output.
+ * It
  * draws each change of the state into its parts.
  */
 
@@ -166,7 +167,7 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
   };
 }
 
-/** What is said over the picture: what the step did, or what the whole run amounts to, which is the same at all steps. */
+/** What is said over the picture: what the step did, or what the whole run amounts to, the same at all steps. */
 function createHeadlineText(host: PageHost, whyRaised: () => string | null, ofRow: PictureParts["net"]["headline"]) {
   return async () => {
     const { opened, step, view } = host.state();
