@@ -1,7 +1,6 @@
 /**
- * The pane of pictures, on the page and in an offline file: a step or the whole run, timeline, sentences, printed output.
- * It
- * draws each change of the state into its parts.
+ * The pane of pictures, on the page and in an offline file: a step or the whole run, timeline, sentences, printed
+ * output. It draws each change of the state into its parts.
  */
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
