@@ -79,6 +79,7 @@ interface NetColumns {
 
 const MAX_ROW_HEIGHT = 28;
 const LEAST_BODY = 72;
+const MAX_END_BODY = 168;
 /** Of what is open of a row, by how high the view is: the same for all rows, so that a step moves one row alone. */
 const BODY_HEIGHTS = [
   { from: 620, height: 222, ofTwo: 152 },
@@ -115,7 +116,9 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     const within = ends.map(({ place }) => place);
     const rows = netRows(facts, i, all - count * body, choices, within);
     // rows that can't be folded take the room of what is open
-    const open = Math.max(LEAST_BODY, Math.min(body, Math.floor((all - leastHeight(rows)) / count)));
+    const spare = Math.floor((all - minHeightOf(rows)) / count);
+    // two ends take what room there is: they are looked at, and not stepped through
+    const open = Math.max(LEAST_BODY, Math.min(ends.length > 1 ? MAX_END_BODY : body, spare));
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.shape === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
@@ -149,7 +152,7 @@ function columnsFor(width: number): NetColumns {
   return { rail, name, parts, box: shape - 10, shape, norm, kept: learns - 14, learns };
 }
 
-function leastHeight(rows: NetRow[]) {
+function minHeightOf(rows: NetRow[]) {
   return rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
 }
 

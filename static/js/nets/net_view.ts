@@ -110,7 +110,9 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     parts.path.replaceChildren(...pathElements(facts, i, layout?.path ?? []));
     const row = layout?.rows.findLast(({ isNow }) => isNow);
     const said = repetitionSentence(facts, i) || (row ? rowSentence(row) : backwardSentence(facts, i));
-    parts.said.replaceChildren(...nodesWithCode(said));
+    // what the headline tells of a forward is not said again
+    const isTold = !facts.opened.trace.steps[i].visit && stepHeadline(facts, i, say) !== null;
+    parts.said.replaceChildren(...nodesWithCode(isTold ? "" : said));
   }
 
   /** Where a repetition is done. */

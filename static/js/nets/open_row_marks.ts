@@ -74,7 +74,7 @@ function shownLines(row: OpenRow, { height }: BodyRoom) {
   const count = Math.max(1, Math.min(read.length + made.length, Math.floor(room / LINE.least)));
   const all = [...made, ...read];
   const rank = (tensor: RowTensor, k: number) =>
-    (tensor.isTold ? -100 : 0) +
+    (tensor.isTold ? -200 : 0) +
     (tensor.gradient?.isFresh || tensor.isWritten ? 0 : 100) +
     (tensor.role === "made" ? 0 : tensor.role === "read" ? 10 : 20) +
     k / 100;

@@ -22,7 +22,7 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
 }
 
 /** The module around a place, as the rows call it; empty where there is none. */
-function moduleName(place: NetPlace | null): string {
+function modulePathOf(place: NetPlace | null): string {
   const names: string[] = [];
   for (let outer = place; outer; outer = outer.parent)
     if (outer.kind === "module" && !(outer.isBare && outer.parent) && outer.name) names.unshift(outer.name);
@@ -33,7 +33,7 @@ function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace
   const { visit } = facts.opened.trace.steps[i];
   const operation = operationWord(facts.opened.index.nodes.get(node)?.name ?? "");
   const count = (visit?.grad_inputs ?? []).filter((grad) => grad).length;
-  const module = moduleName(place);
+  const module = modulePathOf(place);
   if (!module) return say("net_headline_visit_line", { operation, line: place.line, n: count });
   return say("net_headline_visit", { operation, module, n: count });
 }
@@ -50,7 +50,7 @@ function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: Net
   const unit = touched.find((each) => facts.net.placeOfUnit.get(each) === place);
   if (!unit || unit.isStatement || unit.ends > i) return null;
   const shape = facts.outputShape(unit);
-  const module = moduleName(place);
+  const module = modulePathOf(place);
   if (!shape || !module) return null;
   const { kept } = facts.stateAt(place, i);
   const size = kept ? bytesLabel(kept) : "";

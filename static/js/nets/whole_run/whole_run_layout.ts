@@ -238,7 +238,8 @@ function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
       runs.every(({ cut }) => cut),
     );
   }
-  for (const way of run.dataWays) add(way, "data", run.ofPlace(way.from).isCutOff);
+  // what a statement reads of a net, as a step does all parameters, is told in words
+  for (const way of run.dataWays) if (!way.to.units[0].isStatement) add(way, "data", run.ofPlace(way.from).isCutOff);
   assignLanes(rows, [...rails.values()]);
   const arriving = [...rails.values()].map(({ to }) => to);
   for (const row of rows)
