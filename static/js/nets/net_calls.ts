@@ -362,7 +362,9 @@ const isStatementStep = ({ kind }: Step) => kind === "statement" || kind === "vi
 /** Whether a step makes tensors, changes gradients or steps an optimizer. */
 function hasEffect({ log, set, visit }: Step): boolean {
   const isEffect = (entry: LogEntry) =>
-    entry.kind === "op" ? entry.outputs.length > 0 : entry.kind === "event" && EFFECTS.has(entry.event);
+    entry.kind === "op"
+      ? entry.outputs.length > 0
+      : entry.kind === "event" && (EFFECTS.has(entry.event) || (entry.event === "path_cut" && Boolean(entry.result)));
   return (
     visit !== undefined ||
     (log ?? []).some(isEffect) ||

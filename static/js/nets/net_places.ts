@@ -284,7 +284,11 @@ class NetBuilder {
   nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
     if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
     if (this.isNamedByLine(unit))
-      return lineLabel(statementTree(this.opened.trace.program, unit.stmt), this.lines[unit.line - 1] ?? "");
+      return lineLabel(
+        statementTree(this.opened.trace.program, unit.stmt),
+        this.lines[unit.line - 1] ?? "",
+        unit.isStatement,
+      );
     if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
@@ -308,11 +312,13 @@ class NetBuilder {
 
   edges(): NetEdge[] {
     const edges = new Map<string, NetEdge>();
+    // what a statement reads is told in its row, unless a net reads what it makes of it in the same round
+    const flows = this.run.flows.filter(({ from, to }) => this.isSameRound(from, to));
+    const givers = new Set(flows.flatMap(({ from, to }) => (to.isStatement ? [] : [from])));
     const add = (run: Omit<EdgeRun, "stretch">) => {
       const [from, to] = [this.placeOfUnit.get(run.from), this.placeOfUnit.get(run.to)];
       if (!from || !to || from.inner.length || to.inner.length) return;
-      // what a statement reads is drawn where it leaves a history behind alone
-      if (run.to.isStatement && (!run.cut || this.opened.trace.steps[run.step].visit)) return;
+      if (run.to.isStatement && !givers.has(run.to)) return;
       const stretch = this.rounds.stretchOfStep[run.to.begins];
       const key = `${from.key} ${to.key}`;
       const edge = edges.get(key) ?? { from, to, runs: new Map<number, EdgeRun[]>() };
@@ -328,8 +334,8 @@ class NetBuilder {
         if (from && from !== to) add({ from, to, node, edge, step, cut: null });
       }
     // without nodes, and where a path was cut, tensors tell the way
-    for (const { from, to, step, cut } of this.run.flows)
-      if (this.isSameRound(from, to) && (cut ? from.nodes.length : !from.nodes.length && !to.nodes.length))
+    for (const { from, to, step, cut } of flows)
+      if (cut ? from.nodes.length : !from.nodes.length && !to.nodes.length)
         add({ from, to, node: null, edge: 0, step, cut });
     return [...edges.values()];
   }
@@ -399,10 +405,13 @@ export function nodesOfUnit(unit: Unit): string[] {
 const LOOPS = new Set(["For", "AsyncFor", "While"]);
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
 
-/** What a statement is called: what it assigns to, `return`, the method that it calls, else its line. */
-function lineLabel(tree: SyntaxNode | null, line: string): string {
+/**
+ * What a statement is called: what it assigns to, or gives the body of its loop; `return`; the method that it calls;
+ * else its line.
+ */
+function lineLabel(tree: SyntaxNode | null, line: string, givesTensors: boolean): string {
   if (tree?.kind === "Return") return "return";
-  if (tree && (ASSIGNMENTS.has(tree.kind) || tree.kind === "For")) return tree.children[0].text;
+  if (tree && (ASSIGNMENTS.has(tree.kind) || (givesTensors && tree.kind === "For"))) return tree.children[0].text;
   const expression = tree?.kind === "Expr" ? tree.children[0] : null;
   return (expression?.kind === "Call" && calleeName(expression)) || line.trim();
 }

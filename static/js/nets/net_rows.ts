@@ -27,7 +27,7 @@ export const HEAD_HEIGHT = 20;
 const ROW_HEIGHT = 22;
 export const MIN_ROW_HEIGHT = 20;
 /** As many rows are readable at a look. */
-const MAX_ROWS = 30;
+const MAX_ROWS = 25;
 /** More places than these are not read one by one where a single step runs all of them. */
 const MAX_TOUCHED = 9;
 /** As many rows of a step stay in any room. */
@@ -58,7 +58,7 @@ export function netRows(
   choices: OpenedRows,
   ends: NetPlace[] = [],
 ): NetRow[] {
-  const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
+  const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS, isSparing: true };
   const at = anchorStep(facts, i) ?? i;
   const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at), ...placesAround(ends)]);
   const open = placesToOpen(facts, path, size, choices);
