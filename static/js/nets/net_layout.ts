@@ -92,6 +92,8 @@ const CUT_HEIGHT = 36;
 const TOP = 4;
 const PADDING = 12;
 const NARROW_WIDTH = 560;
+/** Below it there is no room for what a row runs, nor for cards of tensors. */
+const MEDIUM_WIDTH = 820;
 const RAIL_X = 66;
 const MAX_LANE = 4;
 
@@ -120,7 +122,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     // two ends take what room there is: they are looked at, and not stepped through
     const open = Math.max(LEAST_BODY, Math.min(ends.length > 1 ? MAX_END_BODY : body, spare));
     placed = placeRows(facts, rows, i, all - count * open);
-    const bodyRoom = { columns, width, height: open, isNarrow: columns.shape === null };
+    const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
     rails = railsBetween(facts, rowsByLeaf(placed), i);
@@ -145,6 +147,10 @@ function columnsFor(width: number): NetColumns {
   const [rail, name] = isNarrow ? [50, 68] : [RAIL_X, RAIL_X + 28];
   if (isNarrow)
     return { rail, name, parts: null, box: width - 118, shape: null, norm: width - 108, kept: null, learns: null };
+  if (width < MEDIUM_WIDTH) {
+    const [norm, shape] = [width - 190, width - 330];
+    return { rail, name, parts: null, box: shape - 10, shape, norm, kept: width - 10, learns: null };
+  }
   const learns = width - 128;
   const norm = learns - 206;
   const shape = norm - (width > 900 ? 190 : 140);

@@ -114,7 +114,7 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
       columns.name,
       middle,
       tensor.role === "read",
-      isWide ? CARD_OFFSET + CARD_WIDTH - 12 : CARD_OFFSET - 20,
+      isWide ? CARD_OFFSET + CARD_WIDTH - 12 : isNarrow ? NARROW_TAG : CARD_OFFSET - 20,
     ),
     !isNarrow && !isWide && cardMark(tensor, card, top + 1, height - 4, say),
     !isNarrow && tensor.version !== null && versionMark(tensor, card + 128, middle),
@@ -123,6 +123,8 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
   );
 }
 
+/** Of a name where its numbers stand beside it. */
+const NARROW_TAG = 92;
 /** Between a name and its tensor. */
 const CARD_OFFSET = 138;
 const CARD_WIDTH = 122;
@@ -195,7 +197,8 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
-    const text = say(`net_gradient_${gradientState}`);
+    const told = say(`net_gradient_${gradientState}`);
+    const text = textWidth(told, 12) + 14 <= place.width ? told : say(`net_gradient_${gradientState}_short`);
     return h(
       "g",
       { class: classNames("net-no-gradient", gradientState) },
@@ -366,7 +369,7 @@ function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, 
   const marks: VNode[] = [h("path", { class: "net-stem", d: `M${columns.rail} ${y}H${x}` })];
   const end = bodyWidth - 12;
   if (!nodes.length) {
-    const text = say("net_no_node");
+    const text = say(isNarrow ? "net_no_node_short" : "net_no_node");
     return h(
       "g",
       { key: "nodes", class: "net-nodes" },
