@@ -362,7 +362,7 @@ function squeezed(text: string, room: number) {
 /** What comes of a row's parameters in the whole run. */
 function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
   const { parameters } = factsOfRun(facts).of(row.places);
-  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true }, say);
+  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */

@@ -55,7 +55,9 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 /** The headings over the columns; each sorts by its column. */
 export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
-  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? 0) - (weight ?? 0);
+  const ends = { gradient: weight, weight: moved };
+  const isTight = (column: "gradient" | "weight") =>
+    textWidth(say(`whole_head_${column}`), 12) + 16 > (ends[column] ?? layout.width) - (layout.columns[column] ?? 0);
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
     h(
@@ -70,8 +72,9 @@ export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene):
         "aria-pressed": String(sort === column),
         target: { kind: "net row", key: `sort ${column}` },
       },
-      (column === "weight" && isTight ? say("whole_head_weight_short") : say(`whole_head_${column}`)) +
-        (sort === column ? " ▾" : ""),
+      ((column === "weight" || column === "gradient") && isTight(column)
+        ? say(`whole_head_${column}_short`)
+        : say(`whole_head_${column}`)) + (sort === column ? " ▾" : ""),
       h("title", {}, say(`whole_head_${column}_why`)),
     );
   const filterText = say(`whole_filter_${filter}`);
