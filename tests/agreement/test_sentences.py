@@ -152,8 +152,8 @@ out.sum().backward()
 a = torch.ones(2)
 """,
         "finding.wrong_gradient.leaf_values.what",
-        "Line 4 changed `out` unnoticed (`out.data.zero_()`): sigmoid on line 3 had saved it for backward. So `a.grad` is "
-        "[0, 0, 0]; with the saved numbers it would be [.1966119, .1966119, .1966119].",
+        "Line 4 changed `out` unnoticed (`out.data.zero_()`): sigmoid on line 3 had saved it for backward. So `a.grad` "
+        "is [0, 0, 0]; with the saved numbers it would be [.1966119, .1966119, .1966119].",
     ),
 }
 
