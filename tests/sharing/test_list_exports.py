@@ -103,7 +103,7 @@ def test_a_file_says_what_the_list_on_the_page_says(
         modules = [[name for name in read["names"] if name not in ("weight", "bias")] for read in (drawn, shown)]
         assert modules[0] == modules[1] and len(modules[0]) >= 10
         said = page.locator("#sentences li").first.text_content()
-        assert "3 rounds" in said and said in elsewhere.locator("svg").text_content()
+        assert "3 rounds" in said and said in elsewhere.locator("svg").first.text_content()
     else:
         assert len(shown["open"]) == (2 if name == "rnn" else 1)
         fewer, more = sorted([set(drawn["tags"]), set(shown["tags"])], key=len)
