@@ -11,7 +11,7 @@ import pytest
 
 from tests.recordings.store import kept_trace
 from tests.referee.sentences.__main__ import Account
-from tests.referee.sentences.said import claim_table, judge_programs, record, sentences_of, verdicts
+from tests.referee.sentences.said import claim_table, judge_programs, parts_of, record, sentences_of, verdicts
 from tests.support.tracing import ROOT
 
 FINDINGS = [
@@ -98,6 +98,78 @@ def test_all_that_is_said_of_a_program_is_true(trace: dict[str, Any]) -> None:
     assert [(each["text"], verdict) for each, verdict in zip(sentences, verdicts(trace, sentences), strict=True)] == [
         (each["text"], ("true", "")) for each in sentences
     ]
+
+
+TRUE: dict[str, tuple[str, str, str]] = {
+    "nodes that a backward runs are no steps of a loop": (
+        """\
+import torch
+x = torch.ones(2, requires_grad=True)
+y = x
+for _ in range(400):
+    y = (y * 1.01).exp().sqrt().log()
+y.sum().backward()
+""",
+        "skipped_nodes",
+        "Before this, 2 nodes ran without being recorded.",
+    ),
+    "a name of a function that has ended": (
+        """\
+import torch
+x = torch.ones(1, requires_grad=True)
+w = torch.ones(1, requires_grad=True)
+def scaled(grad):
+    return -w * grad
+for _ in range(2):
+    loss = (x ** 2).sum()
+    loss.backward(retain_graph=True)
+    x = x + scaled(x.grad)
+    x.retain_grad()
+""",
+        "finding.saved_overwritten.chain.written",
+        "`loss.backward(retain_graph=True)` writes what `x.grad` meant before",
+    ),
+    "a name in a function that is called": (
+        """\
+import torch
+a = torch.zeros(3)
+b = torch.ones(3)
+def double(a):
+    a.mul_(2)
+double(b)
+print(b)
+""",
+        "finding.shared_memory.passed.chain.shares",
+        "`b` is `a` in `double()`",
+    ),
+    "the gradient of a name that means another tensor later": (
+        """\
+import torch
+a = torch.ones(3, requires_grad=True)
+out = a.sigmoid()
+out.data.zero_()
+out.sum().backward()
+a = torch.ones(2)
+""",
+        "finding.wrong_gradient.leaf_values.what",
+        "Line 4 changed `out` unnoticed (`out.data.zero_()`): sigmoid on line 3 had saved it for backward. So `a.grad` "
+        "is [0, 0, 0]; with the saved numbers it would be [.1966119, .1966119, .1966119].",
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "key", "text"), TRUE.values(), ids=TRUE)
+def test_what_was_false_of_a_program_is_true(program: str, key: str, text: str) -> None:
+    trace = kept_trace(program)
+    sentences = sentences_of(trace)
+    assert [each for each in zip(sentences, verdicts(trace, sentences), strict=True) if each[1][0] == "false"] == []
+    assert text in [each["text"] for each in sentences if each["key"] == key]
+
+
+def test_that_code_stands_somewhere_is_no_claim_of_a_sentence_without_code() -> None:
+    sentence = {"key": "finding.same_module.list.what", "moments": {"cause": 3}, "step": 3, "hasCode": False}
+    assert [part["claims"] for part in parts_of(sentence)] == [None]
+    assert [part["claims"] for part in parts_of({**sentence, "hasCode": True})] == [["stands(code, line)"]]
 
 
 def name(sentence: dict[str, Any], argument: str, **fields: str) -> None:

@@ -45,7 +45,11 @@ function ofFindings(opened) {
     const text = findingText(finding, say);
     const moments = { cause: finding.cause.step, end: steps.findLastIndex(({ kind }) => kind !== "end") };
     if (finding.explainsError) moments.raised = steps.findLastIndex(({ kind }) => kind === "raise");
-    for (const { role, step } of finding.chain) moments[role] = step;
+    for (const { role, step } of finding.chain) {
+      moments[role] = step;
+      const isAfter = ({ kind, frame }, k) => k > step && kind !== "visit" && frame === steps[step].frame;
+      if (steps[step].visit) moments[`${role}_over`] = steps.findIndex(isAfter);
+    }
     const ofPart = (part) => ({ keys: keysOf(finding, part), facts: finding.facts, step: finding.cause.step });
     const ofLink = (link, k) => ({
       keys: [...keysOf(link.words ?? finding, `chain.${link.role}`), `finding.chain.${link.role}`],
@@ -68,6 +72,7 @@ function ofFindings(opened) {
         args: { ...argumentsOf({ line: finding.cause.line, ...row.facts }), things: row.things ?? [], node: row.node },
         text: row.text,
         moments,
+        hasCode: say(row.key).includes("{code}"),
       },
       ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind)),
     ]);

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tests.referee.canonical import short_name
 from tests.referee.sentences import language, of_findings
 from tests.referee.sentences.earlier import Seen
 from tests.referee.sentences.frames import Frames, program_frames, variables
@@ -98,6 +99,13 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         inner = moment.frames.inner
         return inner is not None and str(text).removesuffix("()").rpartition(".")[2] == inner.f_code.co_name
 
+    def inside(text: str) -> Any:
+        """What a name leads to in the function that begins."""
+        inner = moment.frames.inner
+        if inner is None:
+            raise Undecided("no function begins")
+        return live_object(str(text), partial(moment.frames.variable, inner))
+
     def returned() -> Any:
         """What the function returns."""
         return moment.returned
@@ -109,6 +117,11 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def runs(label: str) -> bool:
         """Whether backward is at a node that is called so."""
         return bool(language.is_called(moment.visit().name, label))
+
+    def runs_operation(name: str) -> bool:
+        """Whether backward is at the node of an operation: `log_softmax` is a LogSoftmaxBackward0."""
+        label = str(name).removesuffix("_").replace("_", "").lower()
+        return (short_name(moment.visit().name) or "").lower().startswith(label)
 
     def sends(count: int, targets: Any) -> bool:
         """Whether the node sends so many gradients, to these and to no others."""
@@ -236,6 +249,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         returned,
         shown,
         runs,
+        runs_operation,
+        inside,
         sends,
         passes_zeros,
         leaf,
