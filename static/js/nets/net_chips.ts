@@ -42,7 +42,9 @@ export function nodeChips(
   const marks: VNode[] = [];
   let left = 0;
   const widthFrom = (from: number) =>
-    chips.slice(from, now + 1).reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? restWidth(chips.slice(0, from)) : 0);
+    chips
+      .slice(from, now + 1)
+      .reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? restWidth(chips.slice(0, from)) : 0);
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
