@@ -396,8 +396,9 @@ function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, 
     ) - 2,
   );
   if (from > 0) {
-    marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${from}`));
-    x += 24;
+    const before = `+${from}`;
+    marks.push(h("text", { class: "net-class", x, y: y + 4 }, before));
+    x += textWidth(before, 12) + 4;
   }
   for (const [k, node] of list.slice(from).entries()) {
     const width = textWidth(node.word, 12) + 18;
