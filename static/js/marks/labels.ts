@@ -7,6 +7,7 @@ export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 export const STAGE_LABELS = {
   names: "Names",
   handles: "Tensors",
+  version: "Version",
   storages: "Memory",
   graph: "Graph",
   freed: "freed",

@@ -38,7 +38,7 @@ export function handleReadingMark(
   stepFacts: StepFacts,
   line: HandleLine,
   handle: Handle,
-  { columns, layout, inset }: { columns: MemoryColumns; layout: RowLayout; inset: number },
+  { columns, layout, inset, start }: { columns: MemoryColumns; layout: RowLayout; inset: number; start: number },
 ): VNode | null {
   const band = bandOfDtype(layout.strip, handle.dtype);
   if (!band) return null;
@@ -48,7 +48,7 @@ export function handleReadingMark(
     handle,
     line,
     band,
-    start: columns.rail + columns.railW,
+    start,
     x: columns.strip,
     top: inset + layout.top,
     strip: layout.strip,
@@ -171,7 +171,7 @@ function cellMapMarks(
       ? cellRunsBetween(low, high, band, rows)
       : cellRuns(cells, isInOneLine ? band.n : band.columns);
   return [
-    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    line.first || stacked ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
     ...runs.map(([row, from, to]) =>
       h("rect", {
@@ -213,6 +213,7 @@ function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extra
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
   const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
+  const indexText = indexTextThatFits(stepFacts, place, reading.lines.flat());
   const out = [];
   if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
@@ -228,20 +229,40 @@ function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extra
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
     out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k)));
+    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k), indexText));
   });
   return out;
 }
 
+function beadWidth(band: CellBand, { reads }: Bead) {
+  return band.cw - 4 - (reads.length > 1 ? 3 : 0);
+}
+
+/** How all beads of a handle are written: `y[0,1]`, else `[0,1]`, where one of them has no room for that `0,1`. */
+function indexTextThatFits({ names }: StepFacts, { line, band }: ReadingPlace, beads: Bead[]) {
+  const forms = [(index: string) => `${names.paths.get(line.uid)}[${index}]`, (index: string) => `[${index}]`];
+  const isIndexed = names.paths.has(line.uid) && beads.every(({ text }) => text !== "·");
+  const fits = (form: (index: string) => string) =>
+    beads.every((bead) => textWidth(form(bead.text), FONT_SIZES.small) <= beadWidth(band, bead) - 6);
+  return (isIndexed && forms.find(fits)) || ((index: string) => index);
+}
+
 /** One bead for all reads of a cell in a line, the others under it. */
-function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
+function cellBeadMark(
+  stepFacts: StepFacts,
+  { line, band, x, handle }: ReadingPlace,
+  bead: Bead,
+  cy: number,
+  indexText: (index: string) => string,
+) {
   const readCount = bead.reads.length;
-  const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
+  const w = beadWidth(band, bead);
   const left = x + bead.cell * band.cw + 2;
   const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
-  const hasRoom = textWidth(bead.text, FONT_SIZES.small) <= w - 1;
+  const text = indexText(bead.text);
+  const hasRoom = textWidth(text, FONT_SIZES.small) <= w - 1;
   const marks = bead.reads.map((read, depth) => {
     const isTopmost = depth === readCount - 1;
     const offset = isTopmost ? 0 : 3;
@@ -266,7 +287,7 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
       },
       h("rect", { key: "box", ...box }),
       isTopmost && hasRoom
-        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, bead.text)
+        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, text)
         : null,
       h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );
