@@ -86,6 +86,7 @@ export const STAGE_LABELS = {
   wantsGrad: "wants .grad",
   madeBy: "made by {node}",
   noGradient: "no gradient",
+  noGradientShort: "no grad",
   numbers: "{n} numbers",
   oneNumber: "one number",
   numberInRow: "1 number (1,)",

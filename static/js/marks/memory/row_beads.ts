@@ -1,9 +1,9 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
-import { truncateText } from "../../trace/format.ts";
 import { cellExtentOfHandle, cellReads } from "../../trace/reads.ts";
 import { cellMapHeight, ROW_SIZES } from "../../layout/memory/row_lines.ts";
-import { FONT_SIZES, CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
+import { fittedText } from "../../layout/text/fitted_text.ts";
+import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
@@ -112,29 +112,30 @@ function sharedReadingMarks(
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const whole = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
-  const words = truncateText(whole, Math.max(3, Math.floor((right - from) / (CHARACTER_WIDTH_EM * 12))));
+  const forms = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const { text, size, spacing } = fittedText(forms, right - from);
   return [
     stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
     h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
-    words &&
+    text &&
       h(
         "text",
-        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 },
-        words,
-        h("title", {}, whole),
+        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": size, "letter-spacing": spacing },
+        text,
+        h("title", {}, forms[0]),
       ),
   ];
 }
 
-/** What a handle reads, told by another's name that reads all of the memory in order; empty where none does. */
+/** What a handle reads, told by another's name that reads all of the memory in order, in words and shorter; no form
+ * where none does. */
 function readingWords(
   { snap, readers, names, labels }: StepFacts,
   uid: string,
   handle: Handle,
   [low, high]: [number, number],
   n: number,
-) {
+): string[] {
   const others = (readers.get(handle.storage ?? "") ?? []).filter((other) => other !== uid && names.tags.has(other));
   for (const other of others) {
     const owner = findHandle(snap.entities, other);
@@ -142,16 +143,17 @@ function readingWords(
     const name = names.paths.get(other);
     const readsAll = list.length === n && list.every(({ cell }, k) => cell === k);
     if (!name || !readsAll) continue;
-    if (high - low + 1 === n) return labels.sameMemory.replace("{name}", name);
+    if (high - low + 1 === n) return [labels.sameMemory.replace("{name}", name), `= ${name}`];
     const isVector = owner?.shape?.length === 1;
     const [one, many] = isVector ? [labels.readsElement, labels.readsElements] : [labels.readsCell, labels.readsCells];
     const base = isVector ? 0 : 1;
-    return (low === high ? one : many)
+    const words = (low === high ? one : many)
       .replaceAll("{name}", name)
       .replace("{from}", `${low + base}`)
       .replace("{to}", `${high + base}`);
+    return [words, isVector ? `${name}[${low}${low === high ? "" : `:${high + 1}`}]` : ""];
   }
-  return "";
+  return [""];
 }
 
 /** Which cells of a wrapped strip are read. */

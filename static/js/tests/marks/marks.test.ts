@@ -9,7 +9,7 @@ import { stepPicture } from "../../marks/still.ts";
 import { openTrace } from "../../trace/state.ts";
 import { h, vnodeToSvg, type VNode } from "../../browser/svg.ts";
 import { ALL, saved } from "../traces.ts";
-import { frame, ref, storage, tensor, trace } from "../entities.ts";
+import { frame, node, ref, storage, tensor, trace } from "../entities.ts";
 
 const ROOM = { w: 1080, h: Infinity };
 
@@ -267,4 +267,48 @@ test("versions have a heading where a version is told", () => {
   const heads = (i: number) => having(marks(saved(), i), "class", "lane-head").map(({ text }) => text);
   assert.ok(!heads(0).includes("Version"));
   assert.ok(heads(4).includes("Version"));
+});
+
+test("memory of one length is drawn in one form, however many tensors read it and however wide the pane is", () => {
+  const shared = { counter: "c1", storage: "s1", shape: [12] };
+  const cells = Array.from({ length: 12 }, (_, k) => k);
+  const document = trace("", [
+    { set: { f1: frame({ a: ref("t1") }), s1: storage(cells), t1: tensor(shared) } },
+    {
+      set: {
+        f1: { vars: { b: ref("t2") } },
+        s2: storage(cells),
+        t2: tensor({ storage: "s2", shape: [12] }),
+      },
+    },
+    { set: { f1: { vars: { v: ref("t3") } }, t3: tensor({ ...shared, shape: [6], stride: [2] }) } },
+  ]);
+  for (let w = 420; w <= 1100; w += 20) {
+    const lines = new Map<string, Set<string>>();
+    const walk = (v: VNode) => {
+      if ("data-cell" in v.attrs) {
+        const [uid] = v.attrs["data-cell"].split(":");
+        const box = v.attrs.y === undefined ? v.children[0] : v;
+        lines.set(uid, (lines.get(uid) ?? new Set()).add(`${box.attrs.y}`));
+      }
+      v.children.forEach(walk);
+    };
+    stepPicture(openTrace(document), 2, {}, { ...ROOM, w }).nodes.forEach(walk);
+    assert.equal(lines.get("s1")?.size, lines.get("s2")?.size, `${w}`);
+  }
+});
+
+test("that a graph is gone is said in lines that its pane holds", () => {
+  const document = trace("", [
+    { set: { f1: frame({ a: ref("t1") }), s1: storage([1]), t1: tensor({ shape: [1] }), n1: node("MulBackward0") } },
+    { set: {}, gone: ["n1"] },
+  ]);
+  const lines: VNode[] = [];
+  const walk = (v: VNode) => {
+    if (v.attrs.class === "graph-empty") lines.push(v);
+    v.children.forEach(walk);
+  };
+  stepPicture(openTrace(document), 1, {}, { w: 700, h: 400 }).nodes.forEach(walk);
+  assert.equal(lines.map(({ text }) => text).join(" "), "The graph is gone: nothing keeps it any more.");
+  assert.ok(lines.length > 1 && new Set(lines.map(({ attrs }) => attrs.y)).size === lines.length);
 });
