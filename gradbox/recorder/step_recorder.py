@@ -300,6 +300,7 @@ class StepRecorder:
         step["frame"], step["depth"] = position.frame_uid, position.depth
         if observation.skipped_steps or observation.skipped_visits:
             step["skipped"] = observation.skipped_steps + observation.skipped_visits
+            step["skipped_nodes"] = observation.skipped_visits
         if value is not None:
             step["value"] = value
         if observation.displayed_repr is not None:

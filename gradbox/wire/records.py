@@ -108,6 +108,7 @@ class StepRecord(TypedDict):
     frame: str | None
     depth: int
     skipped: NotRequired[int]
+    skipped_nodes: NotRequired[int]
     value: NotRequired[Value]
     shown: NotRequired[str | None]
     set: dict[str, Entity]

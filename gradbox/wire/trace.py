@@ -157,6 +157,7 @@ Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancell
 class Step(Model):
     """The state after a step: apply `set`, then `gone`.
 
+    skipped: how many steps passed unrecorded before it; skipped_nodes: how many of them are nodes that backward ran
     shown: what an interactive session shows of a bare expression's value ("" for None); only if the pasted text has an
         output to compare with, and if showing it runs none of the program's code
     """
@@ -169,6 +170,7 @@ class Step(Model):
     frame: Uid | None = None
     depth: int = 0
     skipped: int | None = None
+    skipped_nodes: int | None = None
     value: Value = None
     shown: str | None = None
     set: dict[Uid, Fields] = {}

@@ -95,7 +95,7 @@ ExporterDep = Annotated[DrawingResponder, Depends(get_exporter)]
 async def step_draw_request(
     step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
 ) -> DrawRequest:
-    """The drawing of a step as the stage; without a step, the complete run as the loom."""
+    """The drawing of a step; without a step, of the complete run."""
     kind: DrawingKind = "loom" if step is None else "stage"
     return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
 
@@ -149,7 +149,7 @@ async def program_markdown(id_: Id, exporter: ExporterDep, lang: LanguageParamet
     "/s/{id}.svg", response_class=Response, responses=file_responses("image/svg+xml", "The picture."), summary="As SVG"
 )
 async def step_svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
-    """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
+    """A step of the program's trace as the page draws it; without `step` the complete run."""
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
     program = await exporter.services.saved.programs.find_program(id_)
     return await exporter.drawing_response(program, draw, "image/svg+xml; charset=utf-8", headers)

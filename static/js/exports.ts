@@ -12,7 +12,6 @@ import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findi
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
 import { findingLocale } from "./findings/words.ts";
-import { landingStep } from "./trace/steps/landing.ts";
 import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
 import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";
@@ -74,14 +73,14 @@ function cardSvg(trace: Trace, request: ExportRequest) {
   const opened = openTrace(trace);
   const verdict = step === null ? verdictOf(opened, say) : null;
   return verdict
-    ? verdictSvg(verdict, CARD_SIZE, title, say, request)
-    : linkCardSvg(trace, step ?? Math.max(0, landingStep(opened)), title, request);
+    ? verdictSvg(verdict, CARD_SIZE, { opened, title, say, language }, request.theme)
+    : linkCardSvg(trace, step, title, request);
 }
 
 function filmSubject(trace: Trace, { title, language }: ExportRequest): FilmSubject {
   const opened = openTrace(trace);
   const sayFinding = findingLocale(language).say;
-  return { opened, verdict: verdictOf(opened, sayFinding), title, say: locale(language).say, sayFinding };
+  return { opened, verdict: verdictOf(opened, sayFinding), title, language, sayFinding };
 }
 
 /** An answer for a forum. */

@@ -11,7 +11,7 @@ import pytest
 
 from tests.recordings.store import kept_trace
 from tests.referee.sentences.__main__ import Account
-from tests.referee.sentences.said import claim_table, judge_programs, record, sentences_of, verdicts
+from tests.referee.sentences.said import claim_table, judge_programs, parts_of, record, sentences_of, verdicts
 from tests.support.tracing import ROOT
 
 FINDINGS = [
@@ -100,6 +100,95 @@ def test_all_that_is_said_of_a_program_is_true(trace: dict[str, Any]) -> None:
     ]
 
 
+TRUE: dict[str, tuple[str, str, str]] = {
+    "nodes that a backward runs are no steps of a loop": (
+        """\
+import torch
+x = torch.ones(2, requires_grad=True)
+y = x
+for _ in range(400):
+    y = (y * 1.01).exp().sqrt().log()
+y.sum().backward()
+""",
+        "skipped_nodes",
+        "Before this, 2 nodes ran without being recorded.",
+    ),
+    "a name of a function that has ended": (
+        """\
+import torch
+x = torch.ones(1, requires_grad=True)
+w = torch.ones(1, requires_grad=True)
+def scaled(grad):
+    return -w * grad
+for _ in range(2):
+    loss = (x ** 2).sum()
+    loss.backward(retain_graph=True)
+    x = x + scaled(x.grad)
+    x.retain_grad()
+""",
+        "finding.saved_overwritten.chain.written",
+        "`loss.backward(retain_graph=True)` writes what `x.grad` meant before",
+    ),
+    "a name in a function that is called": (
+        """\
+import torch
+a = torch.zeros(3)
+b = torch.ones(3)
+def double(a):
+    a.mul_(2)
+double(b)
+print(b)
+""",
+        "finding.shared_memory.passed.chain.shares",
+        "`b` is `a` in `double()`",
+    ),
+    "memory of a tensor that lives no more": (
+        """\
+import torch
+def tripled(x):
+    y = x * 3
+    return y.view(3)
+x = torch.ones(3, requires_grad=True)
+kept = tripled(x).detach()
+""",
+        "new",
+        "kept is a new tensor of 3 numbers, in memory of its own.",
+    ),
+    "an address, which another run has otherwise": (
+        "import torch\nx = torch.ones(1, requires_grad=True)\nprint(x.exp().grad_fn)\n",
+        "bound_module",
+        "torch is a module.",
+    ),
+    "the gradient of a name that means another tensor later": (
+        """\
+import torch
+a = torch.ones(3, requires_grad=True)
+out = a.sigmoid()
+out.data.zero_()
+out.sum().backward()
+a = torch.ones(2)
+""",
+        "finding.wrong_gradient.leaf_values.what",
+        "Line 4 changed `out` unnoticed (`out.data.zero_()`): sigmoid on line 3 had saved it for backward. So `a.grad` "
+        "is [0, 0, 0]; with the saved numbers it would be [.1966119, .1966119, .1966119].",
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "key", "text"), TRUE.values(), ids=TRUE)
+def test_what_was_false_of_a_program_is_true(program: str, key: str, text: str) -> None:
+    trace = kept_trace(program)
+    sentences = sentences_of(trace)
+    assert [each for each in zip(sentences, verdicts(trace, sentences), strict=True) if each[1][0] == "false"] == []
+    assert text in [each["text"] for each in sentences if each["key"] == key]
+
+
+def test_that_code_stands_somewhere_is_no_claim_of_a_sentence_without_code() -> None:
+    sentence = {"key": "finding.same_module.list.what", "moments": {"cause": 3}, "step": 3, "hasCode": False}
+    assert [part["claims"] for part in parts_of(sentence)] == [None]
+    assert [part["claims"] for part in parts_of({**sentence, "hasCode": True})] == [["stands(code, line)"]]
+
+
 def name(sentence: dict[str, Any], argument: str, **fields: str) -> None:
     sentence["args"][argument] = {**sentence["args"][argument], **fields}
 
@@ -180,3 +269,67 @@ def test_a_false_sentence_is_found(trace: dict[str, Any], key: str, falsify: Cal
     sentences[at] = copy.deepcopy(sentences[at])
     falsify(sentences[at])
     assert verdicts(trace, sentences)[at][0] == "false"
+
+
+NET_PROGRAM = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.idle = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        h = torch.relu(self.first(x))
+        h = h * 2 + 1
+        return self.second(h)
+model = nn.Sequential(Block(), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    loss = model(torch.ones(5, 3)).pow(2).sum(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+FALSE_HEADLINES: list[tuple[str, dict[str, Any]]] = [
+    ("net_headline_visit", {"module": "0.first"}),
+    ("net_headline_visit", {"operation": "sigmoid"}),
+    ("net_headline_visit", {"n": 7}),
+    ("net_headline_arrived", {"name": "model[0].idle.bias.grad"}),
+    ("net_headline_arrived", {"norm": "123"}),
+    ("net_headline_module_keeps", {"shape": "7×4"}),
+    ("net_headline_visit_line", {"line": 6}),
+    ("net_headline_line", {"shape": "7×4"}),
+    ("whole_rounds_loss", {"n": 4}),
+    ("whole_rounds_loss", {"last": "7.77"}),
+    ("whole_called", {"n": 5}),
+]
+
+
+def test_what_stands_above_a_net_is_true() -> None:
+    trace = kept_trace(NET_PROGRAM)
+    sentences = [each for each in sentences_of(trace) if re.match("net_|whole_", each["key"])]
+    found = verdicts(trace, sentences)
+    assert [(said["text"], why) for said, why in zip(sentences, found, strict=True) if why[0] == "false"] == []
+    is_true = {said["key"] for said, (verdict, _) in zip(sentences, found, strict=True) if verdict == "true"}
+    assert {key for key, _ in FALSE_HEADLINES} <= is_true
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"), FALSE_HEADLINES, ids=[f"{key} {next(iter(wrong))}" for key, wrong in FALSE_HEADLINES]
+)
+def test_a_false_headline_is_found(key: str, wrong: dict[str, Any]) -> None:
+    trace = kept_trace(NET_PROGRAM)
+    said = next(each for each in sentences_of(trace) if each["key"] == key)
+    assert verdicts(trace, [{**said, "args": {**said["args"], **wrong}}])[0][0] == "false"
+
+
+def test_every_headline_of_a_net_has_a_claim_or_a_reason() -> None:
+    words = json.loads((ROOT / "static/locales/net.en.json").read_text())
+    headline = (ROOT / "static/js/nets/whole_run/run_headline.ts").read_text()
+    said = {key for key in words if key.startswith("net_headline_")}
+    said |= {key for key in words if re.match("whole_(rounds|problem|recorded)", key)}
+    said |= set(re.findall(r"\"(whole_(?:all|some|none|called|stopped)\w*)\"", headline))
+    table = claim_table()
+    assert [key for key in said if table.of(key) is None and not table.reason(key)] == []

@@ -8,6 +8,7 @@ import { resolveNode } from "../findings/facts/resolve.ts";
 import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
+import { skippedNodes, skippedStatements } from "../trace/steps/skipped_iterations.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";
 import { bindingNotes } from "./note_bindings.ts";
@@ -50,8 +51,8 @@ export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
   if (!out.length) out.push(...changedContainerNotes(context));
   if (!out.length) out.push(...printedTextNotes(step));
   if (!out.length) out.push(noteOfUneventfulStep(step));
-  const skipped = step.kind === "visit" ? "skipped_nodes" : "skipped_before";
-  if (step.skipped) out.push({ key: skipped, args: { n: step.skipped }, minor: true });
+  const passed = { skipped_before: skippedStatements(step), skipped_nodes: skippedNodes(step) };
+  for (const [key, n] of Object.entries(passed)) if (n) out.push({ key, args: { n }, minor: true });
   return out;
 }
 

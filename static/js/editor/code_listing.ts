@@ -2,7 +2,7 @@
 
 import { element } from "../browser/elements.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
-import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
 import type { PaintedText } from "./paint.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";

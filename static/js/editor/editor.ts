@@ -33,7 +33,7 @@ import {
 import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
-import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
 import type { PaintedPart } from "./painted.ts";
 import type { LineMessage } from "../program/message.ts";
 

@@ -10,7 +10,8 @@ import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
-import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
+import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
+import { indexOfCauseLink, type ChainLink, type Finding } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -24,19 +25,6 @@ export type FindingsApi = typeof pageApiModule & {
 };
 /** the diagnoses come when there is something to explain */
 export type LoadFindings = () => Promise<FindingsApi>;
-
-/** of a chain, for editor and timeline */
-export interface ChainMark {
-  line: number;
-  step: number;
-  role: LinkRole;
-  isCause: boolean;
-  /** of the finding; absent in an answer */
-  severity?: Severity;
-  /** what happened there, in a sentence, and the entities that it names */
-  text?: string;
-  uids?: string[];
-}
 
 interface FindingsCardOptions {
   load: LoadFindings;
@@ -327,21 +315,4 @@ export function createFindingsCard(
       (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus();
     },
   };
-}
-
-function chainMarksOf(finding: Finding, sentences: string[]): ChainMark[] {
-  const cause = indexOfCauseLink(finding);
-  const { severity } = finding;
-  return finding.chain.map(({ line, step, role, uids }, i) => ({
-    ...{ line, step, role, severity, uids },
-    isCause: i === cause,
-    text: sentences[i],
-  }));
-}
-
-/** For each line its gravest link: the cause, else the last. */
-export function gravestMarkOfEachLine(marks: ChainMark[]): ChainMark[] {
-  const byLine = new Map<number, ChainMark>();
-  for (const mark of marks) if (!byLine.get(mark.line)?.isCause) byLine.set(mark.line, mark);
-  return [...byLine.values()];
 }

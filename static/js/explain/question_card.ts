@@ -3,7 +3,8 @@
 import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import type { ChainMark, LoadFindings, FindingsApi } from "./findings_card.ts";
+import type { LoadFindings, FindingsApi } from "./findings_card.ts";
+import type { ChainMark } from "../findings/chain_marks.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/facts/run_facts.ts";

@@ -10,6 +10,9 @@ const PREVIEW_CARD_SIZE = { width: 1200, height: 630 };
 /** What a picture is planned for: about as wide as high as the card's middle. */
 export const PREVIEW_PICTURE_ROOM = { w: 860, h: 330 };
 
+/** The same for a whole run, whose columns need the width. */
+export const PREVIEW_RUN_ROOM = { w: 1104, h: 404 };
+
 const PREVIEW_CARD_PADDING = 48;
 const PREVIEW_CARD_FOOT_HEIGHT = 128;
 const MAX_PREVIEW_SCALE = 1.7;
@@ -35,7 +38,9 @@ export function linkPreviewPicture(
   const shownWidth = Math.min(picture.width, textWidth / scale);
   const shownHeight = Math.min(picture.height, maxPictureHeight / scale);
   const centering = scale * picture.width < textWidth ? (textWidth - scale * picture.width) / 2 : 0;
-  const sentence = clipLines(wrapText(sentences[0]?.text ?? at, textWidth - 150, 17.5), 1);
+  const said = line ? sentences : sentences.slice(1);
+  const sentence = clipLines(wrapText(said[0]?.text ?? (line ? at : ""), textWidth - 150, 17.5), 1);
+  const first = line || (sentences[0]?.text ?? "");
   const isCut = picture.height * scale > maxPictureHeight + 1;
   return {
     width,
@@ -73,13 +78,13 @@ export function linkPreviewPicture(
       }),
       h(
         "text",
-        { class: "card-line", x: PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 48 },
-        clipLines(wrapText(line, textWidth, 22), 1)[0] ?? "",
+        { class: line ? "card-line" : "card-said", x: PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 48 },
+        clipLines(wrapText(first, textWidth, 22), 1)[0] ?? "",
       ),
       h(
         "text",
         {
-          class: `card-note ${sentences[0]?.tone ?? ""}`,
+          class: `card-note ${said[0]?.tone ?? ""}`,
           x: PREVIEW_CARD_PADDING,
           y: height - PREVIEW_CARD_FOOT_HEIGHT + 88,
         },

@@ -95,7 +95,7 @@ function pictureCaptionMarks({ at, line, sentences }: PictureCaption, w: number,
   const maxWidth = Math.min(w, MAX_CAPTION_WIDTH) - 2 * PICTURE_EDGE;
   let y = top + 30;
   const lines = [h("text", { class: "paper-at", x: PICTURE_EDGE, y }, at)];
-  for (const [k, text] of clipLines(wrapText(line, maxWidth, 14), MAX_CAPTION_LINES).entries())
+  for (const [k, text] of clipLines(line ? wrapText(line, maxWidth, 14) : [], MAX_CAPTION_LINES).entries())
     lines.push(h("text", { class: "paper-line", x: PICTURE_EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)

@@ -17,10 +17,9 @@ export function pictureStylesheet(
     .replace(/@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
   const rules: string[] = [];
   for (const [, selectorList, body] of cssWithoutAtRules.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
-    if (selectorList.includes("(")) continue; // of pointing at things
     const selectors = selectorList
-      .split(",")
-      .map((part) => part.trim())
+      .split(/,(?![^(]*\))/)
+      .flatMap((part) => alternativesOf(part.trim()))
       .filter((selector) => mayMatchInPicture(selector, classNames));
     const lines = body
       .split(";")
@@ -39,6 +38,13 @@ export function resolveTokens(tokens: string, theme: "light" | "dark"): Map<stri
   for (const [, name, value] of tokens.matchAll(/--([\w-]+):\s*([^;]+);/g))
     values.set(name, value.replace(/light-dark\(([^,]+),\s*([^)]+)\)/, theme === "dark" ? "$2" : "$1"));
   return values;
+}
+
+/** `a:is(.b, .c)` as `a.b` and `a.c`, which all that draws SVG understands. */
+function alternativesOf(selector: string): string[] {
+  const [whole, list] = selector.match(/:is\(([^()]*)\)/) ?? [];
+  if (!whole) return [selector];
+  return list.split(",").flatMap((part) => alternativesOf(selector.replace(whole, part.trim())));
 }
 
 /** Whether something in the picture can match: pointing, focus and the page around it are not there. */

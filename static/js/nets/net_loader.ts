@@ -1,7 +1,7 @@
 /** The net's place on the page until its script has come. */
 
 import { createLazyView } from "../browser/lazy_view.ts";
-import type { ChainMark } from "../explain/findings_card.ts";
+import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetView, createNet } from "./net_view.ts";
 
 /** `prepare` resolves once the net draws at once; `headline` and `nextRow` are null until then. */

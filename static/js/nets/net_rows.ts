@@ -73,7 +73,7 @@ export function netRows(
     if (head >= 0) folded = folded.filter((_, k) => k !== head);
   }
   const isTooMuch = !doFit(folded, size, choices) && touched.length > MAX_KEPT;
-  return isTooMuch ? foldRows(folded, new Set(), size, choices) : folded;
+  return isTooMuch ? foldRows(folded, new Set(ends), size, choices) : folded;
 }
 
 /**

@@ -1,22 +1,19 @@
 /** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
 
-import en from "../../locales/net.en.json" with { type: "json" };
-import zh from "../../locales/net.zh.json" with { type: "json" };
-import { createLocale, type Say } from "../words/sentences.ts";
+import type { Say } from "../words/sentences.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
-import { bottomOf, layoutNet, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
+import { LIST_HEAD_HEIGHT, listAtStep, listFactsOf as factsOf, listLocale } from "./list_picture.ts";
+import { bottomOf, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
 import { keysToUnfoldRow } from "./net_rows.ts";
-import { netHeadMarks, netMarks, netRowTotals } from "./net_marks.ts";
+import { netRowTotals } from "./net_marks.ts";
 import { netRowName } from "./row_names.ts";
-import { netOf } from "./net_places.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
-import { NetFacts } from "./net_state.ts";
+import type { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
-import { rowEndsAt } from "./row_ends.ts";
-import type { ChainMark } from "../explain/findings_card.ts";
+import type { ChainMark } from "../findings/chain_marks.ts";
 import { stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { pathElements } from "./net_path.ts";
@@ -36,14 +33,12 @@ export interface NetView {
 
 type NetMode = "step" | "run";
 
-const HEAD_HEIGHT = 24;
 const MOTION_MS = 180;
 
 export function createNet(host: HTMLElement, document: Document, { go }: { go: (i: number) => void }): NetView {
-  const { say } = createLocale({ en, zh })(document.documentElement.lang);
+  const { say } = listLocale(document.documentElement.lang);
   const parts = createParts(document, say);
   host.append(parts.root);
-  const factsOfRun = new WeakMap<OpenTrace, NetFacts>();
   let choices = new Map<string, boolean>();
   let shown: { opened: OpenTrace; i: number; layout: NetLayout | null } | null = null;
   let drawnHeights = new Map<string, number>();
@@ -51,12 +46,6 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let finding: ChainMark[] = [];
   let lit: string | null = null;
   const wholeRun = createWholeRun(say);
-
-  function factsOf(opened: OpenTrace) {
-    const facts = factsOfRun.get(opened) ?? new NetFacts(opened, netOf(opened));
-    factsOfRun.set(opened, facts);
-    return facts;
-  }
 
   function draw() {
     const { scroller } = parts;
@@ -71,15 +60,12 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       return;
     }
     writeSentenceAndPath(facts);
-    const ends = rowEndsAt(facts, finding, i);
-    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices, ends };
-    const layout = layoutNet(facts, i, room);
+    const room = { width: scroller.clientWidth, height: scroller.clientHeight };
+    const { head, body, layout } = listAtStep(facts, { i, chain: finding, choices, lit }, room, say);
     shown.layout = layout;
-    const lines = opened.trace.program.source.split("\n");
-    const isBackward = facts.isBackward(i);
-    patchHost(document, parts.head, netHeadMarks(layout, say));
-    patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines, lit }));
-    sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
+    patchHost(document, parts.head, head);
+    patchHost(document, parts.body, body);
+    sizeSvg(parts.head, layout.width, LIST_HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
     writeSentenceAndPath(facts);
   }
@@ -89,7 +75,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const { head, body, layout } = wholeRun.draw(facts, { width, height });
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
-    sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
+    sizeSvg(parts.head, layout.width, LIST_HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
   }
 

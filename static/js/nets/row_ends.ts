@@ -1,7 +1,7 @@
 /** The two ends of a finding among the rows: where its cause is, and where it shows. */
 
 import { anchorStep, openPlaceOf } from "./net_rows.ts";
-import type { ChainMark } from "../explain/findings_card.ts";
+import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Severity } from "../findings/finding.ts";

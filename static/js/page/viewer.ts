@@ -153,12 +153,15 @@ export function startViewer(
     const sayFinding = await findings?.sentences().catch(() => null);
     const state = store.state();
     if (!view || !sayFinding || !opened || state.opened !== opened || state.step !== step || state.predict) return;
+    const found = view.verdictOf(opened, sayFinding);
+    if (!found) return;
     const host = element(document.body.classList.contains("embed") ? "workbench" : "shown-picture");
     host.classList.add("verdict-view-host");
     const go = (cause: number) => dispatch({ type: "stepChosen", step: cause });
-    const remove = view.showVerdict(host, { opened, title, say: sayFinding, go });
+    const subject = { opened, title, say: sayFinding, language: document.documentElement.lang };
+    const remove = view.showVerdict(host, found, subject, go);
     store.subscribe((now, before) => {
-      if (hasChangedField(now, before, "step", "opened", "selection", "predict", "view")) remove?.();
+      if (hasChangedField(now, before, "step", "opened", "selection", "predict", "view")) remove();
     });
   }
 

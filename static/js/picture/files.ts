@@ -1,6 +1,8 @@
 /** The files that can be downloaded: a step or the whole run as SVG or PNG, an offline page, the run's tables. */
 
-import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
+import { loomSvgAsShown, runSvg } from "./picture.ts";
+import { shownRun } from "./shown_run.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
 import { ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -33,9 +35,13 @@ export async function createDownloadFile(
     return new Blob([tablesCsv(opened, step)], { type: "text/csv" });
   }
   const options = { theme: themeOfPage(root), language: root.lang };
-  const svg = file.startsWith("loom")
-    ? loomSvgAsShown(opened, step, options)
-    : stageSvgAsShown(toggled, opened, step, options);
+  const shown = shownRun(opened, step, root.lang);
+  const isByStorage = view === "storage" || pictureOfRun(opened) === "stage";
+  const svg = !file.startsWith("loom")
+    ? runSvg(opened, shown, options, toggled)
+    : isByStorage
+      ? loomSvgAsShown(opened, step, options)
+      : runSvg(opened, { ...shown, view: "run" }, options);
   return file.endsWith(".png") ? svgToPng(svg) : new Blob([svg], { type: "image/svg+xml" });
 }
 

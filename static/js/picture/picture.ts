@@ -4,15 +4,18 @@ import tokens from "../../css/base/tokens.css";
 import { locale } from "../words/locale.ts";
 import { programListingPicture } from "../marks/listing.ts";
 import { loomPicture } from "../marks/loom/loom.ts";
-import { PREVIEW_PICTURE_ROOM, linkPreviewPicture } from "../marks/preview.ts";
+import { PREVIEW_PICTURE_ROOM, PREVIEW_RUN_ROOM, linkPreviewPicture } from "../marks/preview.ts";
 import { stepPicture, type StepPictureOptions } from "../marks/still.ts";
 import { snapshotPicture, thumbnailPicture } from "../marks/thumbnail.ts";
-import { svgFileWithCaption, svgFileText, type PictureCaption } from "../marks/svg_document.ts";
+import { svgFileWithCaption, svgFileText, type Picture, type PictureCaption } from "../marks/svg_document.ts";
 import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { outcomeSentence, loomLabels, captionSentences, stageLabels, stepHeading } from "../captions/captions.ts";
-import { openingStep } from "../trace/steps/landing.ts";
+import { fittedListPicture, listPicture } from "../nets/list_picture.ts";
+import { shownRun, shownSentences, type ShownRun } from "./shown_run.ts";
+import { landingStep } from "../trace/steps/landing.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
+import { outcomeSentence, loomLabels, stageLabels, stepHeading } from "../captions/captions.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -23,34 +26,46 @@ interface PictureOptions {
   tallest?: number;
 }
 
+const DEFAULT_OPTIONS: PictureOptions = { theme: "light", language: "en" };
+
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
 const MAX_LOOM_HEIGHT = 16000;
+/** What a list is laid out in, as on a desktop. */
+const LIST_ROOM = { width: 960, height: 640 };
+/** A list in a card of the gallery: rows at the left with their names, at two thirds of their size. */
+const STILL_ROOM = { width: 440, height: 188 };
 
 /** A null step is the one to begin with. */
 export function stageSvg(trace: Trace, step: number | null, options: Partial<PictureOptions> = {}): string {
-  const { opened, i } = openTraceAtStep(trace, step);
-  return stageSvgAsShown(new Set(), opened, i, { theme: "light", language: "en", ...options });
+  const opened = openTrace(trace);
+  const drawing = { ...DEFAULT_OPTIONS, ...options };
+  return runSvg(opened, shownRun(opened, step, drawing.language), drawing);
 }
 
 /** The whole run as at a step. */
 export function loomSvg(trace: Trace, step: number | null, options: Partial<PictureOptions> = {}): string {
-  const { opened, i } = openTraceAtStep(trace, step);
-  return loomSvgAsShown(opened, i, { theme: "light", language: "en", ...options });
+  const opened = openTrace(trace);
+  const drawing = { ...DEFAULT_OPTIONS, ...options };
+  const shown = shownRun(opened, step, drawing.language);
+  return pictureOfRun(opened) === "list"
+    ? runSvg(opened, { ...shown, view: "run" }, drawing)
+    : loomSvgAsShown(opened, shown.i, drawing);
 }
 
-/** The card that a link to the step is shown by. */
+/** The card that a link to the step is shown by; null for the step at which its reader lands. */
 export function linkCardSvg(
   trace: Trace,
   step: number | null,
   title: string,
   options: Partial<PictureOptions> = {},
 ): string {
-  const { opened, i } = openTraceAtStep(trace, step);
-  const styles = pictureStylesheets({ theme: "light", language: "en", ...options });
-  const { say } = locale(styles.language);
-  const captionParts = pictureCaption(opened, i, say);
+  const opened = openTrace(trace);
+  const styles = pictureStylesheets({ ...DEFAULT_OPTIONS, ...options });
+  const landing = pictureOfRun(opened) === "stage" ? landingStep(opened) : null;
+  const shown = shownRun(opened, step ?? landing, styles.language);
+  const captionParts = pictureCaption(opened, shown, styles.language);
   const cardMarks = linkPreviewPicture(
-    stageOrListingPicture(opened, i, say, PREVIEW_PICTURE_ROOM),
+    runPicture(opened, shown, styles.language, shown.view === "run" ? PREVIEW_RUN_ROOM : PREVIEW_PICTURE_ROOM),
     "stage-svg",
     title,
     captionParts,
@@ -66,27 +81,39 @@ export function linkCardSvg(
 
 /** What the last statement did to memory, as small as a palette shows it. */
 export function thumbnailSvg(trace: Trace, title: string, options: Partial<PictureOptions> = {}): string {
-  const styles = pictureStylesheets({ theme: "light", language: "en", ...options });
+  const styles = pictureStylesheets({ ...DEFAULT_OPTIONS, ...options });
   return svgFileText("stage-svg", thumbnailPicture(openTrace(trace)), title, "", styles);
 }
 
-/** A step's memory as a card of the gallery shows it. */
+/** A step as a card of the gallery shows it: its memory, or the rows of its list. */
 export function galleryCardSvg(
   trace: Trace,
   step: number | null,
   title: string,
   options: Partial<PictureOptions> = {},
 ): string {
-  const styles = pictureStylesheets({ theme: "light", language: "en", ...options });
-  const { opened, i } = openTraceAtStep(trace, step);
-  return svgFileText("stage-svg", snapshotPicture(opened, i), title, "", styles);
+  const styles = pictureStylesheets({ ...DEFAULT_OPTIONS, ...options });
+  const opened = openTrace(trace);
+  const shown = shownRun(opened, step, styles.language);
+  const picture =
+    pictureOfRun(opened) === "list"
+      ? listPicture(opened, shown, { ...STILL_ROOM, most: STILL_ROOM.height }, styles.language)
+      : snapshotPicture(opened, shown.i);
+  return svgFileText("stage-svg", picture, title, "", styles);
 }
 
-/** A step, with the folds as the reader has them: `toggled` are those that he opened or closed. */
-export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: OpenTrace, i: number, options: PictureOptions) {
+/**
+ * What the page shows of a run, with its caption. `toggled`: the folds of the stage that the reader opened or closed.
+ */
+export function runSvg(
+  opened: OpenTrace,
+  shown: ShownRun,
+  options: PictureOptions,
+  toggled: ReadonlySet<string> = new Set(),
+): string {
   const { say } = locale(options.language);
-  const picture = stageOrListingPicture(opened, i, say, { h: options.tallest, toggled });
-  const captionParts = pictureCaption(opened, i, say);
+  const picture = runPicture(opened, shown, options.language, { h: options.tallest, toggled });
+  const captionParts = pictureCaption(opened, shown, options.language);
   return svgFileWithCaption(
     "stage",
     picture,
@@ -95,10 +122,12 @@ export function stageSvgAsShown(toggled: ReadonlySet<string>, opened: OpenTrace,
   );
 }
 
+/** The whole run by storage. */
 export function loomSvgAsShown(opened: OpenTrace, i: number, options: PictureOptions) {
   const { say } = locale(options.language);
-  if (!opened.count) return stageSvgAsShown(new Set(), opened, i, options);
-  const captionParts = pictureCaption(opened, i, say);
+  const shown: ShownRun = { i, view: "step", chain: [], why: null };
+  if (!opened.count) return runSvg(opened, shown, options);
+  const captionParts = pictureCaption(opened, shown, options.language);
   const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? MAX_LOOM_HEIGHT });
   return svgFileWithCaption(
     "loom",
@@ -108,7 +137,24 @@ export function loomSvgAsShown(opened: OpenTrace, i: number, options: PictureOpt
   );
 }
 
-/** The step, or the program's text where there is none. */
+/**
+ * The picture that the page has of a run: the stage, or the list at a step or for the whole run; the program's text
+ * where there is no step. `w` and `h` are the room that it is planned for.
+ */
+export function runPicture(
+  opened: OpenTrace,
+  shown: ShownRun,
+  language: string,
+  { w, h, toggled }: StepPictureOptions,
+): Picture {
+  if (!opened.count || pictureOfRun(opened) === "stage")
+    return stageOrListingPicture(opened, shown.i, locale(language).say, { w, h, toggled });
+  // a file is as high as the list
+  if (w === undefined || h === undefined) return listPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
+  return fittedListPicture(opened, shown, { width: w, height: h }, language);
+}
+
+/** The step on the stage, or the program's text where there is none. */
 export function stageOrListingPicture(opened: OpenTrace, i: number, say: Say, room: StepPictureOptions) {
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return programListingPicture(
@@ -125,12 +171,10 @@ export function pictureStylesheets({ theme, language }: PictureOptions) {
   return { css: pictureStyles, tokens, theme, language };
 }
 
-function openTraceAtStep(trace: Trace, step: number | null) {
-  const opened = openTrace(trace);
-  return { opened, i: Math.max(0, Math.min(step ?? openingStep(opened), opened.count - 1)) };
-}
-
-function pictureCaption(opened: OpenTrace, i: number, say: Say) {
+function pictureCaption(opened: OpenTrace, shown: ShownRun, language: string): PictureCaption {
+  const { say } = locale(language);
   if (!opened.count) return { at: say("no_steps"), line: "", sentences: [outcomeSentence(opened.trace, say)] };
-  return { ...stepHeading(opened.trace, i, say), sentences: captionSentences(opened, i, say) };
+  const sentences = shownSentences(opened, shown, language);
+  if (shown.view === "run") return { at: say("whole_run"), line: "", sentences };
+  return { ...stepHeading(opened.trace, shown.i, say), sentences };
 }

@@ -4,7 +4,7 @@ import { roleIcon } from "../explain/finding_icons.ts";
 import { callDepthByStep, outermostLoopIterations, stepOutFrom, stepOverFrom } from "../trace/steps/stepping.ts";
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import { EVENTS } from "../trace/registry.ts";
-import type { ChainMark } from "../explain/findings_card.ts";
+import type { ChainMark } from "../findings/chain_marks.ts";
 import type { Step } from "../trace/wire.ts";
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";

@@ -226,6 +226,7 @@ export interface Region {
 /**
  * The state after a step: apply `set`, then `gone`.
  *
+ * skipped: how many steps passed unrecorded before it; skipped_nodes: how many of them are nodes that backward ran
  * shown: what an interactive session shows of a bare expression's value ("" for None); only if the pasted text has an
  *     output to compare with, and if showing it runs none of the program's code
  */
@@ -238,6 +239,7 @@ export interface Step {
   frame?: string | null;
   depth: number;
   skipped?: number | null;
+  skipped_nodes?: number | null;
   value?: Value;
   shown?: string | null;
   /**

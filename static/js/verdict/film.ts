@@ -5,12 +5,14 @@
 
 import tokens from "../../css/base/tokens.css";
 import filmStyles from "../../css/findings/film.css";
-import { captionSentences, stageLabels } from "../captions/captions.ts";
 import { h, vnodeToSvg, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
-import { stepPicture } from "../marks/still.ts";
 import { svgFileText, type Picture } from "../marks/svg_document.ts";
+import { runPicture } from "../picture/picture.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
+import { shownRun, shownSentences, type ShownRun } from "../picture/shown_run.ts";
 import { pictureStyles } from "../picture/styles.ts";
+import { locale } from "../words/locale.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import {
   clipSpans,
@@ -55,8 +57,7 @@ export interface FilmSubject {
   /** null for a run without a finding */
   verdict: Verdict | null;
   title: string;
-  /** of captions and of the stage */
-  say: Say;
+  language: string;
   /** of findings */
   sayFinding: Say;
 }
@@ -129,10 +130,17 @@ function withoutPatterns(node: VNode): VNode {
 }
 
 function framesOf(subject: FilmSubject): Frame[] {
-  const { verdict, sayFinding, title } = subject;
-  const steps = filmSteps(subject.opened, verdict);
-  const frames = steps.map((step, k) => stepFrame(subject, step, k, steps.length + (verdict ? 1 : 0)));
-  if (verdict) frames.push(asFrame(verdictPicture(verdict, FRAME, title, sayFinding).nodes, SHOWN_MS.end, false));
+  const { opened, verdict, sayFinding, title, language } = subject;
+  const steps = filmSteps(opened, verdict);
+  const shown = shownRun(opened, null, language);
+  const isOfWholeRun = !verdict && shown.view === "run";
+  const count = steps.length + (verdict || isOfWholeRun ? 1 : 0);
+  const frames = steps.map((step, k) => stepFrame(subject, step, k, count));
+  if (verdict)
+    frames.push(
+      asFrame(verdictPicture(verdict, FRAME, { opened, title, say: sayFinding, language }).nodes, SHOWN_MS.end, false),
+    );
+  else if (isOfWholeRun) frames.push(wholeRunFrame(subject, shown, frames.length));
   else if (frames.length) frames[frames.length - 1].ms = SHOWN_MS.end;
   return smallEnough(frames);
 }
@@ -162,11 +170,12 @@ function asFrame(nodes: VNode[], ms: number, canGo: boolean): Frame {
 }
 
 function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: number): Frame {
-  const { opened, say, sayFinding } = subject;
+  const { opened, language, sayFinding } = subject;
   const traceStep = opened.trace.steps[step.i];
   const tone = step.isEffect ? "effect" : step.isCause ? "cause" : "context";
   const top = headMarks(step, sentenceOf(subject, step), tone);
-  const picture = stepPicture(opened, step.i, stageLabels(say), PICTURE_ROOM);
+  const room = pictureOfRun(opened) === "list" ? roomBelow(top.height) : PICTURE_ROOM;
+  const picture = runPicture(opened, shownAt(subject, step), language, room);
   const at = sayFinding("verdict.frame", { i: step.i + 1, n: opened.count, line: shortLineName(traceStep.line) });
   const nodes = [
     h("rect", { class: "verdict-paper", ...FRAME }),
@@ -178,9 +187,39 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
   return asFrame(nodes, isTold ? SHOWN_MS.told : SHOWN_MS.way, !isTold);
 }
 
+function shownAt({ verdict }: FilmSubject, { i }: FilmStep): ShownRun {
+  return { i, view: "step", chain: verdict?.list?.chain ?? [], why: null };
+}
+
+/** The end of a training without a finding, as its page opens. */
+function wholeRunFrame({ opened, language }: FilmSubject, shown: ShownRun, k: number): Frame {
+  const [{ text = "" } = {}] = shownSentences(opened, shown, language);
+  const words = wrapSpans([{ text, code: false }], FRAME.width - 2 * EDGE - 120, TOP.code);
+  const lines = clipSpans(words, 2, FRAME.width - 2 * EDGE - 120, TOP.code);
+  const leading = TOP.code * 1.35;
+  const top = 30 + lines.length * leading;
+  const nodes = [
+    h("rect", { class: "verdict-paper", ...FRAME }),
+    ...richTextMarks(lines, { x: EDGE, y: TOP.baseline, size: TOP.code, leading, className: "verdict-role" }),
+    wordmark(),
+    fittedPicture(runPicture(opened, shown, language, roomBelow(top)), top),
+    ...trackMarks(k, k + 1, locale(language).say("whole_run")),
+  ];
+  return asFrame(nodes, SHOWN_MS.end, false);
+}
+
+function wordmark() {
+  return h(
+    "text",
+    { class: "verdict-wordmark", x: FRAME.width - EDGE, y: TOP.baseline, "font-size": TOP.code },
+    h("tspan", {}, "Grad"),
+    h("tspan", { class: "verdict-wordmark-end" }, "box"),
+  );
+}
+
 /** What the finding says of a step, else what the step did. */
-function sentenceOf({ opened, say }: FilmSubject, { i, link }: FilmStep): string {
-  return link?.text || captionSentences(opened, i, say)[0]?.text || "";
+function sentenceOf(subject: FilmSubject, step: FilmStep): string {
+  return step.link?.text || shownSentences(subject.opened, shownAt(subject, step), subject.language)[0]?.text || "";
 }
 
 function headMarks(step: FilmStep, sentence: string, tone: string): { height: number; nodes: VNode[] } {
@@ -207,12 +246,7 @@ function headMarks(step: FilmStep, sentence: string, tone: string): { height: nu
     h("rect", { class: `verdict-bar ${tone}`, x: EDGE, y: 14, width: 4, height: ground }),
     h("text", { class: "verdict-number", x: EDGE + numberWidth, y: TOP.baseline, "font-size": TOP.code }, number),
     ...richTextMarks(code, { x, y: TOP.baseline, size: TOP.code, leading, className: "verdict-statement film" }),
-    h(
-      "text",
-      { class: "verdict-wordmark", x: FRAME.width - EDGE, y: TOP.baseline, "font-size": TOP.code },
-      h("tspan", {}, "Grad"),
-      h("tspan", { class: "verdict-wordmark-end" }, "box"),
-    ),
+    wordmark(),
     ...richTextMarks(words, {
       x: x + (step.link ? 34 : 0),
       y: wordsTop + 20,
@@ -232,9 +266,14 @@ function headMarks(step: FilmStep, sentence: string, tone: string): { height: nu
   return { height: wordsTop + 10 + Math.max(1, words.length) * TOP.role * 1.35 + 8, nodes };
 }
 
+/** What is left of the frame: a list fills it at its own size. */
+function roomBelow(top: number) {
+  return { w: FRAME.width - 2 * EDGE, h: TRACK.y - 18 - top };
+}
+
 /** A step's picture in what is left of the frame; of a larger one as much as can be read. */
 function fittedPicture({ width, height, nodes }: Picture, top: number): VNode {
-  const room = { w: FRAME.width - 2 * EDGE, h: TRACK.y - 18 - top };
+  const room = roomBelow(top);
   const scale = Math.max(MIN_PICTURE_SCALE, Math.min(MAX_PICTURE_SCALE, room.w / width, room.h / height));
   const shown = { w: Math.min(width, room.w / scale), h: Math.min(height, room.h / scale) };
   const x = EDGE + Math.max(0, (room.w - shown.w * scale) / 2);

@@ -2,6 +2,9 @@
 
 import { callDepthByStep } from "../trace/steps/stepping.ts";
 import { landingStep } from "../trace/steps/landing.ts";
+import { listFactsOf } from "../nets/list_picture.ts";
+import { anchorStep, openPlaceOf } from "../nets/net_rows.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
 import type { LinkRole } from "../findings/finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Verdict } from "./verdict.ts";
@@ -31,7 +34,9 @@ export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[
         [...told.keys()].sort((a, b) => a - b),
         opened,
       )
-    : fill([Math.max(0, landingStep(opened))], opened);
+    : pictureOfRun(opened) === "list"
+      ? stepsOfRows(opened)
+      : fill([Math.max(0, landingStep(opened))], opened);
   return chosen.map((i) => ({
     i,
     line: steps[i].line,
@@ -59,6 +64,21 @@ function toldSteps(verdict: Verdict | null) {
     if (needed.has(step)) told.set(step, { role, text: chainTexts[k] });
   });
   return told;
+}
+
+/** Of a list: up to where its reader lands, or the last visit of a training's first backward, row by row. */
+function stepsOfRows(opened: OpenTrace): number[] {
+  const landing = Math.max(0, landingStep(opened));
+  const facts = listFactsOf(opened);
+  const rows: number[] = [];
+  let place = null;
+  for (let i = 0; i < landing; i++) {
+    if (anchorStep(facts, i) !== i || openPlaceOf(facts, i) === place) continue;
+    place = openPlaceOf(facts, i);
+    rows.push(i);
+  }
+  const count = Math.min(rows.length, MOST - 1);
+  return [...Array.from({ length: count }, (_, k) => rows[Math.floor((k * rows.length) / count)]), landing];
 }
 
 /** The steps that are told, in order, and others: between the first and the last, then before and after. */

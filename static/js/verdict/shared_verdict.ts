@@ -8,7 +8,6 @@ import { locale } from "../words/locale.ts";
 import { findingText } from "../findings/text.ts";
 import { svgToPng } from "../picture/files.ts";
 import { linkCardSvg } from "../picture/picture.ts";
-import { landingStep } from "../trace/steps/landing.ts";
 import { filmSvg } from "./film.ts";
 import { stepMarkdown, verdictHtml, verdictMarkdown, type VerdictLinks } from "./markdown.ts";
 import { plainText } from "./rich_text.ts";
@@ -39,7 +38,7 @@ export function headlineOf(opened: OpenTrace, sayFinding: Say): string {
 
 export function runFilm(run: SharedRun): Blob {
   const { opened, title, sayFinding, language } = run;
-  const subject = { opened, verdict: verdictOf(opened, sayFinding), title, say: locale(language).say, sayFinding };
+  const subject = { opened, verdict: verdictOf(opened, sayFinding), title, language, sayFinding };
   return new Blob([filmSvg(subject, run)], { type: "image/svg+xml" });
 }
 
@@ -50,8 +49,8 @@ export async function pictureWithText(run: SharedRun, address: string) {
   const verdict = verdictOf(opened, sayFinding);
   const links: VerdictLinks = { address, picture: address ? `${address}.card.png` : "" };
   const svg = verdict
-    ? verdictSvg(verdict, CARD_SIZE, title, sayFinding, run)
-    : linkCardSvg(opened.trace, Math.max(0, landingStep(opened)), title, run);
+    ? verdictSvg(verdict, CARD_SIZE, { opened, title, say: sayFinding, language }, run.theme)
+    : linkCardSvg(opened.trace, null, title, run);
   const text = verdict
     ? verdictMarkdown(verdict, links, sayFinding)
     : stepMarkdown(opened, title, links, sayFinding, say);

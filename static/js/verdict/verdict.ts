@@ -3,12 +3,14 @@
  * are about.
  */
 
+import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
 import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { factText, findingText } from "../findings/text.ts";
 import { evidenceOf, type VerdictPin, type VerdictRow } from "./verdict_rows.ts";
 import { shortLineName } from "../trace/program_files.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -52,18 +54,22 @@ export interface Verdict {
   chain: { step: number; role: LinkRole }[];
   /** what is said of each link */
   chainTexts: string[];
+  /** the step with its rows, where the run is drawn as a list; null on the stage */
+  list: { i: number; view: "step"; chain: ChainMark[] } | null;
 }
 
 /**
- * The best finding of a run, in the words of `say`, which knows the sentences of findings; null where there is none.
+ * The best finding of a run, in the words of `say`, which knows the sentences of findings; null where there is none. Of
+ * a list a note is none: its page opens as if there were no finding.
  */
 export function verdictOf(opened: OpenTrace, say: Say): Verdict | null {
   if (!opened.count) return null;
   const finding = explain(opened)[0];
-  return finding ? verdictOfFinding(new RunFacts(opened), finding, say) : null;
+  const isShown = finding && (finding.severity !== "note" || pictureOfRun(opened) === "stage");
+  return isShown ? verdictOfFinding(new RunFacts(opened), finding, say) : null;
 }
 
-export function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict {
+function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict {
   const { what, why, todo, chain } = findingText(finding, say);
   const places = placesOf(facts, finding);
   const lines = places.map(({ line, step, links, isCause, isEffect }) => ({
@@ -99,7 +105,15 @@ export function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): V
     effectStep: (places.find(({ isEffect }) => isEffect) ?? last).step,
     chain: finding.chain,
     chainTexts: chain,
+    list: listOf(facts, finding, chain),
   };
+}
+
+/** Where the page opens it. */
+function listOf({ opened, errorStep }: RunFacts, finding: Finding, chainTexts: string[]): Verdict["list"] {
+  if (pictureOfRun(opened) === "stage") return null;
+  const i = finding.explainsError ? errorStep : finding.cause.step;
+  return { i, view: "step", chain: chainMarksOf(finding, chainTexts) };
 }
 
 function kickerOf({ error }: RunFacts, { cause, explainsError, severity }: Finding, say: Say) {

@@ -8,6 +8,8 @@ import { SHAPES_BY_SEVERITY } from "../marks/finding_shapes.ts";
 import { clipSpans, fitSpans, lineWidth, richTextMarks, spansOfRichText, spanWidth, wrapSpans } from "./rich_text.ts";
 import { verdictLinesBlock } from "./verdict_lines_picture.ts";
 import { verdictRowsBlock } from "./verdict_rows_picture.ts";
+import { fittedListPicture } from "../nets/list_picture.ts";
+import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
@@ -24,6 +26,8 @@ const NARROW = 560;
 /** The width at which all is at its usual size. */
 const USUAL_WIDTH = 1200;
 const SMALLEST_SCALE = 0.56;
+/** In less room only the two lines are shown of a list. */
+const LEAST_LIST = 190;
 
 interface Measures {
   scale: number;
@@ -55,8 +59,18 @@ function measuresFor({ width, height }: VerdictSize): Measures {
   };
 }
 
-/** The title is the program's, "" for none; it stands in the foot. */
-export function verdictPicture(verdict: Verdict, size: VerdictSize, title: string, say: Say): Picture {
+/** What a verdict is drawn of. */
+export interface VerdictSubject {
+  opened: OpenTrace;
+  /** the program's, "" for none; it stands in the foot */
+  title: string;
+  /** of findings */
+  say: Say;
+  language: string;
+}
+
+export function verdictPicture(verdict: Verdict, size: VerdictSize, subject: VerdictSubject): Picture {
+  const { title } = subject;
   const { width, height } = size;
   const m = measuresFor(size);
   const contentWidth = width - m.left - m.right;
@@ -75,7 +89,7 @@ export function verdictPicture(verdict: Verdict, size: VerdictSize, title: strin
   const foot = footMarks(verdict, title, m, size);
   nodes.push(...foot.nodes);
   const room = height - y - foot.height - m.foot * 0.6;
-  nodes.push(...bodyMarks(verdict, { x: m.left, y, w: contentWidth, h: room }, m, width < NARROW, say));
+  nodes.push(...bodyMarks(verdict, { x: m.left, y, w: contentWidth, h: room }, m, width < NARROW, subject));
   return { width, height, nodes };
 }
 
@@ -87,25 +101,43 @@ interface Box {
 }
 
 /** The lines at the left and the rows at the right, each in the middle of its height; or the rows below. */
-function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, say: Say): VNode[] {
+function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, subject: VerdictSubject): VNode[] {
+  const { say } = subject;
   const gap = 40 * m.scale;
   if (isNarrow) {
     const lines = verdictLinesBlock(verdict, box, m.code, say);
     const rowsTop = box.y + lines.height + gap / 2;
+    if (verdict.list) {
+      const room = { ...box, y: rowsTop, h: box.y + box.h - rowsTop };
+      return room.h < LEAST_LIST ? lines.nodes : [...lines.nodes, ...listMarks(verdict.list, room, subject).nodes];
+    }
     const rows = verdictRowsBlock(verdict, { ...box, y: rowsTop, h: box.y + box.h - rowsTop }, m.scale, say);
     return [...lines.nodes, ...rows.nodes];
   }
-  const hasRows = verdict.rows.length + verdict.rowsAfterCut.length > 0;
-  const linesWidth = hasRows ? Math.round(box.w * 0.44) : box.w;
+  const isList = verdict.list !== null && box.h >= LEAST_LIST;
+  const hasRows = isList || verdict.rows.length + verdict.rowsAfterCut.length > 0;
+  const linesWidth = hasRows ? Math.round(box.w * (isList ? 0.32 : 0.44)) : box.w;
   const lines = { ...box, w: linesWidth };
   const rows = { ...box, x: box.x + linesWidth + gap, w: box.w - linesWidth - gap };
   const drawLines = (at: Box) => verdictLinesBlock(verdict, at, m.code, say);
-  const drawRows = (at: Box) =>
-    hasRows ? verdictRowsBlock(verdict, at, Math.max(m.scale, 0.7), say) : { height: 0, nodes: [] };
+  const drawRows = (at: Box) => {
+    if (isList && verdict.list) return listMarks(verdict.list, at, subject);
+    return hasRows ? verdictRowsBlock(verdict, at, Math.max(m.scale, 0.7), say) : { height: 0, nodes: [] };
+  };
   const taken = Math.max(drawLines(lines).height, drawRows(rows).height);
   const shift = Math.max(0, (box.h - taken) * 0.42);
   const lowered = (place: Box) => ({ ...place, y: place.y + shift, h: place.h - shift });
   return [...drawLines(lowered(lines)).nodes, ...drawRows(lowered(rows)).nodes];
+}
+
+/** The rows of the list with both ends of the finding open. */
+function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box, subject: VerdictSubject) {
+  const { opened, language } = subject;
+  const drawn = fittedListPicture(opened, list, { width: Math.floor(w), height: room }, language);
+  const [width, height] = [drawn.width * drawn.scale, drawn.height * drawn.scale];
+  const viewBox = `0 0 ${drawn.width} ${drawn.height}`;
+  const frame = h("rect", { class: "verdict-list", x: x - 1, y: y - 1, width: width + 2, height: height + 2 });
+  return { height, nodes: [frame, h("svg", { class: "stage-svg", x, y, width, height, viewBox }, drawn.nodes)] };
 }
 
 function kickerMarks({ severity, kicker }: Verdict, m: Measures, width: number): VNode[] {

@@ -4,29 +4,24 @@ import tokens from "../../css/base/tokens.css";
 import findingMarks from "../../css/findings/finding_marks.css";
 import verdictStyles from "../../css/findings/verdict.css";
 import { svgFileText } from "../marks/svg_document.ts";
+import { pictureStyles } from "../picture/styles.ts";
 import { plainText } from "./rich_text.ts";
-import { verdictPicture, type VerdictSize } from "./verdict_picture.ts";
+import { verdictPicture, type VerdictSize, type VerdictSubject } from "./verdict_picture.ts";
 import type { Verdict } from "./verdict.ts";
-import type { Say } from "../words/sentences.ts";
 
 export const verdictCss = [findingMarks, verdictStyles].join("");
-
-interface VerdictDrawingOptions {
-  theme: "light" | "dark";
-  language: string;
-}
 
 export function verdictSvg(
   verdict: Verdict,
   size: VerdictSize,
-  title: string,
-  say: Say,
-  { theme, language }: VerdictDrawingOptions,
+  subject: VerdictSubject,
+  theme: "light" | "dark",
 ): string {
-  const styles = { css: verdictCss, tokens, theme, language };
+  const css = verdict.list ? [pictureStyles, verdictCss].join("") : verdictCss;
+  const styles = { css, tokens, theme, language: subject.language };
   return svgFileText(
     "card",
-    verdictPicture(verdict, size, title, say),
+    verdictPicture(verdict, size, subject),
     plainText(verdict.headline),
     verdictSentences(verdict),
     styles,

@@ -1,31 +1,23 @@
 /** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
 
-import { explain } from "../findings/explain.ts";
-import { RunFacts } from "../findings/facts/run_facts.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { verdictOfFinding } from "./verdict.ts";
-import { verdictPicture } from "./verdict_picture.ts";
+import { verdictPicture, type VerdictSubject } from "./verdict_picture.ts";
 import { plainText } from "./rich_text.ts";
 import { verdictSentences } from "./verdict_svg.ts";
-import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Verdict } from "./verdict.ts";
 
-interface VerdictViewOptions {
-  opened: OpenTrace;
-  title: string;
-  /** of findings */
-  say: Say;
-  /** to the step of the cause */
-  go: (step: number) => void;
-}
+export { verdictOf } from "./verdict.ts";
 
 const SMALLEST_HEIGHT = 150;
 
-/** Lays a run's finding over a part of the page. Returns what takes it away; null where the run has no finding. */
-export function showVerdict(host: HTMLElement, { opened, title, say, go }: VerdictViewOptions): (() => void) | null {
-  const finding = opened.count ? explain(opened)[0] : undefined;
-  if (!finding) return null;
-  const verdict = verdictOfFinding(new RunFacts(opened), finding, say);
+/** Lays a run's finding over a part of the page; `go` leads to a step. Returns what takes it away. */
+export function showVerdict(
+  host: HTMLElement,
+  verdict: Verdict,
+  subject: VerdictSubject,
+  go: (step: number) => void,
+): () => void {
+  const { say } = subject;
   const covered = [...host.children] as HTMLElement[];
   const section = document.createElement("section");
   section.className = "verdict-view";
@@ -49,7 +41,7 @@ export function showVerdict(host: HTMLElement, { opened, title, say, go }: Verdi
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("width", String(width));
     svg.setAttribute("height", String(height));
-    patchHost(document, svg, verdictPicture(verdict, { width, height }, title, say).nodes);
+    patchHost(document, svg, verdictPicture(verdict, { width, height }, subject).nodes);
   };
   const observer = new ResizeObserver(draw);
   observer.observe(section);

@@ -53,7 +53,7 @@ class Account:
                 continue
             self.said[each.verdict] += 1
             self.keys[each.key, each.verdict] += 1
-            if claim_table().of(each.key) is None:
+            if claim_table().of(each.key) is None or each.detail == "no claim":
                 self.without[each.key] += 1
             elif each.verdict == "unchecked":
                 self.reasons[re.sub(r"^(undecided: ).*: |step \d+", r"\1", each.detail)] += 1

@@ -10,9 +10,12 @@ from typing import Any
 
 import torch
 
+from tests.referee.canonical import short_name
 from tests.referee.sentences import language, of_findings
-from tests.referee.sentences.earlier import Seen
+from tests.referee.sentences.earlier import Seen, shares_storage
 from tests.referee.sentences.frames import Frames, program_frames, variables
+from tests.referee.sentences.modules import Calls
+from tests.referee.sentences.of_runs import functions_of_runs
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
 from tests.referee.sentences.visits import Visit
 
@@ -34,6 +37,7 @@ class Moment:
     returned: what the function returns
     error: what was raised
     out: what was printed; at the step before it had `printed` characters
+    calls: what modules and optimizers did
     """
 
     frames: Frames
@@ -52,6 +56,7 @@ class Moment:
     error: BaseException | None = None
     out: io.StringIO = field(default_factory=io.StringIO)
     printed: int = 0
+    calls: Calls = field(default_factory=Calls)
 
     def visit(self) -> Visit:
         if self.visited is None:
@@ -80,8 +85,9 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         return moment.seen.moment_of(thing, moment.step) == moment.step
 
     def has_own_memory(thing: Any) -> bool:
-        """Whether its memory was not there before the step."""
-        return moment.seen.moment_of_storage(thing, moment.step) == moment.step
+        """Whether its memory was not there before the step, or no other tensor that lives reads it."""
+        is_new = moment.seen.moment_of_storage(thing, moment.step) == moment.step
+        return is_new or not any(each is not thing and shares_storage(each, thing) for each in moment.seen.tensors())
 
     def is_named(thing: Any) -> bool:
         """Whether a variable of a running function is bound to it."""
@@ -99,6 +105,13 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         inner = moment.frames.inner
         return inner is not None and str(text).removesuffix("()").rpartition(".")[2] == inner.f_code.co_name
 
+    def inside(text: str) -> Any:
+        """What a name leads to in the function that begins."""
+        inner = moment.frames.inner
+        if inner is None:
+            raise Undecided("no function begins")
+        return live_object(str(text), partial(moment.frames.variable, inner))
+
     def returned() -> Any:
         """What the function returns."""
         return moment.returned
@@ -110,6 +123,11 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def runs(label: str) -> bool:
         """Whether backward is at a node that is called so."""
         return bool(language.is_called(moment.visit().name, label))
+
+    def runs_operation(name: str) -> bool:
+        """Whether backward is at the node of an operation: `log_softmax` is a LogSoftmaxBackward0."""
+        label = str(name).removesuffix("_").replace("_", "").lower()
+        return (short_name(moment.visit().name) or "").lower().startswith(label)
 
     def sends(count: int, targets: Any) -> bool:
         """Whether the node sends so many gradients, to these and to no others."""
@@ -241,6 +259,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         returned,
         shown,
         runs,
+        runs_operation,
+        inside,
         sends,
         passes_zeros,
         leaf,
@@ -264,4 +284,5 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         gradients_of,
         has_moved,
     )
-    return {**language.FUNCTIONS, **{each.__name__: each for each in asking}}
+    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere)
+    return {**language.FUNCTIONS, **{each.__name__: each for each in (*asking, *of_runs)}}

@@ -42,11 +42,16 @@ class Order:
                 return index, skipped
         return None
 
+    def reach(self, at: int) -> None:
+        """What has passed has passed before this step."""
+        self.next, self.passed, self.passed_visits = at + 1, self.unseen, self.unseen_visits
+        self.unseen = self.unseen_visits = 0
+
     def step_of_exception(self) -> int | None:
         """The step of an exception that was caught, or that ended the program."""
         for index in range(self.next, len(self.steps)):
             if self.steps[index]["kind"] == "raise":
-                self.next, self.passed, self.unseen, self.unseen_visits = index + 1, self.unseen, 0, 0
+                self.reach(index)
                 return index
             if self.steps[index]["kind"] != "visit":
                 break
@@ -60,14 +65,13 @@ class Order:
         if step["kind"] != "visit":
             self.unseen_visits += 1
             return None
-        if self.unseen_visits < (step.get("skipped") or 0):
+        if self.unseen_visits < (step.get("skipped_nodes") or 0):
             self.unseen_visits += 1
             return None
         known = name_of(step["visit"]["node"])
         if known is not None and known.rpartition("::")[2] != name.rpartition("::")[2]:
             return None
-        self.passed_visits, self.unseen_visits = self.unseen_visits, 0
-        self.next += 1
+        self.reach(self.next)
         return self.next - 1
 
     def step_of(
@@ -96,7 +100,7 @@ class Order:
                 )
             )
         ):
-            self.next, self.passed, self.unseen, self.unseen_visits = at + 1, self.unseen, 0, 0
+            self.reach(at)
             return at
         self.unseen += 1
         if not skipped and depth <= step.get("depth", 0):

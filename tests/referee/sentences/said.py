@@ -87,7 +87,7 @@ def verdicts(trace: dict[str, Any], sentences: Sequence[dict[str, Any]]) -> list
 
 def parts_of(sentence: dict[str, Any]) -> list[dict[str, Any]]:
     """A sentence with its claims, once for each moment of which they speak."""
-    claims = claim_table().of(sentence["key"])
+    claims = fitting(sentence, claim_table().of(sentence["key"]))
     if not isinstance(claims, dict):
         names_alone: list[str] | None = [] if sentence["key"].startswith("name.") else None
         return [{**sentence, "claims": names_alone if claims is None else claims}]
@@ -95,6 +95,16 @@ def parts_of(sentence: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**sentence, "step": step, "claims": claims[moment]} for moment, step in known.items()] or [
         {**sentence, "claims": None}
     ]
+
+
+def fitting(sentence: dict[str, Any], claims: Claims | None) -> Claims | None:
+    """Those of its claims that are of what it says: where it quotes no code, that this stands somewhere is none."""
+    if claims is None or sentence.get("hasCode", True):
+        return claims
+    if isinstance(claims, list):
+        return [each for each in claims if not each.startswith("stands(code,")] or None
+    found = {moment: fitting(sentence, list(each)) for moment, each in claims.items()}
+    return {moment: list(each) for moment, each in found.items() if each} or None
 
 
 def judged(program: str, trace: dict[str, Any]) -> list[Said]:

@@ -71,11 +71,12 @@ export class EntityNaming {
     return this.facts.objectNamesAt(step, this.facts.steps[step]?.frame ?? null);
   }
 
-  /** A name that a thing had and has no more: before the step, at its last binding, when it was made. */
+  /** A name that a thing had and has no more: before the step, of the reader's, when it was made, of others. */
   earlierName(uid: string, step: number): string | null {
-    const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
-    const last = bindings.findLast((binding) => binding.step <= step);
-    return this.nameAt(uid, step - 1) ?? last?.name ?? this.pathWhenMade(uid, step);
+    const { steps } = this.facts;
+    const bindings = (this.facts.scan.bindingsByUid.get(uid) ?? []).filter((binding) => binding.step <= step);
+    const own = bindings.findLast(({ frame }) => frame === steps[step]?.frame || frame === steps[0]?.frame);
+    return this.nameAt(uid, step - 1) ?? own?.name ?? this.pathWhenMade(uid, step) ?? bindings.at(-1)?.name ?? null;
   }
 
   /** The name that it will have first. */

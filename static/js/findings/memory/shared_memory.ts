@@ -1,7 +1,16 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
 import { referencedUid, type NameTag } from "../../trace/names.ts";
-import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import {
+  codeFact,
+  fixHint,
+  chainLink,
+  nameTextOfFact,
+  namesInFacts,
+  type ChainLink,
+  type Diagnosis,
+  type Fact,
+} from "../finding.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
@@ -119,6 +128,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const isArgument = isByLayer && uid === by && tag.kind === "var" && mentionsAt(facts, step).names.has(tag.text);
   const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
   const op = inPlaceOperationOfWrite(facts, write) ?? "";
+  const called = linkOfCall(facts, sharingStep, uid, x, y);
   const isCopyMissing =
     !isArgument && sharingStep < step && (isWrittenByTorch(facts, write) || isKeptWithoutCopy(facts, uid, tag, step));
   return {
@@ -128,7 +138,12 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     chain: [
       ...(isArgument
         ? []
-        : [chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by])]),
+        : [
+            {
+              ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+              ...called,
+            },
+          ]),
       chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [by, write.storage]),
       chainLink(facts.place(useStep), "read", { x: y, code: facts.statementFact(useStep) }, [uid]),
     ],
@@ -145,6 +160,19 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     },
     fixes: isArgument ? [] : [fixHint("clone_shared", sharingPlace, { x: tag.text })],
   };
+}
+
+/** That what a call is given has a name in the function, which the caller does not read. */
+function linkOfCall(facts: RunFacts, step: number, uid: string, x: Fact, y: Fact): Partial<ChainLink> {
+  const { kind, set } = facts.steps[step];
+  const bound = kind === "call" ? facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.step === step) : null;
+  const entered = bound ? set?.[bound.frame]?.name : null;
+  if (!bound || !entered) return {};
+  const [inner, outer] = nameTextOfFact(x) === bound.name ? [x, y] : [y, x];
+  if (nameTextOfFact(inner) !== bound.name) return {};
+  const words = { kind: "shared_memory", variant: "passed" };
+  const called = { x: inner, y: outer, function: codeFact(`${entered}()`), code: facts.statementFact(step) };
+  return { words, facts: called };
 }
 
 /**

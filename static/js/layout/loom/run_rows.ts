@@ -5,6 +5,7 @@
 import { loomGradientChip } from "../text/chip.ts";
 import { recordRowChanges } from "./loom_row_changes.ts";
 import { RowState } from "./loom_row_state.ts";
+import { skippedStatements } from "../../trace/steps/skipped_iterations.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
 import type { Step, Trace } from "../../trace/wire.ts";
@@ -134,7 +135,7 @@ function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, la
     line: traceStep.line,
     kind: traceStep.kind,
     inset: Math.min(6, (traceStep.depth ?? 0) + Math.floor(indent / 4)),
-    skipped: trace.steps[firstStep].skipped ?? 0,
+    skipped: skippedStatements(trace.steps[firstStep]),
     code: traceStep.kind === "end" ? [] : code,
     turn: traceStep.iter?.length ? traceStep.iter.join(", ") : "",
     visits: [],

@@ -68,6 +68,8 @@ interface ColumnsOfRun {
 export const ROW_HEIGHT = 26;
 export const INDENT = 12;
 const TOP = 4;
+/** Below it there is no room for how far weights moved, nor for how often a row ran. */
+const MEDIUM_WIDTH = 930;
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
 const MAX_LANE = 4;
@@ -124,10 +126,15 @@ function columnsIn(width: number, names: number): ColumnsOfRun {
       called: null,
     };
   const at = (share: number) => Math.round(84 + (width - 84) * share);
+  const learns = Math.max(at(0.23), 84 + names + 24);
+  if (width < MEDIUM_WIDTH) {
+    const columns = { rail: 58, name: 84, learns, gradient: at(0.42), weight: at(0.69), kept: width - 10 };
+    return { ...columns, moved: null, called: null };
+  }
   return {
     rail: 58,
     name: 84,
-    learns: Math.max(at(0.23), 84 + names + 24),
+    learns,
     gradient: at(0.4),
     weight: at(0.6),
     moved: at(0.725),

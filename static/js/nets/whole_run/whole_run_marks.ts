@@ -55,7 +55,11 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 /** The headings over the columns; each sorts by its column. */
 export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
-  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? 0) - (weight ?? 0);
+  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? (kept ?? 0) - 40) - (weight ?? 0);
+  const words = (column: SortColumn) => {
+    if (column === "gradient" && weight === null) return say("net_head_norm_short");
+    return say(column === "weight" && isTight ? "whole_head_weight_short" : `whole_head_${column}`);
+  };
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
     h(
@@ -70,8 +74,7 @@ export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene):
         "aria-pressed": String(sort === column),
         target: { kind: "net row", key: `sort ${column}` },
       },
-      (column === "weight" && isTight ? say("whole_head_weight_short") : say(`whole_head_${column}`)) +
-        (sort === column ? " ▾" : ""),
+      words(column) + (sort === column ? " ▾" : ""),
       h("title", {}, say(`whole_head_${column}_why`)),
     );
   const filterText = say(`whole_filter_${filter}`);
@@ -92,7 +95,7 @@ export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene):
     ),
     heading("name", name),
     heading("learns", learns),
-    heading("gradient", gradient),
+    weight === null ? heading("gradient", layout.width - 8, true) : heading("gradient", gradient),
     heading("weight", weight),
     heading("moved", moved),
     heading("kept", kept, true),
@@ -283,13 +286,12 @@ function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: Paramet
   const { columns } = layout;
   const isOne = row.parameter !== null;
   const marks = [learnsMark(parameters, { x: columns.learns, y: ROW_HEIGHT / 2, isOne }, say)];
-  if (columns.weight === null || columns.moved === null)
-    return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
+  if (columns.weight === null) return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
   return [
     ...marks,
     ...gradientMarks(scene, parameters),
     ...valueText(weightText(parameters), columns.weight, say("whole_unknown")),
-    ...movedMarks(scene, row, parameters, columns.moved),
+    ...(columns.moved === null ? [] : movedMarks(scene, row, parameters, columns.moved)),
   ];
 }
 

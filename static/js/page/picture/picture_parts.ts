@@ -2,7 +2,8 @@
 
 import { loomLabels, stageLabels, stepTitle } from "../../captions/captions.ts";
 import { createSeriesCurves } from "../../timeline/curves.ts";
-import { createFindingsCard, type ChainMark, type LoadFindings } from "../../explain/findings_card.ts";
+import { createFindingsCard, type LoadFindings } from "../../explain/findings_card.ts";
+import type { ChainMark } from "../../findings/chain_marks.ts";
 import { createLazyTrainingAxis } from "../../training/loader.ts";
 import { createLazyLoom } from "../../loom/loader.ts";
 import { createLazyNet } from "../../nets/net_loader.ts";

@@ -20,7 +20,7 @@ import { hasChangedField } from "../../browser/store.ts";
 import { placeholder } from "@codemirror/view";
 import type { PaintedPart } from "../../editor/painted.ts";
 import type { PreviewStage } from "../../builder/card_preview.ts";
-import type { ChainMark } from "../../explain/findings_card.ts";
+import type { ChainMark } from "../../findings/chain_marks.ts";
 import type { Action } from "../../page_state/actions.ts";
 import type { Repair } from "../../trace/wire.ts";
 import type { Locale } from "../../words/sentences.ts";

@@ -4,6 +4,16 @@
 
 import type { Focus, Statement, Step, Trace } from "../wire.ts";
 
+/** How many nodes of a backward passed unrecorded before a step. Older traces count them with the statements. */
+export function skippedNodes({ kind, skipped, skipped_nodes }: Step) {
+  return skipped_nodes ?? (kind === "visit" ? (skipped ?? 0) : 0);
+}
+
+/** How many statements, heads, calls and returns passed unrecorded before a step. */
+export function skippedStatements(step: Step) {
+  return (step.skipped ?? 0) - skippedNodes(step);
+}
+
 export interface SkippedIterations {
   /** how many statements */
   skipped: number;
@@ -19,7 +29,8 @@ export interface SkippedIterations {
 /** The iterations that were skipped just before step `i`; null where none were. */
 export function skippedIterationsBefore(trace: Trace, i: number): SkippedIterations | null {
   const traceStep = trace.steps[i];
-  if (!traceStep?.skipped || traceStep.stmt === undefined || traceStep.stmt === null) return null;
+  if (!traceStep || !skippedStatements(traceStep)) return null;
+  if (traceStep.stmt === undefined || traceStep.stmt === null) return null;
   const previousStep = previousStepInFrame(trace, i);
   if (!previousStep) return null;
   const { statements = [] } = trace.program;
@@ -31,7 +42,7 @@ export function skippedIterationsBefore(trace: Trace, i: number): SkippedIterati
   const loopLevel = loopsBefore.indexOf(loop);
   const from = (previousStep.iter?.[loopLevel] ?? -1) + 1;
   return {
-    skipped: traceStep.skipped,
+    skipped: skippedStatements(traceStep),
     loop,
     around: (previousStep.iter ?? []).slice(0, loopLevel),
     from,

@@ -1,0 +1,60 @@
+/**
+ * What the page shows of a run, for pictures and files that leave it: the step or the whole run, which finding is open,
+ * what is said of it.
+ */
+
+import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
+import { explain } from "../findings/explain.ts";
+import { findingText } from "../findings/text.ts";
+import { findingLocale } from "../findings/words.ts";
+import { captionSentences, explanationSentence, type CaptionSentence } from "../captions/captions.ts";
+import { listFactsOf, listLocale } from "../nets/list_picture.ts";
+import { stepHeadline } from "../nets/step_headline.ts";
+import { runSentences } from "../nets/whole_run/run_sentences.ts";
+import { pictureOfRun } from "../trace/run_picture.ts";
+import { isLandingOnWholeRun, openingStep } from "../trace/steps/landing.ts";
+import { locale } from "../words/locale.ts";
+import type { OpenTrace } from "../trace/state.ts";
+
+export interface ShownRun {
+  i: number;
+  view: "step" | "run";
+  /** of the finding that is open; none on the stage, where it lights nothing in a picture */
+  chain: ChainMark[];
+  /** why the program raised; null where it did not, or that is not known */
+  why: string | null;
+}
+
+/** At a step; null: where a reader of the page lands. */
+export function shownRun(opened: OpenTrace, step: number | null, language: string): ShownRun {
+  const last = opened.count - 1;
+  const at = (i: number) => Math.max(0, Math.min(i, last));
+  if (last < 0 || pictureOfRun(opened) === "stage")
+    return { i: at(step ?? openingStep(opened)), view: "step", chain: [], why: null };
+  const { say } = findingLocale(language);
+  const findings = explain(opened);
+  const [gravest] = findings;
+  const isOpen = gravest && gravest.severity !== "note";
+  const why = findings.find(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
+  const landing = isOpen && !gravest.explainsError ? gravest.cause.step : openingStep(opened);
+  return {
+    i: at(step ?? landing),
+    view: step === null && !isOpen && isLandingOnWholeRun(opened.trace) ? "run" : "step",
+    chain: isOpen ? chainMarksOf(gravest, findingText(gravest, say).chain) : [],
+    why: why ? findingText(why, say).what : null,
+  };
+}
+
+/** The headline over the picture, and what stands below it. */
+export function shownSentences(opened: OpenTrace, { i, view, why }: ShownRun, language: string): CaptionSentence[] {
+  const plain = (text: string, isBad = false) => ({ ...explanationSentence(text), tone: isBad ? "bad" : "plain" });
+  if (view === "run") {
+    const said = runSentences(opened, language);
+    if (said.length) return said.map(({ text, isBad }) => plain(text, isBad));
+  }
+  const isList = pictureOfRun(opened) === "list";
+  const ofRow = isList ? stepHeadline(listFactsOf(opened), i, listLocale(language).say) : null;
+  if (ofRow !== null) return [plain(ofRow)];
+  const cause = why !== null && opened.trace.outcome.error?.step === i ? [explanationSentence(why)] : [];
+  return [...cause, ...captionSentences(opened, i, locale(language).say)];
+}
