@@ -7,6 +7,7 @@ import { ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { About } from "../browser/about.ts";
+import type { OfflineContent } from "./export_request.ts";
 import type { View } from "../page_state/url.ts";
 
 const PNG_SCALE = 2;
@@ -24,12 +25,15 @@ export async function createDownloadFile(
   body: string,
 ): Promise<Blob> {
   const { opened, step, view, toggled, about } = subject;
-  if (file === "run.html")
+  if (file === "run.html") {
+    const answers = (await import("./offline_answers.ts")).offlineAnswers(opened, root.lang);
     return createOfflinePage({
       title: `Gradbox: ${about.title}`,
       body,
-      data: { trace: opened.trace, step, view, verdict: true, ...about },
+      data: { trace: opened.trace, answers, step, view, verdict: true, ...about },
+      content: answers.picture,
     });
+  }
   if (file === "tables.csv") {
     const { tablesCsv } = await import("../nets/tables_csv.ts");
     return new Blob([tablesCsv(opened, step)], { type: "text/csv" });
@@ -74,12 +78,17 @@ interface OfflinePageContent {
   /** trusted HTML */
   body: string;
   data: unknown;
+  content: OfflineContent;
 }
 
 /** A page that needs no server. */
-export async function createOfflinePage({ title, body, data }: OfflinePageContent): Promise<Blob> {
+export async function createOfflinePage({ title, body, data, content }: OfflinePageContent): Promise<Blob> {
   const { documentElement: root } = document;
-  const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuiltFile));
+  const [style, script] = await Promise.all(
+    [content === "compare" ? "style.css" : `offline.${content}.css`, `offline.${content}.${root.lang}.js`].map(
+      fetchBuiltFile,
+    ),
+  );
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
