@@ -142,6 +142,23 @@ print(b)
         "finding.shared_memory.passed.chain.shares",
         "`b` is `a` in `double()`",
     ),
+    "memory of a tensor that lives no more": (
+        """\
+import torch
+def tripled(x):
+    y = x * 3
+    return y.view(3)
+x = torch.ones(3, requires_grad=True)
+kept = tripled(x).detach()
+""",
+        "new",
+        "kept is a new tensor of 3 numbers, in memory of its own.",
+    ),
+    "an address, which another run has otherwise": (
+        "import torch\nx = torch.ones(1, requires_grad=True)\nprint(x.exp().grad_fn)\n",
+        "bound_module",
+        "torch is a module.",
+    ),
     "the gradient of a name that means another tensor later": (
         """\
 import torch
@@ -252,3 +269,67 @@ def test_a_false_sentence_is_found(trace: dict[str, Any], key: str, falsify: Cal
     sentences[at] = copy.deepcopy(sentences[at])
     falsify(sentences[at])
     assert verdicts(trace, sentences)[at][0] == "false"
+
+
+NET_PROGRAM = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.idle = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        h = torch.relu(self.first(x))
+        h = h * 2 + 1
+        return self.second(h)
+model = nn.Sequential(Block(), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    loss = model(torch.ones(5, 3)).pow(2).sum(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+FALSE_HEADLINES: list[tuple[str, dict[str, Any]]] = [
+    ("net_headline_visit", {"module": "0.first"}),
+    ("net_headline_visit", {"operation": "sigmoid"}),
+    ("net_headline_visit", {"n": 7}),
+    ("net_headline_arrived", {"name": "model[0].idle.bias.grad"}),
+    ("net_headline_arrived", {"norm": "123"}),
+    ("net_headline_module_keeps", {"shape": "7×4"}),
+    ("net_headline_visit_line", {"line": 6}),
+    ("net_headline_line", {"shape": "7×4"}),
+    ("whole_rounds_loss", {"n": 4}),
+    ("whole_rounds_loss", {"last": "7.77"}),
+    ("whole_called", {"n": 5}),
+]
+
+
+def test_what_stands_above_a_net_is_true() -> None:
+    trace = kept_trace(NET_PROGRAM)
+    sentences = [each for each in sentences_of(trace) if re.match("net_|whole_", each["key"])]
+    found = verdicts(trace, sentences)
+    assert [(said["text"], why) for said, why in zip(sentences, found, strict=True) if why[0] == "false"] == []
+    is_true = {said["key"] for said, (verdict, _) in zip(sentences, found, strict=True) if verdict == "true"}
+    assert {key for key, _ in FALSE_HEADLINES} <= is_true
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"), FALSE_HEADLINES, ids=[f"{key} {next(iter(wrong))}" for key, wrong in FALSE_HEADLINES]
+)
+def test_a_false_headline_is_found(key: str, wrong: dict[str, Any]) -> None:
+    trace = kept_trace(NET_PROGRAM)
+    said = next(each for each in sentences_of(trace) if each["key"] == key)
+    assert verdicts(trace, [{**said, "args": {**said["args"], **wrong}}])[0][0] == "false"
+
+
+def test_every_headline_of_a_net_has_a_claim_or_a_reason() -> None:
+    words = json.loads((ROOT / "static/locales/net.en.json").read_text())
+    headline = (ROOT / "static/js/nets/whole_run/run_headline.ts").read_text()
+    said = {key for key in words if key.startswith("net_headline_")}
+    said |= {key for key in words if re.match("whole_(rounds|problem|recorded)", key)}
+    said |= set(re.findall(r"\"(whole_(?:all|some|none|called|stopped)\w*)\"", headline))
+    table = claim_table()
+    assert [key for key in said if table.of(key) is None and not table.reason(key)] == []

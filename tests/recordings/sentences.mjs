@@ -6,8 +6,17 @@ import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
 import { findingText } from "../../static/js/findings/text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
+import { NetFacts } from "../../static/js/nets/net_state.ts";
+import { netOf } from "../../static/js/nets/net_places.ts";
+import { stepHeadline } from "../../static/js/nets/step_headline.ts";
+import { runHeadline } from "../../static/js/nets/whole_run/run_headline.ts";
+import { pictureOfRun } from "../../static/js/trace/run_picture.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { locale } from "../../static/js/words/locale.ts";
+import { createLocale } from "../../static/js/words/sentences.ts";
+import net from "../../static/locales/net.en.json" with { type: "json" };
+
+const NET = createLocale({ en: net })("en");
 
 // a finding's names don't say of what and when: that is noted where they are made
 const nameFact = EntityNaming.prototype.nameFact;
@@ -22,7 +31,30 @@ EntityNaming.prototype.nameFact = function (uid, step) {
 
 export default function sentences(trace) {
   const opened = openTrace(trace);
-  return [...captions(opened), ...ofFindings(opened)];
+  return [...captions(opened), ...ofFindings(opened), ...headlines(opened)];
+}
+
+/** What is said above a net, at its steps and of its whole run. */
+function headlines(opened) {
+  if (pictureOfRun(opened) !== "list") return [];
+  const facts = new NetFacts(opened, netOf(opened));
+  const { steps } = opened.trace;
+  const last = steps.findLastIndex(({ kind }) => kind !== "end");
+  const ofSteps = steps.flatMap((_, i) => saidBy((say) => stepHeadline(facts, i, say), i).slice(-1));
+  return [...ofSteps, ...saidBy((say) => runHeadline(opened, say), last).filter(({ key }) => !PARTS.test(key))];
+}
+
+/** Sentences with others in them, and parts of sentences that state nothing. */
+const PARTS = /^whole_(both|and|list|loss|comma|count|is_\w+|calls|calls_recorded)$/;
+
+function saidBy(tell, step) {
+  const said = [];
+  tell((key, args = {}) => {
+    const text = NET.say(key, args);
+    said.push({ step, key, args, text });
+    return text;
+  });
+  return said;
 }
 
 function captions(opened) {

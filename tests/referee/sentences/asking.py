@@ -12,8 +12,10 @@ import torch
 
 from tests.referee.canonical import short_name
 from tests.referee.sentences import language, of_findings
-from tests.referee.sentences.earlier import Seen
+from tests.referee.sentences.earlier import Seen, shares_storage
 from tests.referee.sentences.frames import Frames, program_frames, variables
+from tests.referee.sentences.modules import Calls
+from tests.referee.sentences.of_runs import functions_of_runs
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
 from tests.referee.sentences.visits import Visit
 
@@ -34,6 +36,7 @@ class Moment:
     returned: what the function returns
     error: what was raised
     out: what was printed; at the step before it had `printed` characters
+    calls: what modules and optimizers did
     """
 
     frames: Frames
@@ -52,6 +55,7 @@ class Moment:
     error: BaseException | None = None
     out: io.StringIO = field(default_factory=io.StringIO)
     printed: int = 0
+    calls: Calls = field(default_factory=Calls)
 
     def visit(self) -> Visit:
         if self.visited is None:
@@ -80,8 +84,9 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         return moment.seen.moment_of(thing, moment.step) == moment.step
 
     def has_own_memory(thing: Any) -> bool:
-        """Whether its memory was not there before the step."""
-        return moment.seen.moment_of_storage(thing, moment.step) == moment.step
+        """Whether its memory was not there before the step, or no other tensor that lives reads it."""
+        is_new = moment.seen.moment_of_storage(thing, moment.step) == moment.step
+        return is_new or not any(each is not thing and shares_storage(each, thing) for each in moment.seen.tensors())
 
     def is_named(thing: Any) -> bool:
         """Whether a variable of a running function is bound to it."""
@@ -273,4 +278,5 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         gradients_of,
         has_moved,
     )
-    return {**language.FUNCTIONS, **{each.__name__: each for each in asking}}
+    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere)
+    return {**language.FUNCTIONS, **{each.__name__: each for each in (*asking, *of_runs)}}

@@ -107,6 +107,13 @@ def bytes_of(thing: Any) -> bytes:
         return plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
 
 
+def shares_storage(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    try:
+        return reading(tensor).storage == reading(other).storage
+    except Undecided:
+        return False
+
+
 class Seen:
     """The tensors of this process, and when each was first seen. The process that forked has frozen its own objects."""
 

@@ -24,6 +24,7 @@ from tests.referee.sentences.arguments import Arguments, WrongName, names_in
 from tests.referee.sentences.asking import Moment, functions_of
 from tests.referee.sentences.earlier import Seen, Was
 from tests.referee.sentences.frames import FILE, Frames, has_statements, is_module, program_frames
+from tests.referee.sentences.modules import watching
 from tests.referee.sentences.order import Order
 from tests.referee.sentences.paths import LeadsNowhere, Undecided
 from tests.referee.sentences.probed_program import AFTER, CAUGHT, LOOP, VALUE, probed
@@ -40,6 +41,7 @@ Verdict = tuple[str, str]
 VALUES = ("bound", "bound_again", "value", "prints", "prints_lines")
 OF_THIS_RUN = re.compile(r"\b(gc|tempfile|weakref|getrefcount|time|perf_counter|id|uuid|getpid|folder|now)\b")
 """What makes a statement's value one of this run alone: addresses, times, folders, what lives."""
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty)\(")
 """What makes tensors of memory that nobody has written: how many of its numbers change differs from run to run."""
 
@@ -128,7 +130,8 @@ class PlainCheck:
             contextlib.chdir(folder),
             contextlib.redirect_stdout(self.moment.out),
             contextlib.redirect_stderr(self.moment.out),
-            visits(self.end_visit, self.on_visit),
+            visits(self.end_visit, self.on_visit, self.on_backward),
+            watching() as self.moment.calls,
         ):
             self.prepare(0)
             try:
@@ -168,6 +171,8 @@ class PlainCheck:
         """A probe after a statement, at a head, a call or a return."""
         if self.busy:
             return
+        place = self.prober.places[index]
+        self.moment.calls.pass_statement(id(frame), place.line, place.end_line, kind == "call")
         if self.order.is_over():
             raise Over
         self.end_visit()
@@ -218,6 +223,12 @@ class PlainCheck:
         self.judge(at)
         self.moment.printed = len(self.moment.out.getvalue())
         self.prepare(at + 1)
+
+    def on_backward(self, outputs: Any) -> None:
+        """A backward begins."""
+        frame = next(program_frames(sys._getframe(1)), None)
+        if frame is not None:
+            self.moment.calls.note_loss(frame.f_lineno, outputs)
 
     def end_visit(self) -> None:
         """A node that ran has let go of what it kept: its step is now."""
@@ -390,6 +401,8 @@ class PlainCheck:
             return True
         if self.sentences[pending.number]["key"] not in VALUES or stmt is None:
             return False
+        if any(ADDRESS.search(str(each)) for each in pending.args.values()):
+            return True
         row = self.statements[stmt]
         text = "\n".join(self.source.splitlines()[row["line"] - 1 : row["end_line"]])
         return bool(OF_THIS_RUN.search(text))

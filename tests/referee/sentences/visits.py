@@ -21,7 +21,7 @@ class Visit:
     edges: of each input, the node that its gradient goes to and the leaf there; None without one
     frame: the innermost of the program, which runs backward
     nested: whether it runs in a backward within another
-    came: whether a gradient came in at all
+    came: whether a gradient came in at all; norm: of the one, where it is small
     sent: whether a gradient was computed for each input; zeros: whether all of these are zeros, where they are small
     """
 
@@ -29,6 +29,7 @@ class Visit:
         self.node, self.name, self.nested = node, node.name(), nested
         self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
+        self.norm = norm_of(came[0]) if len(came) == 1 else None
         self.sent = [each is not None for each in sent]
         self.zeros = all(is_zeros(each) for each in sent if each is not None)
         self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
@@ -48,6 +49,13 @@ class Visit:
         if found is None:
             raise Undecided("the node has no leaf")
         return found
+
+
+def norm_of(gradient: Any) -> float | None:
+    if gradient is None or gradient.numel() >= MOST_ELEMENTS:
+        return None
+    with torch.no_grad():
+        return float(torch.linalg.vector_norm(gradient.detach().to_dense().double()))
 
 
 def is_zeros(gradient: torch.Tensor) -> bool:
@@ -92,13 +100,17 @@ def nodes_behind(outputs: Sequence[Any]) -> list[Any]:
 
 
 @contextmanager
-def visits(on_begin: Callable[[], None], on_visit: Callable[[Visit], None]) -> Iterator[None]:
-    """Within it, `on_begin` is called before each node runs and after the last, `on_visit` after each."""
+def visits(
+    on_begin: Callable[[], None], on_visit: Callable[[Visit], None], on_backward: Callable[[Sequence[Any]], None]
+) -> Iterator[None]:
+    """Within it, `on_begin` is called before each node runs and after the last, `on_visit` after each, `on_backward`
+    with what a backward begins at."""
     engine, depth = graph._engine_run_backward, 0
 
     def run(outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
         nonlocal depth
         handles = []
+        on_backward(outputs)
         for node in nodes_behind(outputs):
 
             def after(sent: Sequence[Any], came: Sequence[Any], node: Any = node) -> None:

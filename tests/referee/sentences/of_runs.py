@@ -1,0 +1,181 @@
+"""Functions of the language of claims for headlines: what a module made, what a whole run amounts to."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tests.referee.canonical import short_name
+from tests.referee.sentences.language import number_reads_as
+from tests.referee.sentences.modules import Calls
+from tests.referee.sentences.of_findings import parameters_of, plain
+from tests.referee.sentences.paths import LeadsNowhere, Undecided
+
+WORDS = {
+    "linear": "addmm addmv linear",
+    "layer norm": "nativelayernorm",
+    "batch norm": "nativebatchnorm",
+    "group norm": "nativegroupnorm",
+    "rms norm": "fusedrmsnorm",
+    "conv": "convolution",
+    "look up": "embedding",
+    "mask": "maskedfill",
+    "matmul": "bmm mm mv",
+    "+": "add",
+    "−": "sub rsub",
+    "×": "mul",
+    "÷": "div",
+    "bce": "binarycrossentropy",
+    "max pool": "maxpool2dwithindices",
+    "avg pool": "avgpool2d",
+    "attention": "scaleddotproduct",
+    "split": "unsafesplit split",
+    "view": "unsafeview view",
+    "transpose": "transpose t",
+    "upsample": "upsample",
+}
+"""What the rows of a net call an operation, and the beginnings of what torch calls its nodes."""
+
+
+def functions_of_runs(
+    calls: Calls, visit: Callable[[], Any], anywhere: Callable[[str], Any]
+) -> tuple[Callable[..., Any], ...]:
+    """`visit` gives the node that backward runs, `anywhere` what a name leads to."""
+
+    def modules_of(path: str) -> list[Any]:
+        """The modules that a path may mean. Raises Undecided where there is none."""
+        try:
+            found = anywhere(path)
+        except (LeadsNowhere, Undecided):
+            found = None
+        named = [found] if isinstance(found, torch.nn.Module) and id(found) in calls.modules else calls.called(path)
+        if not named:
+            raise Undecided("no module that was called is called so")
+        return named
+
+    def runs_word(word: str) -> bool:
+        """Whether backward is at a node that rows call so."""
+        name = (short_name(visit().name) or "").lower().replace("_", "")
+        wanted = WORDS.get(word, word.replace(" ", "")).split()
+        return bool(name.startswith(tuple(wanted)))
+
+    def sends_count(n: int) -> bool:
+        """Whether the node sends so many gradients on."""
+        return bool(sum(visit().sent) == n)
+
+    def made_in(path: str) -> bool:
+        """Whether a call of a module made the node that runs."""
+        meant = {id(each) for each in modules_of(path)}
+        return calls.is_in(calls.spans, visit().node, meant.__contains__)
+
+    def made_on(line: int) -> bool:
+        """Whether a statement that has a line made the node that runs."""
+        return calls.is_in(calls.lines, visit().node, lambda lines: lines[0] <= line <= lines[1])
+
+    def arrives_with(norm: str) -> bool:
+        """Whether the gradient that comes to a leaf has a norm that is written so."""
+        found = visit().norm
+        if found is None:
+            raise Undecided("the gradient is large")
+        return number_reads_as(found, plain(norm))
+
+    def returns_shape(path: str, shape: str) -> bool:
+        """Whether the last call of a module returned a tensor with a shape that is written so."""
+        found = [calls.outputs.get(id(each)) for each in modules_of(path)]
+        if None in found:
+            raise Undecided("it returned no tensor, or runs still")
+        return shape in ["×".join(map(str, each or ())) or "scalar" for each in found]
+
+    def has_made(names: str, shape: str) -> bool:
+        """Whether the first of the names of a line leads to a tensor with a shape that is written so."""
+        first = names.split(",")[0]
+        if not re.fullmatch(r"[^\W\d]\w*(\.\w+)*", first):
+            raise Undecided("what was made has no name")
+        thing = anywhere(first)
+        if not is_tensor(thing):
+            raise Undecided(f"{first} is no tensor")
+        return ("×".join(map(str, thing.shape)) or "scalar") == shape
+
+    def is_module_called(path: str) -> bool:
+        """Whether a module that is called so was called, or is running."""
+        return bool(modules_of(path))
+
+    def calls_of(path: str) -> int:
+        """How often the program called a module, other than by a module."""
+        return max(calls.roots[id(each)] for each in modules_of(path))
+
+    def may_be_rounds(n: int) -> bool:
+        """Whether there may have been so many rounds: those of one optimizer at least, those of all at most."""
+        if not calls.steps:
+            raise Undecided("no optimizer stepped")
+        return max(calls.steps.values()) <= n <= calls.steps.total()
+
+    def loss_reads(first: str, last: str, lowest: str | None = None) -> bool:
+        """Whether a line called backward on numbers that are written so."""
+        series = [each for each in calls.losses.values() if each]
+        if not series:
+            raise Undecided("backward was called on no number")
+
+        def fits(values: list[float]) -> bool:
+            ends = number_reads_as(values[0], plain(first)) and number_reads_as(values[-1], plain(last))
+            return ends and (lowest is None or number_reads_as(min(values), plain(lowest)))
+
+        return any(map(fits, series))
+
+    def quoted(text: str) -> list[str]:
+        """The names that stand in backticks."""
+        return re.findall(r"`([^`]+)`", text)
+
+    def parameters_called(path: str) -> list[Any]:
+        """The parameters of a module, or the one, that a name means."""
+        try:
+            found = anywhere(path)
+            return [found] if is_tensor(found) else list(parameters_of(found))
+        except (LeadsNowhere, Undecided):
+            pass
+        module, _, name = path.rpartition(".")
+        owners = [path] if calls.called(path) else [module]
+        modules = [each for owner in owners for each in modules_of(owner)]
+        return [p for each in modules for p in (each.parameters() if owners == [path] else [getattr(each, name)])]
+
+    def is_tensor(thing: Any) -> bool:
+        return isinstance(thing, torch.Tensor)
+
+    def moves(path: str) -> bool:
+        """Whether a parameter that a name means has other bytes than when it was first seen."""
+        moved = calls.moved()
+        found = [moved[id(each)] for each in parameters_called(path) if id(each) in moved]
+        if not found:
+            raise Undecided("its parameters were not seen")
+        return any(found)
+
+    def is_held(path: str) -> bool:
+        """Whether an optimizer that stepped holds a parameter that a name means."""
+        held = calls.held()
+        return any(id(each) in held for each in parameters_called(path))
+
+    def moved_of(n: int) -> int:
+        """How many of so many parameters have other bytes than when they were first seen."""
+        moved = calls.moved()
+        if len(moved) != n:
+            raise Undecided("which parameters are counted is not known")
+        return sum(moved.values())
+
+    return (
+        runs_word,
+        sends_count,
+        made_in,
+        made_on,
+        arrives_with,
+        returns_shape,
+        has_made,
+        is_module_called,
+        calls_of,
+        may_be_rounds,
+        loss_reads,
+        quoted,
+        moves,
+        is_held,
+        moved_of,
+    )
