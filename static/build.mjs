@@ -62,11 +62,11 @@ const inPlaceOf = (others) => ({
   },
 });
 
-const KEPT = { "run_sentences.ts": "nets/whole_run/kept_run_sentences.ts" };
+const KEPT = { "run_sentences.ts": "offline/kept_run_sentences.ts" };
 /** The scripts of offline files, by what one holds: a run that has one picture, several runs, or two to compare. */
 const OFFLINE = {
-  list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "stage/no_stage.ts" }],
-  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|list_picture).ts": "nets/no_list.ts" }],
+  list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "offline/no_stage.ts" }],
+  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|list_picture).ts": "offline/no_list.ts" }],
   series: ["static/js/offline_series.ts", {}],
   compare: ["static/js/offline_compare.ts", {}],
 };

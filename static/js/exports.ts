@@ -5,7 +5,7 @@
 
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
-import { offlineAnswers } from "./picture/offline_answers.ts";
+import { offlineAnswers } from "./offline/answers.ts";
 import { offlineHtml } from "./picture/standalone.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";

@@ -3,14 +3,14 @@
  * is a script for each picture that a run can have.
  */
 
-import { keptFindings } from "./explain/kept_findings.ts";
-import { keepRunSentences } from "./nets/whole_run/kept_run_sentences.ts";
+import { keptFindings } from "./offline/kept_findings.ts";
+import { keepRunSentences } from "./offline/kept_run_sentences.ts";
 import { locale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
 import { showVerdict } from "./verdict/verdict_view.ts";
 import { startViewer } from "./page/viewer.ts";
-import type { OfflineAnswers } from "./picture/offline_answers.ts";
+import type { OfflineAnswers } from "./offline/answers.ts";
 
 const { lang } = document.documentElement;
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");

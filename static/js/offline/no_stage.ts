@@ -1,6 +1,6 @@
 /** In the place of the stage, in a file of a run that is drawn as a list. */
 
-import type { createStage as createDrawnStage } from "./stage.ts";
+import type { createStage as createDrawnStage } from "../stage/stage.ts";
 
 const nothing = () => {};
 

@@ -1,6 +1,6 @@
 /** In the place of what makes the headline of a whole run, in an offline file, which was made with it. */
 
-import type { runSentences as makeRunSentences } from "./run_sentences.ts";
+import type { runSentences as makeRunSentences } from "../nets/whole_run/run_sentences.ts";
 
 let kept: ReturnType<typeof makeRunSentences> = [];
 

@@ -5,8 +5,8 @@ import { RunFacts } from "../findings/facts/run_facts.ts";
 import { selectedTensor } from "../findings/gradients/tensor_question.ts";
 import { setTones } from "../findings/tones.ts";
 import { createLocale } from "../words/sentences.ts";
-import type { FindingsApi } from "./findings_card.ts";
-import type { OfflineAnswers } from "../picture/offline_answers.ts";
+import type { FindingsApi } from "../explain/findings_card.ts";
+import type { OfflineAnswers } from "./answers.ts";
 
 export function keptFindings(kept: OfflineAnswers, language: string): FindingsApi {
   const { findings, texts, lookedFor, answers, answerAt } = kept;
