@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.pictures import (
     expected_picture,
+    list_reader,
     picture_beads,
     picture_facts,
     picture_graph,
@@ -135,11 +136,12 @@ def test_nets_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> N
     trace = run(open_page)
     steps = len(trace["steps"])
     open_page.locator('#views [data-view="step"]').click()
-    if open_page.locator("#workbench").get_attribute("data-shown-picture") != "stage":
-        pytest.skip("rows of modules: tests/views holds them")
     try:
         open_page.set_viewport_size({"width": width, "height": height})
         open_page.evaluate(SETTLED)
+        if open_page.locator("#workbench").get_attribute("data-shown-picture") == "net":
+            assert open_page.evaluate(list_reader.PROBLEMS, list(range(steps))) == []
+            return
         wrong = problems(trace, pictures(open_page, steps))
         open_page.emulate_media(color_scheme="dark")
         dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])
