@@ -99,7 +99,8 @@ export function axisMarks(
           text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
         ]),
     text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
-    h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
+    h("path", { class: "round-curve unrecorded", d: curvePath(series, x, scale.y) }),
+    h("path", { class: "round-curve", d: curvePath(series, x, scale.y, new Set(rounds.map(({ n }) => n))) }),
     ...rounds.map(({ n }) =>
       h("circle", { class: isFiniteAt(n) ? "round-ring" : "round-ring not-finite", cx: x(n), cy: yAt(n), r: radius }),
     ),
@@ -120,12 +121,17 @@ function shortNumber(value: number): string {
   return size && (size < 1e-3 || size >= 1e5) ? value.toExponential(0) : String(Number(value.toPrecision(3)));
 }
 
-/** A line through what is finite, broken where a value is not. */
-function curvePath(series: RoundSeries | null, x: (n: number) => number, y: (value: number) => number): string {
+/** A line through what is finite, broken where a value is not; of `only` these rounds, where that is given. */
+function curvePath(
+  series: RoundSeries | null,
+  x: (n: number) => number,
+  y: (value: number) => number,
+  only: ReadonlySet<number> | null = null,
+): string {
   let d = "";
   let isDown = false;
   for (const { n, value } of series?.points ?? []) {
-    const isPoint = Number.isFinite(value);
+    const isPoint = Number.isFinite(value) && (only === null || only.has(n));
     if (isPoint) d += `${isDown ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
     isDown = isPoint;
   }
