@@ -137,6 +137,7 @@ export function createFindingsCard(
     stillAhead = [];
     lightLink(null);
     host.hidden = !findings.length && !calm;
+    host.classList.toggle("folded", isDrawer && openIndex !== null && !isUnfolded);
     const graveCount = findings.filter(({ severity }) => severity !== "note").length;
     const cards = findings.map((finding, k) => findingElement(finding, k, graveCount));
     host.replaceChildren(...cards, ...(calm ? [calm] : []));
