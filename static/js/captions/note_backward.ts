@@ -111,7 +111,9 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
     if (!visit) continue;
     visits += 1;
     isInPart ||= Boolean(skipped);
-    if (visit.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
+    const isGone = !findEntity(entities, visit.accumulates, "tensor"); // of a module without a name
+    if (visit.accumulates && hasArrived(visit, { entities: isGone ? opened.state(k) : entities }))
+      leaves.add(visit.accumulates);
   }
   if (!visits) return [];
   if (isInPart) return [{ key: "backward_in_part", args: {} }];
