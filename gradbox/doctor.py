@@ -76,7 +76,7 @@ def run_all_checks() -> Iterator[CheckResult]:
     yield CheckResult("python", f"{platform.python_version()}, {sys.executable}")
     torch = query_torch()
     yield from torch_checks(torch)
-    built = (STATIC_FOLDER / "dist/offline.js").is_file()
+    built = (STATIC_FOLDER / "dist/exports.js").is_file()
     yield CheckResult("page", "built" if built else "missing", "" if built else "build it with `make build`")
     if built and torch is not None and torch.get("can_ask"):
         yield from recording_checks()

@@ -16,6 +16,7 @@ from IPython.display import HTML, display
 
 from gradbox.notebook import shared_viewer
 from gradbox.pictures import page
+from gradbox.pictures.built_files import LANGUAGES
 from gradbox.run import Run
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
 from gradbox.terminal.table_text import SORT_COLUMNS
@@ -41,7 +42,7 @@ def make_magic_parser() -> MagicArgumentParser:
     parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--cell-only", action="store_true")
     parser.add_argument("--height", type=int, default=page.FRAME_HEIGHT)
-    parser.add_argument("--language", choices=page.LANGUAGES, default="en")
+    parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--whole", action="store_true")
     return parser
 
@@ -155,8 +156,8 @@ def display_viewer(languages: list[str]) -> None:
     languages: one language, or none for English
     """
     language = languages[0] if languages else "en"
-    if language not in page.LANGUAGES or len(languages) > 1:
-        raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(page.LANGUAGES)}")
+    if language not in LANGUAGES or len(languages) > 1:
+        raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(LANGUAGES)}")
     shared_viewer.note_viewer_in_output(page.viewer_id(language))
     display(HTML(page.viewer_frame(language)))
 

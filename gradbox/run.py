@@ -15,6 +15,7 @@ from gradbox.installation import PACKAGE_FOLDER
 from gradbox.notebook import notebook_cells, shared_viewer
 from gradbox.notebook.shortened_trace import shorten_trace
 from gradbox.pictures import page
+from gradbox.pictures.built_files import LANGUAGES
 from gradbox.terminal import run_text as terminal
 from gradbox.terminal.run_text import run_report_lines
 from gradbox.terminal.table_text import (
@@ -68,8 +69,8 @@ class Run:
         again: the command that records it once more, with `{also}` for a module whose lines to follow
         whole_output: its output in a notebook contains a viewer of its own
         """
-        if language not in page.LANGUAGES:
-            raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
+        if language not in LANGUAGES:
+            raise ValueError(f"language: {' or '.join(LANGUAGES)}, not {language!r}")
         self.body, self.title, self.language, self.height = body, title, language, height
         self._again = again
         self.whole_output = whole_output
@@ -227,7 +228,14 @@ class Run:
 
     def page(self) -> str:
         """The picture as one HTML document that needs no network."""
-        return page.offline_page(self.body, self.title, self.language)
+        return page.offline_page(self.body, self._answers(), self.title, self.language)
+
+    def _answers(self) -> bytes | None:
+        """What an offline page says of the run; None if that takes too long."""
+        try:
+            return render_in_subprocess(self.body, kind="answers", language=self.language)
+        except RuntimeError:
+            return None
 
     def save(self, path: str | os.PathLike[str], *, step: int | None = None, theme: str = "light") -> Path:
         """Write the picture as one offline HTML file, the picture of a step as `.svg` or `.png`, or the trace as
@@ -242,7 +250,8 @@ class Run:
         if target.suffix == ".json":
             target.write_bytes(self.body)
         elif target.suffix in (".html", ".htm"):
-            target.write_text(page.offline_page(self.body, self.title, self.language, verdict=True), "utf-8")
+            document = page.offline_page(self.body, self._answers(), self.title, self.language, verdict=True)
+            target.write_text(document, "utf-8")
         else:
             png = target.suffix == ".png"
             drawn = render_in_subprocess(

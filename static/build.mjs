@@ -2,7 +2,7 @@
  * Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
 import { writeFindingRegistries } from "./finding_registry.mjs";
@@ -53,6 +53,25 @@ const oneLanguage = (language) => ({
   },
 });
 
+/** Modules in the place of others, by their paths, where nothing asks for those. */
+const inPlaceOf = (others) => ({
+  name: "in-place-of",
+  setup({ onResolve }) {
+    for (const [path, other] of Object.entries(others))
+      onResolve({ filter: new RegExp(`/${path}$`) }, () => ({ path: resolve("static/js", other) }));
+  },
+});
+
+const KEPT = { "run_sentences.ts": "offline/kept_run_sentences.ts" };
+/** The scripts of offline files, by what one holds: a run that has one picture, several runs, or two to compare. */
+const OFFLINE = {
+  list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "offline/no_stage.ts" }],
+  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|list_picture).ts": "offline/no_list.ts" }],
+  series: ["static/js/offline_series.ts", {}],
+  compare: ["static/js/offline_compare.ts", {}],
+};
+const LANGUAGES = ["en", "zh"];
+
 const both = {
   outdir: "static/dist",
   bundle: true,
@@ -69,6 +88,8 @@ const bundles = [
       style: "static/css/all.css",
       matrix: "static/css/matrix.css",
       notebook: "static/css/notebook_all.css",
+      "offline.stage": "static/css/offline_stage.css",
+      "offline.list": "static/css/offline_list.css",
     },
   },
   {
@@ -101,9 +122,18 @@ const bundles = [
       sign_in: "static/js/sign_in.ts",
     },
   },
-  { ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.ts" }, format: "iife" },
+  ...Object.entries(OFFLINE).flatMap(([name, [path, others]]) =>
+    LANGUAGES.map((language) => ({
+      ...both,
+      ...SCRIPT,
+      charset: "utf8",
+      entryPoints: { [`offline.${name}.${language}`]: path },
+      format: "iife",
+      plugins: [inPlaceOf(others), oneLanguage(language), ...SCRIPT.plugins],
+    })),
+  ),
   // each cell of a notebook holds a copy, so it has the sentences of one language
-  ...["en", "zh"].map((language) => ({
+  ...LANGUAGES.map((language) => ({
     ...both,
     ...SCRIPT,
     entryPoints: { [`notebook.${language}`]: "static/js/notebook.ts" },

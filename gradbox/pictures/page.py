@@ -14,11 +14,11 @@ from string import Template
 import jinja2
 
 from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
+from gradbox.pictures.built_files import offline_script, offline_style
 
-LANGUAGES = ("en", "zh")
-
-SHARED_ASSETS = ("offline.js", "style.css")
-"""The script and the styles for offline pages that do not contain them."""
+SHARED_CONTENTS = ("list", "stage", "series")
+"""What the pages hold that `write_shared_assets` writes scripts and styles for: a run with either picture, or
+one without answers."""
 
 FRAME_HEIGHT = 600
 """The height of a cell's output in pixels."""
@@ -141,31 +141,37 @@ VIEWER_MESSAGES = {
 VIEWER_HEIGHT = 44
 
 
-def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False, verdict: bool = False) -> str:
+def offline_page(
+    trace: bytes, answers: bytes | None, title: str, language: str = "en", assets: bool = False, verdict: bool = False
+) -> str:
     """The offline file of a trace's JSON, the same as a server's `/s/{id}.html`: one document that needs no network.
 
+    answers: what the renderer made of the trace for such a file, as JSON; without it the page has the code that finds
+        all of it
     assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of being
         included
     verdict: whether it opens with what was found in the run above its picture
     """
     nonce = secrets.token_hex(16)
-    script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
+    content = json.loads(answers)["picture"] if answers else "series"
+    script_name, style_name = offline_script(content, language), offline_style(content)
+    script = re.sub(r"</script", r"<\\/script", _read_built_file(script_name), flags=re.IGNORECASE).replace(
         "<!--", r"<\!--"
     )
-    style = re.sub(r"</style", r"<\\/style", _read_built_file("style.css"), flags=re.IGNORECASE)
-    data = _escaped_script_json(_page_data_json(trace, title, verdict))
+    style = re.sub(r"</style", r"<\\/style", _read_built_file(style_name), flags=re.IGNORECASE)
+    data = _escaped_script_json(_page_data_json(trace, title, verdict, answers))
     return NOTEBOOK_DOCUMENT.substitute(
         language=language,
         policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
         title=html.escape(f"Gradbox: {title}"),
-        head=f'<link rel="stylesheet" nonce="{nonce}" href="{SHARED_ASSETS[1]}">\n'
+        head=f'<link rel="stylesheet" nonce="{nonce}" href="{style_name}">\n'
         if assets
         else f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
         scripts=f'<script type="application/json" id="first">{data}</script>\n'
         + (
-            f'<script nonce="{nonce}" src="{SHARED_ASSETS[0]}"></script>'
+            f'<script nonce="{nonce}" src="{script_name}"></script>'
             if assets
             else f'<script nonce="{nonce}">\n{script}\n</script>'
         ),
@@ -177,7 +183,8 @@ def write_shared_assets(folder: Path) -> None:
 
     folder: the folder of the pages
     """
-    for name in SHARED_ASSETS:
+    scripts = [offline_script(content, "en") for content in SHARED_CONTENTS]
+    for name in {*scripts, *map(offline_style, SHARED_CONTENTS)}:
         (folder / name).write_text(_read_built_file(name), "utf-8")
 
 
@@ -258,10 +265,11 @@ def _viewer_element(language: str) -> str:
     return f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>'
 
 
-def _page_data_json(trace: bytes, title: str, verdict: bool = False) -> str:
+def _page_data_json(trace: bytes, title: str, verdict: bool = False, answers: bytes | None = None) -> str:
     """What the page's script starts with, as JSON."""
     fields = {"step": None, "title": title, "verdict": verdict}
-    return f'{{"trace":{trace.decode()},{json.dumps(fields)[1:]}'
+    kept = f'"answers":{answers.decode()},' if answers else ""
+    return f'{{"trace":{trace.decode()},{kept}{json.dumps(fields)[1:]}'
 
 
 @cache

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,6 +25,7 @@ import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
 from gradbox.installation import STATIC_FOLDER
+from gradbox.pictures.built_files import offline_script, offline_style
 from gradbox.pictures.film_file import FilmFrame, encode_film
 from gradbox.wire.processes import DrawReply, DrawRequest
 
@@ -60,14 +62,10 @@ def main() -> None:
     fonts = FontFamilies(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
     v8.eval((BUILT_FILES_FOLDER / "exports.js").read_text("utf-8"))
-    parts = {
-        "style": (BUILT_FILES_FOLDER / "style.css").read_text("utf-8"),
-        "script": (BUILT_FILES_FOLDER / "offline.js").read_text("utf-8"),
-    }
     write_reply(replies, DrawReply())
     for line in requests:
         draw = DrawRequest.model_validate_json(line)
-        reply, body = render(v8, draw, requests.read(draw.size), parts, fonts, seconds)
+        reply, body = render(v8, draw, requests.read(draw.size), fonts, seconds)
         write_reply(replies, reply, body)
         if reply.ends:
             return
@@ -96,7 +94,6 @@ def render(
     v8: MiniRacer,
     draw: DrawRequest,
     trace: bytes,
-    offline_parts: dict[str, str],
     fonts: FontFamilies,
     seconds: float = TIMEOUT,
 ) -> tuple[DrawReply, bytes]:
@@ -105,7 +102,6 @@ def render(
     The reply says if nothing can be drawn; if it has `ends`, V8 can't be used any more.
 
     trace: its JSON, gzipped
-    offline_parts: the parts of an offline file
     seconds: the most that it may take
     """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
@@ -113,7 +109,7 @@ def render(
         **draw.model_dump(),
         "kind": "film_frames" if draw.moving else draw.kind,
         "tallest": max_height,
-        **offline_parts,
+        "parts": offline_parts(draw),
         "nonce": secrets.token_hex(16),
     }
     try:
@@ -138,6 +134,23 @@ def render(
     except ImportError as error:
         return DrawReply(failed=str(error)), b""
     return DrawReply(size=len(body)), body
+
+
+def offline_parts(draw: DrawRequest) -> dict[str, dict[str, str]]:
+    """The script and the style of an offline file, by what it may hold; nothing for what is no such file."""
+    if draw.kind == "comparison_file":
+        contents = ["compare"]
+    elif draw.kind in ("file", "series_file"):
+        contents = ["series"] if draw.kind == "series_file" else ["list", "stage"]
+    else:
+        return {}
+    return {content: built_parts(content, draw.language) for content in contents}
+
+
+@cache
+def built_parts(content: str, language: str) -> dict[str, str]:
+    files = {"script": offline_script(content, language), "style": offline_style(content)}
+    return {part: (BUILT_FILES_FOLDER / name).read_text("utf-8") for part, name in files.items()}
 
 
 def svg_to_png(svg: str, fonts: FontFamilies) -> bytes:

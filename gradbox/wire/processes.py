@@ -76,6 +76,7 @@ DrawingKind = (
         "thumbnail",
         "still",
         "file",
+        "answers",
         "series_file",
         "findings",
         "summary",

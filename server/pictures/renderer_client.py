@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from gradbox.pictures.built_files import offline_files
 from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pool.cache import ResultCache
@@ -46,7 +47,7 @@ log = logging.getLogger("gradbox.pictures")
 def assets_version() -> str:
     """Return a hash of all files from which pictures, offline files and frames are made; "" if the page is not
     built."""
-    parts = [PROJECT_FOLDER / "static/dist" / name for name in ("exports.js", "offline.js", "embed.js", "style.css")]
+    parts = [PROJECT_FOLDER / "static/dist" / name for name in ("exports.js", "embed.js", *offline_files())]
     if not all(part.exists() for part in parts):
         return ""
     parts += [

@@ -16,6 +16,7 @@ import jinja2
 
 from gradbox.pictures.page import offline_page, write_shared_assets
 from gradbox.terminal.finding_texts import finding_kinds, load_finding_text
+from gradbox.wire.processes import DrawRequest
 from server import PROJECT_FOLDER, __version__
 from server.gallery.claims import claims_as_json
 from server.gallery.scenarios import Scenario, cards_by_thread, gallery_cards
@@ -149,7 +150,10 @@ class SiteBuilder:
             trace = await self._services.gallery.traces.get(scenario, WAIT_SECONDS)
             if trace is None:
                 raise SiteBuildError(f"the scenario {scenario.name} could not be run")
-            page = offline_page(gzip.decompress(trace.body), scenario.text["en"]["title"], assets=True)
+            answers = await self._services.renderer.get_drawing(
+                f"answers {scenario.name}", DrawRequest(kind="answers"), trace.body, None
+            )
+            page = offline_page(gzip.decompress(trace.body), answers, scenario.text["en"]["title"], assets=True)
             self._extra_files[f"{RUNS_FOLDER}/{scenario.name}.html"] = page.encode()
             for theme in THEMES:
                 still = await self._services.gallery.stills.get(scenario.name, theme, WAIT_SECONDS)

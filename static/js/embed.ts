@@ -14,7 +14,10 @@ try {
   const loadNote = () => fetchSeriesNote(series.notes, series.place);
   const loadPaint = async () => (await import("./editor/paint.ts")).paintPython;
   const content = { trace: await loadTrace(url), step, title, series, verdict: !series };
-  const loadVerdict = () => import("./verdict/verdict_view.ts");
+  const loadVerdict = async () => ({
+    ...(await import("./verdict/verdict_view.ts")),
+    ...(await import("./verdict/verdict.ts")),
+  });
   startViewer(content, say, { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint });
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;

@@ -5,6 +5,7 @@
 
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
+import { offlineAnswers } from "./offline/answers.ts";
 import { offlineHtml } from "./picture/standalone.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
@@ -34,7 +35,8 @@ export function render(
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
   setProgramFiles(trace.program ?? {});
-  if (kind === "series_file") return { made: offlineHtml({ ...request, theme: null, data: trace }) };
+  const { parts } = request;
+  if (kind === "series_file") return { made: offlineHtml({ ...request, ...parts.series, theme: null, data: trace }) };
   if (isComparisonKind(kind)) return renderComparison(trace, kind, request);
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: stageSvg(trace, step, request) };
@@ -50,12 +52,16 @@ export function render(
   if (kind === "film") return { made: filmSvg(filmSubject(trace, request), request) };
   if (kind === "film_frames") return { made: JSON.stringify(filmFrames(filmSubject(trace, request), request)) };
   if (kind === "markdown") return { made: markdownOf(trace, request) };
+  const answers = offlineAnswers(openTrace(trace), request.language);
+  if (kind === "answers") return { made: JSON.stringify(answers) };
   return {
     made: offlineHtml({
       ...request,
+      ...parts[answers.picture],
       theme: null,
       data: {
         trace,
+        answers,
         step,
         title,
         note: request.note,

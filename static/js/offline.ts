@@ -1,33 +1,26 @@
 /**
- * The offline file: its trace, or the two that it compares, or those of a series, lie in the document, for there is no
- * server.
+ * The offline file of a run: its trace lies in the document, for there is no server, and what was found in it. There
+ * is a script for each picture that a run can have.
  */
 
-import { startComparisonViewer } from "./compare/viewer.ts";
-import { paintPython } from "./editor/paint.ts";
-import * as findings from "./findings/page_api.ts";
-import { findingLocale } from "./findings/words.ts";
+import { keptFindings } from "./offline/kept_findings.ts";
+import { keepRunSentences } from "./offline/kept_run_sentences.ts";
 import { locale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
-import { readOfflineSeries, reloadWhenFragmentNamesOtherItem, type OfflineSeries } from "./series/offline.ts";
-import * as verdictView from "./verdict/verdict_view.ts";
+import { showVerdict } from "./verdict/verdict_view.ts";
 import { startViewer } from "./page/viewer.ts";
+import type { OfflineAnswers } from "./offline/answers.ts";
 
 const { lang } = document.documentElement;
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
-const { say } = locale(lang);
-const loadFindings = async () => ({ ...findings, sentences: async () => findingLocale(lang).say });
-const loadPredict = async () => ({ ...predict, sentences: async () => predictLocale(lang).say });
+const answers: OfflineAnswers = content.answers;
+const findings = keptFindings(answers, lang);
+keepRunSentences(answers.ofRun);
 
-const loadPaint = async () => paintPython;
-
-if ("left" in content) startComparisonViewer(content, say, loadPaint);
-else if ("traces" in content) void showSeries(content);
-else startViewer(content, say, { loadFindings, loadPredict, loadVerdict: async () => verdictView, loadPaint });
-
-async function showSeries(series: OfflineSeries) {
-  reloadWhenFragmentNamesOtherItem(series.series.items);
-  const { content: item, note } = await readOfflineSeries(series, location.hash);
-  startViewer(item, say, { loadFindings, loadPredict, loadPaint, loadNote: async () => note });
-}
+startViewer({ ...content, verdict: content.verdict && answers.verdict !== null }, locale(lang).say, {
+  loadFindings: async () => findings,
+  loadPredict: async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
+  loadVerdict: async () => ({ showVerdict, verdictOf: () => answers.verdict }),
+  loadPaint: async () => () => answers.painted,
+});

@@ -96,7 +96,6 @@ print(x.grad)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.xfail(reason="the room is measured for the whole run's headline, which is there first", strict=False)
 def test_on_a_phone_the_headline_wraps_in_one_room_for_the_whole_run(phone: Any, site: str, language: str) -> None:
     phone.goto(f"{site}/?lang={language}")
     paste(phone, TRAINS)

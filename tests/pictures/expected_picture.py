@@ -28,10 +28,40 @@ SHOWN = 16
 def states(trace: dict[str, Any]) -> Iterator[tuple[State, State]]:
     """The state before and after each step."""
     replay = Replay(trace, -1)
+    outer: dict[str, dict[str, Any]] = {}
     for step in trace["steps"]:
-        before = {uid: {**entity} for uid, entity in replay.state.items()}  # a replay replaces values, changes none
-        replay.apply(step)
-        yield before, {uid: {k: v for k, v in e.items() if v is not None} for uid, e in replay.state.items()}
+        before = joined({uid: {**entity} for uid, entity in replay.state.items()}, outer)
+        outer |= {uid: fields["within"] for uid, fields in step["set"].items() if fields.get("within")}
+        replay.apply(step)  # it replaces values, changes none
+        after = {uid: {k: v for k, v in e.items() if v is not None} for uid, e in replay.state.items()}
+        yield before, joined(after, outer)
+
+
+def joined(state: State, outer: dict[str, dict[str, Any]]) -> State:
+    """Without what lies within another storage that is listed: what reads it reads that other one.
+
+    outer: by storage, in which one it lies, and at which byte
+    """
+    inner = {
+        uid: outer[uid]
+        for uid, e in of_kind(state, "storage").items()
+        if uid in outer
+        and e.get("cells")
+        and e["cells"].keys() <= (state[outer[uid]["storage"]].get("cells") or {}).keys()
+    }
+
+    def moved(e: dict[str, Any]) -> dict[str, Any]:
+        place = inner.get(e.get("storage") or "")
+        return {**e, "storage": place["storage"], "shift": place["at"] // itemsize(e["dtype"])} if place else e
+
+    return {
+        uid: {
+            **moved(e),
+            **({"saved": {name: moved(slot) for name, slot in e["saved"].items()}} if e.get("saved") else {}),
+        }
+        for uid, e in state.items()
+        if uid not in inner
+    }
 
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
@@ -43,11 +73,12 @@ def itemsize(dtype: str) -> int:
 
 
 def geometry(handle: dict[str, Any]) -> tuple[list[int], int, list[int]]:
-    """Shape, offset and strides in elements, also of a numpy array."""
+    """Shape, offset from where its memory begins and strides in elements, also of a numpy array."""
+    shift = handle.get("shift", 0)
     if handle["kind"] == "array":
         size = itemsize(handle["dtype"])
-        return handle["shape"], handle["at"] // size, [step // size for step in handle["steps"]]
-    return handle["shape"], handle["offset"], handle["stride"]
+        return handle["shape"], shift + handle["at"] // size, [step // size for step in handle["steps"]]
+    return handle["shape"], shift + handle["offset"], handle["stride"]
 
 
 def reads(handle: dict[str, Any]) -> list[tuple[tuple[int, ...], int]]:

@@ -1,5 +1,6 @@
 """How a picture says which cells a handle reads: beads, underlines and maps, against the state of the trace."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,10 +92,10 @@ def bead_problems(
 
 
 def bead_says(text: str, index: str) -> bool:
-    """`1,:` is for every index that begins with 1; a scalar's is a dot."""
+    """`y[1,:]`, `[1,:]` and `1,:` are for every index that begins with 1; a scalar's is a dot."""
     if not index:
         return text == "·"
-    parts = text.split(",")
+    parts = re.sub(r"^.*\[(.*)\]$", r"\1", text).split(",")
     return len(parts) == len(index.split(",")) and all(
         a in (":", b) for a, b in zip(parts, index.split(","), strict=True)
     )

@@ -210,7 +210,7 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker:
         return
     if [card["node"], card["grad"]] != [handle.get("grad_fn"), handle.get("grad")]:
         yield f"card {uid} refers to {card['node']} and {card['grad']}"
-    if shape and not any(expected_picture.fits(card["shape"], text) for text in (shape_words(handle["shape"]), shape)):
+    if shape and not any(expected_picture.fits(card["shape"], text) for text in shape_forms(handle["shape"])):
         yield f"card {uid} says {card['shape']}, not {shape}"
     if shape and f" {shape} " not in card["label"]:
         yield f"card {uid} is labelled {card['label']}"
@@ -221,9 +221,9 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker:
     if ("∇" in role) != tracked or ("leaf" in handle and (("leaf" in role.split()) != bool(handle["leaf"]))):
         yield f"card {uid} is labelled {card['label']}"
     if card["role"] is not None and handle["kind"] == "tensor" and "…" not in card["role"]:
-        wants = card["role"] == ".grad" or "wants .grad" in card["role"]
-        made = "made by" in card["role"] or card["role"].endswith("node") or card["role"].split(" ")[0] == maker
-        none = "no gradient" in card["role"]
+        wants = re.search(r"(^| · |wants )\.grad$", card["role"]) is not None
+        made = "made by" in card["role"] or card["role"].endswith("node") or card["role"].split(" · ")[-1] == maker
+        none = card["role"].endswith(("no gradient", "no grad"))
         if (wants, made, none) != (
             tracked and bool(handle.get("leaf")),
             tracked and not handle.get("leaf"),
@@ -235,6 +235,11 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker:
     second = re.search(r"stride (\(.*?\)) offset (\S+?),", card["label"])
     if not second or second[1] != str(tuple(handle["stride"])) or second[2] != str(handle["offset"]):
         yield f"card {uid} is labelled {card['label']}"
+
+
+def shape_forms(shape: list[int]) -> list[str]:
+    words = shape_words(shape)
+    return [words, words.replace(" × ", "×"), str(tuple(shape))]
 
 
 def shape_words(shape: list[int]) -> str:

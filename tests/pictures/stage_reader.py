@@ -95,6 +95,23 @@ const title = e => {
     return e.tagName === "text" ? `'${e.firstChild.textContent.slice(0, 40)}' (${e.getAttribute("class") ?? ""} ${what})` : `${e.getAttribute("class") ?? e.parentElement.getAttribute("class")} ${what}`;
 };
 const hits = (a, b, s = 0.6) => a.l + s < b.r && b.l + s < a.r && a.t + s < b.b && b.t + s < a.b;
+const linesThrough = (svg, texts) => {
+    const out = [], boxes = [...svg.querySelectorAll("rect")].map(area);
+    const free = texts.filter(t => !boxes.some(b => b.l <= t.l + 1 && b.r >= t.r - 1 && b.t <= t.t + 1 && b.b >= t.b - 1 && b.e.parentElement.contains(t.e)));
+    for (const path of svg.querySelectorAll("path:not(.wash):not(.card-bar):not(.arrow)")) {
+        const p = path.getBoundingClientRect(), length = path.getTotalLength();
+        const near = free.filter(t => p.left < t.r && p.right > t.l && p.top < t.b && p.bottom > t.t);
+        if (!near.length || getComputedStyle(path).stroke === "none" || path.closest("defs")) continue;
+        const matrix = path.getScreenCTM();
+        const crossed = new Set();
+        for (let d = 0; d <= length; d += 2) {
+            const {x, y} = path.getPointAtLength(d).matrixTransform(matrix);
+            for (const t of near) if (x > t.l && x < t.r && y > t.t && y < t.b) crossed.add(t.e);
+        }
+        for (const e of crossed) out.push(`line through: ${path.getAttribute("class")} through ${title(e)}`);
+    }
+    return out;
+};
 const layoutProblems = () => {
     const out = [];
     for (const pane of panes()) for (const svg of pane.querySelectorAll("svg")) {
@@ -109,7 +126,9 @@ const layoutProblems = () => {
             const own = boxes.find(b => b.e.parentElement === t.e.parentElement && t.l + t.w / 2 > b.l && t.l + t.w / 2 < b.r && (t.t + t.b) / 2 > b.t && (t.t + t.b) / 2 < b.b);
             if (own && (t.l < own.l - 0.8 || t.r > own.r + 0.8) && !own.e.matches(".chip-ground")) out.push(`clipped by its box: ${title(t.e)} by ${Math.round(Math.max(own.l - t.l, t.r - own.r) * 10) / 10}`);
             t.text = true;
+            if (stage.clientWidth >= 620 && t.e.matches(".role,.shape,.reading-words") && t.e.firstChild.textContent.includes("…")) out.push(`cut: ${title(t.e)}`);
         }
+        out.push(...linesThrough(svg, texts));
         for (const b of boxes) if (b.l < frame.left - 1 || b.r > frame.right + 1) out.push(`outside of its pane: ${title(b.e)} ${Math.round(b.l - frame.left)}…${Math.round(b.r - frame.left)} of ${Math.round(frame.width)}`);
         const items = [...boxes, ...texts].sort((a, b) => a.t - b.t);
         for (let i = 0; i < items.length; i++) for (let j = i + 1; j < items.length && items[j].t < items[i].b; j++) {

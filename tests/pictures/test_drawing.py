@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.pictures import (
     expected_picture,
+    list_reader,
     picture_beads,
     picture_facts,
     picture_graph,
@@ -120,6 +121,7 @@ def problems(trace: dict[str, Any], pictures: list[Picture]) -> list[str]:
 def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source: str) -> None:
     paste(open_page, source)
     trace = run(open_page)
+    open_page.locator('#views [data-view="step"]').click()  # a training opens with its whole run
     read = pictures(open_page, len(trace["steps"]))
     assert problems(trace, read) == []
     if name in STILL:
@@ -127,19 +129,24 @@ def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES], 4), ids=lambda value: getattr(value, "stem", value))
-def test_nets_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> None:
+@pytest.mark.parametrize(
+    ("net", "size"),
+    [*in_turn(NETS, [*SIZES], 4), *in_turn([*drawn_scenarios.PATHS], ["1280x720", "1024x768"], 2)],
+    ids=lambda value: getattr(value, "stem", value),
+)
+def test_programs_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> None:
     """Every step in the light theme, and some again in the dark one."""
     width, height = SIZES[size]
     paste(open_page, net.read_text())
     trace = run(open_page)
     steps = len(trace["steps"])
     open_page.locator('#views [data-view="step"]').click()
-    if open_page.locator("#workbench").get_attribute("data-shown-picture") != "stage":
-        pytest.skip("rows of modules: tests/views holds them")
     try:
         open_page.set_viewport_size({"width": width, "height": height})
         open_page.evaluate(SETTLED)
+        if open_page.locator("#workbench").get_attribute("data-shown-picture") == "net":
+            assert open_page.evaluate(list_reader.PROBLEMS, list(range(steps))) == []
+            return
         wrong = problems(trace, pictures(open_page, steps))
         open_page.emulate_media(color_scheme="dark")
         dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])

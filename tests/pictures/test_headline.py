@@ -78,6 +78,25 @@ def test_a_sentence_without_room_in_a_low_window_is_behind_a_button_that_says_so
     assert max(more) >= 1
 
 
+CUT = """() => [...document.querySelectorAll('#sentences > li')].filter((e) => e.getClientRects().length
+    && (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1)).map((e) => e.textContent)"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
+def test_a_sentence_is_whole_or_behind_the_button(page: Any, site: str, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{site}/?s=saved_inplace")
+    page.wait_for_selector("#workbench[data-steps]")
+    said = []
+    for step in range(int(page.get_attribute("#workbench", "data-steps") or 0)):
+        page.evaluate(GO, step)
+        page.wait_for_selector(f"#workbench[data-step='{step}']")
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert [text for text in page.evaluate(CUT) if width > 390 or len(text) < 140] == []
+        said += page.locator("#sentences > li").all_inner_texts()
+    assert max(map(len, said)) > 120
+
+
 def test_a_held_finger_is_answered(clone: Any) -> None:
     box = clone.locator("#stage [data-cell]").first.bounding_box()
     place = {"clientX": box["x"] + 5, "clientY": box["y"] + 5, "pointerType": "touch", "bubbles": True}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from gradbox.pictures.built_files import offline_files
 from gradbox.pictures.renderer_process import FontFamilies, svg_to_png
 from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
@@ -302,12 +303,13 @@ def test_the_version_of_the_renderer_covers_every_file_that_is_shown(
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "PROJECT_FOLDER", tmp_path)
     versions = [Renderer(1).version]
-    for name in ("exports.js", "offline.js", "embed.js", "style.css"):
+    for name in ("exports.js", "embed.js", *offline_files()):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")
     for name in (
         "static/dist/exports.js",
         "static/dist/embed.js",
         "static/dist/style.css",
+        "static/dist/offline.list.zh.js",
         "templates/partials/_offline.html",
         "templates/partials/_viewer.html",
         "templates/embed.html",

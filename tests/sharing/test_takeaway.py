@@ -308,7 +308,7 @@ def test_downloads_need_no_looser_content_security_policy(page: Any, site: str, 
     assert not [url for url in asked if not url.startswith(("data:", "blob:"))]
     take(page, "run.html", tmp_path)
     external = [url for url in asked if not url.startswith(("data:", "blob:"))]
-    assert sorted(external) == [f"{site}/static/dist/offline.js", f"{site}/static/dist/style.css"]
+    assert sorted(external) == [f"{site}/static/dist/offline.stage.css", f"{site}/static/dist/offline.stage.en.js"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

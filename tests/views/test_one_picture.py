@@ -139,6 +139,77 @@ def test_what_went_wrong_is_opened_at_its_step(program: str, page: Any, site: st
         assert cause.get_attribute("aria-current") == "step"
 
 
+CARRIES = """\
+import torch
+from torch import nn
+class Sense(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out = nn.RNNCell(3, 4), nn.Linear(4, 1)
+        self.mood = torch.zeros(2, 4)
+    def forward(self, seen):
+        self.mood = self.cell(seen, self.mood)
+        return self.out(self.mood)
+sense = Sense()
+opt = torch.optim.SGD(sense.parameters(), lr=0.1)
+for turn in range(4):
+    gap = nn.functional.mse_loss(sense(torch.randn(2, 3)), torch.randn(2, 1))
+    opt.zero_grad()
+    gap.backward()
+    opt.step()
+"""
+FAR_APART = BACKWARD.replace("print(gap)", "\n" * 60 + "gap.backward()")
+
+
+def test_what_went_wrong_stands_below_the_picture_and_leaves_the_code_its_height(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    open_page(page, site, TRAINING)
+    page.wait_for_selector("#findings .looked-for")
+    height = page.locator("#editor").bounding_box()["height"]
+    assert page.locator(".program > #findings").count() == 1, "nothing wrong stands beside the program"
+    open_page(page, site, FAR_APART)
+    page.wait_for_selector(".picture > #findings .finding.open.unfolded")
+    assert page.locator("#editor").bounding_box()["height"] >= height
+    what = page.locator("#findings .finding.open .finding-sentence")
+    assert page.locator("#sentences li").first.inner_text() == what.text_content()
+    assert what.is_hidden(), "it is said once"
+    # both ends are in the code, and what lies between is not
+    seen = "() => [...document.querySelectorAll('.cm-line')].map(line => line.textContent)"
+    page.wait_for_function("() => document.querySelector('.cm-finding-fold')")
+    marked = page.locator("#editor .cm-line:has(.line-role)")
+    room = page.locator("#editor .cm-scroller").bounding_box()
+    assert marked.count() >= 2
+    for line in marked.all():
+        box = line.bounding_box()
+        assert room["y"] <= box["y"] and box["y"] + box["height"] <= room["y"] + room["height"] + 1
+    before = len(page.evaluate(seen))
+    page.locator(".cm-finding-fold").click()
+    assert page.locator(".cm-finding-fold").count() == 0
+    assert len(page.evaluate(seen)) > before
+    # folded, it is one line, and where the reader goes on it says what it is about
+    page.locator("#findings .finding.open .finding-what").click()
+    page.wait_for_selector("#findings .finding.open:not(.unfolded)")
+    assert page.locator("#findings").bounding_box()["height"] < 50
+    page.locator("#slider").fill("0")
+    at_step(page, 0)
+    what.wait_for()
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.wait_for_selector(".program > #findings .finding.open")
+
+
+def test_in_a_low_window_the_drawer_is_closed_and_both_ends_are_in_sight(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, site, CARRIES)
+    page.wait_for_selector(".picture > #findings .finding.open:not(.unfolded)")
+    page.wait_for_selector(".net-now.end")
+    room = page.locator(".net-scroll").bounding_box()
+    ends = page.locator(".net-row:has(.net-end)").all()
+    assert len(ends) == 2
+    for end in ends:
+        box = end.bounding_box()
+        assert box["y"] + 1 >= room["y"] and box["y"] < room["y"] + room["height"]
+
+
 def test_the_offline_page_opens_as_the_page_is(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
     open_page(page, site, TRAINING)
     wait_for(page, "run", "net")

@@ -1,6 +1,7 @@
 /** Notes on backward: a visit of a node, a gradient that arrived in a `.grad`, what a hook made of one, and its end. */
 
 import { findEntity, findHandle } from "../trace/entities.ts";
+import { firstVisitStepOfStatement } from "../trace/steps/backward_statement.ts";
 import { numel } from "../trace/reads.ts";
 import { elementsText, numberText, valueText } from "./note_texts.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -100,29 +101,25 @@ export function gradientHookNotes({ opened, step: { visit }, index: i, before, n
 /** The statement that ran a backward, after its visits. */
 export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: NoteContext): CaptionNote[] {
   const { steps } = opened.trace;
-  if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
+  const first = firstVisitStepOfStatement(steps, i);
+  if (first === null) return [];
   const leaves = new Set<string>();
-  let visits = 0;
   let isInPart = Boolean(step.skipped);
-  for (let k = i - 1; k >= 0; k--) {
-    const { visit, frame, stmt, skipped } = steps[k];
-    if (frame !== step.frame) continue; // of a function that backward calls: a hook, a checkpoint
-    if (stmt !== step.stmt) break;
-    if (!visit) continue;
-    visits += 1;
+  for (const { visit, frame, skipped } of steps.slice(first, i)) {
+    if (!visit || frame !== step.frame) continue;
     isInPart ||= Boolean(skipped);
     const isGone = !findEntity(entities, visit.accumulates, "tensor"); // of a module without a name
     if (visit.accumulates && hasArrived(visit, { entities: isGone ? opened.state(k) : entities }))
       leaves.add(visit.accumulates);
   }
-  if (!visits) return [];
   if (isInPart) return [{ key: "backward_in_part", args: {} }];
-  const named = [...leaves].reverse().flatMap((leaf) => {
+  const named = [...leaves].flatMap((leaf) => {
     const path = pathOf(leaf);
     return path ? [{ name: `${path}.grad` }] : [];
   });
   if (!leaves.size) return [{ key: "backward_done", args: {} }];
+  const isAdded = [...leaves].every((leaf) => findEntity(opened.state(first - 1), leaf, "tensor")?.grad);
   return named.length === leaves.size
-    ? [{ key: "backward_reached", args: { n: leaves.size, grads: named } }]
+    ? [{ key: isAdded ? "backward_added" : "backward_reached", args: { n: leaves.size, grads: named } }]
     : [{ key: "backward_reached_count", args: { n: leaves.size } }];
 }

@@ -45,7 +45,7 @@ export function startComparisonDownloads(
         right: { trace: right.trace, title: titles.right },
         row,
       };
-      return createOfflinePage({ title: document.title, body: body.innerHTML, data });
+      return createOfflinePage({ title: document.title, body: body.innerHTML, data, content: "compare" });
     },
     json({ comparison: { left, right } }) {
       const reply = comparisonReply({ left: left.trace, right: right.trace }, language);

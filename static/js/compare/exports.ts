@@ -28,6 +28,7 @@ export function exportComparison(
   return offlineHtml({
     ...request,
     title: `Gradbox: ${title}`,
+    ...request.parts.compare,
     theme: null,
     data: { left, right, row: request.step },
   });

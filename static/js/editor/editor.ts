@@ -30,6 +30,7 @@ import {
   messageField,
   setMessagesEffect,
 } from "./editor_messages.ts";
+import { findingFoldField, foldEffect, foldsBetween, isHigherThanEditor, type FoldedLines } from "./finding_folds.ts";
 import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
@@ -42,13 +43,19 @@ export type EditorTools = typeof import("./editor_tools.ts");
 
 const setStepLineEffect: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
 const setNextLineEffect: StateEffectType<number | null> = StateEffect.define();
-const setFindingChainEffect: StateEffectType<{ marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string }> =
-  StateEffect.define();
+const setFindingChainEffect: StateEffectType<FindingChain> = StateEffect.define();
 
 /** the beginning of a line */
 const toggleBreakpointEffect: StateEffectType<number> = StateEffect.define({
   map: (at, changes) => changes.mapPos(at),
 });
+
+/** The lines of a finding, and what stands at them and between them. */
+interface FindingChain {
+  marks: ChainMark[];
+  roleName: (role: ChainMark["role"]) => string;
+  foldLabel: (fold: FoldedLines) => string;
+}
 
 class BreakpointMarker extends GutterMarker {
   toDOM() {
@@ -135,10 +142,7 @@ const findingChainField = StateField.define({
 });
 
 /** The role of each line's gravest link, and the cause underlined. */
-function findingChainDecorations(
-  state: EditorState,
-  { marks, roleName }: { marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string },
-) {
+function findingChainDecorations(state: EditorState, { marks, roleName }: FindingChain) {
   const ranges = [];
   for (const { line: number, role, isCause } of gravestMarkOfEachLine(marks)) {
     if (number < 1 || number > state.doc.lines) continue;
@@ -242,6 +246,7 @@ function editorExtensions(
     stepLineField,
     nextLineField,
     findingChainField,
+    findingFoldField,
     messageField,
     unfinishedLineField,
     keepMarksFacet.of(keepMarks),
@@ -264,6 +269,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   let followedLine: number | null = null;
   /** somebody writes: the text stays where it is */
   let isTyping = false;
+  let chain: FindingChain = { marks: [], roleName: () => "", foldLabel: () => "" };
   let { tools } = options;
   const toolsPart = new Compartment();
   const view = new EditorView({
@@ -297,9 +303,19 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     if (followedLine >= 1 && followedLine <= view.state.doc.lines) scrollToLine(view, followedLine);
   }
 
+  /** Folds what lies between the lines of a finding while the step is at one of them, where they don't fit else. */
+  function foldBetweenLines() {
+    const lines = chain.marks.map(({ line }) => line);
+    const isAtLine = followedLine !== null && lines.includes(followedLine);
+    const folds = isAtLine && isHigherThanEditor(view, lines) ? foldsBetween(lines, view.state.doc.lines) : [];
+    if (folds.length || view.state.field(findingFoldField).size)
+      view.dispatch({ effects: foldEffect(folds, chain.foldLabel) });
+  }
+
   // what is told below the program takes room from it
   let height = 0;
   new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.height !== height) foldBetweenLines();
     if (contentRect.height < height) scrollToFollowedLine();
     height = contentRect.height;
   }).observe(view.scrollDOM);
@@ -367,7 +383,10 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       const next = line === null ? "" : `${line} ${tone}`;
       if (next !== litLine) view.dispatch({ effects: setStepLineEffect.of(line === null ? null : { line, tone }) });
       litLine = next;
-      followedLine = line;
+      if (line !== followedLine) {
+        followedLine = line;
+        foldBetweenLines();
+      }
       scrollToFollowedLine();
     },
     /** Marks the line that comes next, and scrolls to it as `setStepLine` does. */
@@ -384,8 +403,10 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       view.dispatch({ effects: dropErrorsEffect.of(null) });
     },
     /** Marks the lines of a finding's chain. */
-    setChain(marks: ChainMark[], roleName: (role: ChainMark["role"]) => string) {
-      view.dispatch({ effects: setFindingChainEffect.of({ marks, roleName }) });
+    setChain(shown: FindingChain) {
+      chain = shown;
+      view.dispatch({ effects: setFindingChainEffect.of(shown) });
+      foldBetweenLines();
     },
     /** The lines where the reader wants to stop. */
     breakpoints(): Set<number> {

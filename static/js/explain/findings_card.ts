@@ -1,6 +1,7 @@
 /**
  * The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things.
- * On a small screen, where it stands over the picture, it is its headline and its fix until it is unfolded.
+ * On a small screen, where it stands over the picture, it is its headline and its fix until it is unfolded; so it is
+ * in a drawer below a list of rows, in a low window.
  */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
@@ -11,7 +12,7 @@ import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
-import { indexOfCauseLink, type ChainLink, type Finding } from "../findings/finding.ts";
+import { indexOfCauseLink, type ChainLink, type Finding, type Severity } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -69,8 +70,10 @@ export function createFindingsCard(
   let calm: HTMLElement | null = null;
   let openIndex: number | null = null;
   const smallScreen = matchMedia("(max-width: 860px)");
-  /** of the open one, on a small screen: the styles heed it there only */
+  let isDrawer = false;
+  /** of the open one, where it folds: the styles heed it there only */
   let isUnfolded = false;
+  const folds = () => isDrawer || smallScreen.matches;
   let shownStep = -1;
   /** the links of the open finding */
   let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
@@ -85,7 +88,7 @@ export function createFindingsCard(
     opened = trace;
     findings = [];
     calm = null;
-    isUnfolded = false;
+    isUnfolded = isDrawer && hasRoomForDrawer();
     fixList.forget();
     draw();
     if (!trace?.count) return;
@@ -149,7 +152,7 @@ export function createFindingsCard(
   /** `graveCount` is the number of findings that are no notes. */
   function findingElement(finding: Finding, k: number, graveCount: number) {
     const isOpen = k === openIndex;
-    const isShown = isOpen && (isUnfolded || !smallScreen.matches);
+    const isShown = isOpen && (isUnfolded || !folds());
     const findingWords = texts[k];
     const states = [...(isOpen ? ["open"] : []), ...(isOpen && isUnfolded ? ["unfolded"] : [])];
     const card = element("article", ["finding", finding.severity, ...states].join(" "));
@@ -166,7 +169,7 @@ export function createFindingsCard(
     sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
-      openIndex = isShown && !smallScreen.matches ? null : k;
+      openIndex = isShown && !folds() ? null : k;
       isUnfolded = !isShown;
       draw();
       (host.children[k].querySelector(".finding-what") as HTMLElement | null)?.focus({
@@ -181,28 +184,26 @@ export function createFindingsCard(
   }
 
   function bodyElements(finding: Finding, findingWords: FindingText) {
-    const parts = [];
-    for (const [className, text] of [
-      ["finding-why", findingWords.why],
-      ["finding-todo", findingWords.todo],
-    ] as const) {
-      if (!text) continue;
-      const paragraph = element("p", className);
-      paragraph.append(...nodesWithCode(text));
-      parts.push(paragraph);
-    }
     const chain = element("ol", "finding-chain");
     chain.setAttribute("aria-label", say("finding_chain"));
     const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
-    parts.splice(1, 0, chain);
     const fixes = fixing && finding.fixes.length ? fixList.elements(finding) : null;
-    if (fixes) parts.push(fixes.box);
-    parts.push(...findingWords.offers.map(offerLine));
-    if (DOCUMENTATION) parts.push(aboutLine(finding.kind));
-    if (finding.explainsError) parts.push(...torchMessageElements());
-    if (fixes) parts.push(fixes.bar);
-    return parts;
+    const happened = element("div", "finding-happened");
+    happened.append(...paragraph("finding-why", findingWords.why), chain);
+    const remedy = element("div", "finding-remedy");
+    remedy.append(...paragraph("finding-todo", findingWords.todo), ...(fixes ? [fixes.box] : []));
+    remedy.append(...findingWords.offers.map(offerLine), ...(DOCUMENTATION ? [aboutLine(finding.kind)] : []));
+    if (finding.explainsError) remedy.append(...torchMessageElements());
+    return [happened, remedy, ...(fixes ? [fixes.bar] : [])];
+  }
+
+  /** Nothing where there is nothing to say. */
+  function paragraph(className: string, text: string | undefined) {
+    if (!text) return [];
+    const made = element("p", className);
+    made.append(...nodesWithCode(text));
+    return [made];
   }
 
   /** What torch itself has for it, with a link to its documentation. */
@@ -278,8 +279,18 @@ export function createFindingsCard(
       if (link.step === step) element.setAttribute("aria-current", "step");
       else element.removeAttribute("aria-current");
     }
+    host.classList.toggle("told-above", isDrawer && sentenceAt(step) !== null);
     for (const { element, step: last } of stillAhead)
       element.textContent = step < last ? ` · ${say("finding_ahead", { step: last + 1 })}` : "";
+  }
+
+  /** What the open finding says, at a step of its chain and at the error that it explains; null elsewhere. */
+  function sentenceAt(step: number): { text: string; severity: Severity } | null {
+    const finding = openIndex === null ? undefined : findings[openIndex];
+    if (openIndex === null || !finding || finding.severity === "note") return null;
+    const isAtError = finding.explainsError && step === opened?.trace.outcome.error?.step;
+    const isTold = isAtError || finding.chain.some((link) => link.step === step);
+    return isTold ? { text: texts[openIndex].what, severity: finding.severity } : null;
   }
 
   /** The step at which all of it has happened. */
@@ -296,6 +307,15 @@ export function createFindingsCard(
   return {
     open,
     show,
+    /** Whether it is a drawer, which is open where the window is high enough. */
+    setDrawer(on: boolean) {
+      if (on === isDrawer) return;
+      isDrawer = on;
+      isUnfolded = on && hasRoomForDrawer();
+      draw();
+    },
+    /** Whether there is more than notes. */
+    hasGrave: () => findings.some(({ severity }) => severity !== "note"),
     /** Why the program raised, in a sentence with names in backticks; null where nothing is found that says so. */
     explanationOfError() {
       const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
@@ -306,13 +326,19 @@ export function createFindingsCard(
       const finding = openIndex === null ? undefined : findings[openIndex];
       return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];
     },
+    sentenceAt,
     /** Move the focus to the first link, or to the first finding. */
     focus() {
-      if (openLinkButtons.length && !isUnfolded && smallScreen.matches) {
+      if (openLinkButtons.length && !isUnfolded && folds()) {
         isUnfolded = true;
         draw();
       }
       (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus();
     },
   };
+}
+
+/** A low window's height is the picture's. */
+function hasRoomForDrawer() {
+  return innerHeight >= 800;
 }

@@ -7,6 +7,7 @@ export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 export const STAGE_LABELS = {
   names: "Names",
   handles: "Tensors",
+  version: "Version",
   storages: "Memory",
   graph: "Graph",
   freed: "freed",
@@ -85,6 +86,7 @@ export const STAGE_LABELS = {
   wantsGrad: "wants .grad",
   madeBy: "made by {node}",
   noGradient: "no gradient",
+  noGradientShort: "no grad",
   numbers: "{n} numbers",
   oneNumber: "one number",
   numberInRow: "1 number (1,)",

@@ -8,6 +8,7 @@ import { cachedGraphModel } from "../layout/graph/graph_model.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { touchedByStep, type TouchedEntities } from "../layout/touched.ts";
 import { addToList } from "../trace/multimap.ts";
+import { oldValuesAt, type OldValues } from "./old_values.ts";
 import type { Names } from "../trace/names.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -49,6 +50,8 @@ export interface StepFacts {
   peeks: Map<string, number>;
   /** whether nodes were there before, or are */
   hadGraph: boolean;
+  /** by storage, the values struck out in its cells */
+  oldValues: () => OldValues;
 }
 
 export function collectStepFacts(
@@ -60,8 +63,13 @@ export function collectStepFacts(
   const { entities, index } = snap;
   const { steps } = opened.trace;
   const namesAndPaths = opened.names(index);
+  let oldValues: OldValues | null = null;
   return {
     snap,
+    oldValues() {
+      oldValues ??= oldValuesAt(opened, snap);
+      return oldValues;
+    },
     touched: touchedByStep(snap.step, entities),
     labels,
     manyChanged: new Set([...snap.written.keys(), ...snap.fresh].filter((uid) => uid[0] === "s")).size > MAX_FRAMED,

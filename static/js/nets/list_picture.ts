@@ -36,7 +36,7 @@ interface ListRoom {
   height: number;
 }
 
-export interface ListAtStep {
+interface ListAtStep {
   i: number;
   /** of the finding that is open */
   chain: ChainMark[];
@@ -62,7 +62,7 @@ export function listAtStep(
   return { head: netHeadMarks(layout, say), body: netMarks(scene), layout };
 }
 
-export interface ListPictureSubject extends ListAtStep {
+interface ListPictureSubject extends ListAtStep {
   view: "step" | "run";
 }
 

@@ -42,20 +42,22 @@ export function nodeChips(
   const marks: VNode[] = [];
   let left = 0;
   const widthFrom = (from: number) =>
-    chips.slice(from, now + 1).reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? 26 : 0);
+    chips
+      .slice(from, now + 1)
+      .reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? restWidth(chips.slice(0, from)) : 0);
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
-    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${countNodes(chips.slice(0, left))}`));
-    at += 26;
+    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(0, left))));
+    at += restWidth(chips.slice(0, left));
   }
   for (const [k, chip] of chips.entries()) {
     if (k < left) continue;
     const width = chipWidth(chip);
-    const rest = countNodes(chips.slice(k));
-    if (k > now && at + width + (k + 1 < chips.length ? 26 : 0) > end) {
-      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${rest}`));
-      at += 26;
+    const after = chips.slice(k + 1);
+    if (k > now && at + width + (after.length ? restWidth(after) : 0) > end) {
+      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(k))));
+      at += restWidth(chips.slice(k));
       break;
     }
     marks.push(chipMark(facts, chip, { x: at, y, width, i, isNow: k === now, isBackward }));
@@ -64,7 +66,9 @@ export function nodeChips(
   return { marks, end: at };
 }
 
-const countNodes = (chips: Chip[]) => chips.reduce((sum, { nodes }) => sum + nodes.length, 0);
+/** The nodes that there is no room for. */
+const restText = (chips: Chip[]) => `+${chips.reduce((sum, { nodes }) => sum + nodes.length, 0)}`;
+const restWidth = (chips: Chip[]) => textWidth(restText(chips), 12) + 5;
 
 function chipsOf(facts: NetFacts, unit: Unit): Chip[] {
   const chips: Chip[] = [];

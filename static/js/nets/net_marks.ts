@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
-import { netRowName } from "./row_names.ts";
+import { netRowName, netRowNameWithin } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
@@ -284,6 +284,9 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
   ];
 }
 
+/** Pixels. */
+const LETTER_OF_NAME = textWidth("m", 13);
+
 function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, largest: number) {
   const { layout, say } = scene;
   const { columns } = layout;
@@ -292,7 +295,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const end = (columns.parts ?? columns.box) - 10;
   const start = opens ? x + 10 : x;
-  const name = netRowName(row);
+  const name = netRowNameWithin(row, Math.floor((columns.box - start) / LETTER_OF_NAME));
   const isLine =
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
@@ -307,6 +310,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
       "text",
       { class: classNames("net-name", isLine && "line"), x: start, y: y + 4.5, ...squeezed(name, columns.box - start) },
       name,
+      name !== netRowName(row) && h("title", {}, netRowName(row)),
     ),
     words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
     ...(row.end
@@ -362,7 +366,7 @@ function squeezed(text: string, room: number) {
 /** What comes of a row's parameters in the whole run. */
 function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
   const { parameters } = factsOfRun(facts).of(row.places);
-  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true }, say);
+  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */

@@ -8,18 +8,18 @@ import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
-import { numel, unqualifiedDtype } from "../trace/reads.ts";
+import { itemsize, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { changesShapeOnly, operationWord } from "./net_words.ts";
-import type { Grad, Step } from "../trace/wire.ts";
+import type { Grad, Step, Summary } from "../trace/wire.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Unit } from "./net_calls.ts";
 
-/** Numbers in logical order; where there are too many to list, the means of equal stretches in memory order. */
+/** Numbers in logical order; where there are too many to list, what the trace has of all of them. */
 export interface RowValues {
   shape: number[];
   cells: Cell[] | null;
-  heat: Cell[] | null;
+  summary: Summary | null;
 }
 
 /** in: came to a result; out: went on from what was read; grad: in the `.grad` of a leaf */
@@ -254,10 +254,13 @@ class OpenRowReader {
   }
 
   valuesOf(handle: ReturnType<typeof findEntity<"tensor">> | null, entities: Parameters<typeof cellsReadBy>[0]) {
-    if (!handle) return { cells: null, heat: null };
+    if (!handle) return { cells: null, summary: null };
     const cells = cellsReadBy(entities, handle);
     const storage = findEntity(entities, handle.storage, "storage");
-    return { cells, heat: cells ? null : (storage?.summary?.[unqualifiedDtype(handle.dtype)]?.heat ?? null) };
+    // of a part of a memory nothing is told by what holds of all of it
+    const isAll = storage?.nbytes === numel(handle.shape) * itemsize(handle.dtype);
+    const summary = cells || !isAll ? null : (storage?.summary?.[unqualifiedDtype(handle.dtype)] ?? null);
+    return { cells, summary };
   }
 
   writes(storage: string) {
@@ -373,14 +376,15 @@ function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { 
     (cells) => cells && cells.length === numel(last.shape) && cells.every((cell) => typeof cell === "number"),
   );
   if (parts.length === 1)
-    return { isFresh, shape: last.shape, cells: last.cells ?? null, heat: last.summary?.heat ?? null };
+    return { isFresh, shape: last.shape, cells: last.cells ?? null, summary: last.summary ?? null };
   const cells = isListed
     ? (numbers[0] as number[]).map((_, k) => numbers.reduce((sum, each) => sum + ((each as number[])[k] ?? 0), 0))
     : null;
-  return { isFresh, shape: last.shape, cells, heat: null };
+  return { isFresh, shape: last.shape, cells, summary: null };
 }
 
 /** By what the parameters that a statement changed are sorted: how far they moved, else the size of their gradients. */
 function weightOf({ moved, gradient }: RowTensor): number {
-  return moved ?? Math.hypot(...(gradient?.cells ?? gradient?.heat ?? []).map(cellAsNumber).filter(Number.isFinite));
+  const numbers = gradient?.cells ?? gradient?.summary?.heat ?? [];
+  return moved ?? Math.hypot(...numbers.map(cellAsNumber).filter(Number.isFinite));
 }

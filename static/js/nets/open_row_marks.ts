@@ -4,6 +4,7 @@ import { fullNumberText, shortNumberText } from "../trace/format.ts";
 import { numel } from "../trace/reads.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -39,6 +40,8 @@ const CELL = { most: 46, least: 38 };
 /** Matrices with more numbers than these are drawn as squares. */
 const MAX_LISTED_MATRIX = 8;
 const TINT_LEVELS = 6;
+const MAX_WITHOUT_HISTOGRAM = 64;
+const LEAST_BESIDE_HISTOGRAM = 210;
 
 const hasNodeLine = ({ unit, nodes }: OpenRow) => nodes.length > 0 || !unit.isStatement;
 
@@ -217,16 +220,21 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
 
 /** Numbers in cells, matrices as squares, or the means of stretches of what is too large to list. */
 function valueMarks(values: RowValues | RowGradient, place: Place, className: string): VNode[] {
-  const { shape, cells, heat } = values;
+  const { shape, cells, summary } = values;
   const count = numel(shape);
+  const histogram = count > MAX_WITHOUT_HISTOGRAM ? histogramOf(values) : null;
+  const isRoomy = histogram !== null && place.width >= LEAST_BESIDE_HISTOGRAM + HISTOGRAM_WIDTH;
+  const room = isRoomy ? { ...place, width: place.width - HISTOGRAM_WIDTH - 6 } : place;
+  const marks = isRoomy ? [histogramMark(histogram, { ...place, x: place.x + room.width + 6 }, className)] : [];
+  const heat = summary?.heat ?? null;
   if (!cells)
     return heat?.length
-      ? [heatStrip(heat, count, place, className)]
+      ? [heatStrip(heat, count, room, className), ...marks]
       : [h("text", { class: "net-class", x: place.x, y: place.y + place.height / 2 + 4 }, "–")];
   const [rows, columns] = shape.slice(-2);
   if (shape.length >= 2 && count > MAX_LISTED_MATRIX && rows > 1 && columns > 1)
-    return matrixMarks(cells, shape, place, className);
-  return [numberStrip(cells, count, place, className)];
+    return [...matrixMarks(cells, shape, room, className), ...marks];
+  return [numberStrip(cells, count, room, className), ...marks];
 }
 
 function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
@@ -388,8 +396,9 @@ function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, 
     ) - 2,
   );
   if (from > 0) {
-    marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${from}`));
-    x += 24;
+    const before = `+${from}`;
+    marks.push(h("text", { class: "net-class", x, y: y + 4 }, before));
+    x += textWidth(before, 12) + 4;
   }
   for (const [k, node] of list.slice(from).entries()) {
     const width = textWidth(node.word, 12) + 18;

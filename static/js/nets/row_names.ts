@@ -11,6 +11,16 @@ export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): s
   return first.name;
 }
 
+/** The names of a row in so many letters: of many whole ones the first, and the last. */
+export function netRowNameWithin(row: Pick<NetRow, "kind" | "places">, letters: number): string {
+  const name = netRowName(row);
+  if (row.kind !== "fold" || name.length <= letters) return name;
+  const names = name.split(" ");
+  const last = names.pop();
+  while (names.length > 1 && `${names.join(" ")} … ${last}`.length > letters) names.pop();
+  return `${names.join(" ")} … ${last}`;
+}
+
 /** Of the second of two paths what comes after the parts that they share. */
 function withoutCommon(one: string, other: string) {
   const [parts, others] = [one.split("."), other.split(".")];

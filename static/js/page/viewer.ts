@@ -14,11 +14,14 @@ import { createPicturePane } from "./picture/picture_pane.ts";
 import { questionBeforeNextStep } from "../page_state/predict_mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
 import { startSeriesReader, type SeriesNote, type Series } from "./series_reader.ts";
+import { pictureOfProgram } from "../page_state/selectors.ts";
+import { isLandingOnWholeRun } from "../trace/steps/landing.ts";
 import { lineHighlightOf } from "../trace/steps/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
-import type * as verdictViewModule from "../verdict/verdict_view.ts";
+import type { showVerdict } from "../verdict/verdict_view.ts";
+import type { verdictOf } from "../verdict/verdict.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -56,7 +59,7 @@ interface ViewerContent {
 interface ViewerParts {
   loadFindings: LoadFindings;
   loadPredict: LoadPredict;
-  loadVerdict?: () => Promise<typeof verdictViewModule>;
+  loadVerdict?: () => Promise<{ showVerdict: typeof showVerdict; verdictOf: typeof verdictOf }>;
   /** of a series */
   loadNote?: () => Promise<SeriesNote>;
   /** the program's colours */
@@ -154,7 +157,12 @@ export function startViewer(
     const state = store.state();
     if (!view || !sayFinding || !opened || state.opened !== opened || state.step !== step || state.predict) return;
     const found = view.verdictOf(opened, sayFinding);
-    if (!found) return;
+    if (!found) {
+      // then it opens as the page does
+      const isOfWholeRun = pictureOfProgram(state) === "list" && isLandingOnWholeRun(opened.trace);
+      if (isOfWholeRun) dispatch({ type: "viewChosen", view: "run" });
+      return;
+    }
     const host = element(document.body.classList.contains("embed") ? "workbench" : "shown-picture");
     host.classList.add("verdict-view-host");
     const go = (cause: number) => dispatch({ type: "stepChosen", step: cause });

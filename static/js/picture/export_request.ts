@@ -8,6 +8,7 @@ export interface ExportRequest {
     | "thumbnail"
     | "still"
     | "file"
+    | "answers"
     | "series_file"
     | "findings"
     | "summary"
@@ -27,11 +28,13 @@ export interface ExportRequest {
   theme: "light" | "dark";
   language: string;
   tallest: number;
-  /** body, style, script, nonce: the offline file's */
+  /** body, parts, nonce: the offline file's; script and style for each thing that a file may hold */
   body: string;
-  style: string;
-  script: string;
+  parts: Record<OfflineContent, { script: string; style: string }>;
   nonce: string;
 }
+
+/** a run with one picture, several runs, or two beside each other */
+export type OfflineContent = "list" | "stage" | "series" | "compare";
 
 export type ComparisonKind = "comparison" | "comparison_picture" | "comparison_file";

@@ -11,7 +11,7 @@ interface OfflineItem {
   step: number | null;
 }
 
-export interface OfflineSeries {
+interface OfflineSeries {
   series: { title: string; description: string; address: string; removed: number; items: OfflineItem[] };
   /** gzipped, in base64, by program; an item's place counts removed programs too */
   traces: Record<string, string>;

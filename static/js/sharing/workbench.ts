@@ -4,7 +4,7 @@ import { startCopyLink } from "./copy_link.ts";
 import { startRerun } from "./rerun.ts";
 import { startSaving } from "./saving.ts";
 import { startSharing } from "./sharing.ts";
-import { startDownloadMenu } from "../picture/download.ts";
+import { startDownloadMenu } from "./download.ts";
 import { saveFile } from "../browser/file_menu.ts";
 import { loadFindings } from "../explain/findings_bundle.ts";
 import { ROOT } from "../requests/root.ts";

@@ -19,6 +19,8 @@ export interface MemoryReading {
   stride?: number[] | null;
   at?: number;
   steps?: number[];
+  /** bytes from where its memory begins to where what it calls its storage does */
+  shift?: number | null;
 }
 
 /** Handles with more elements than this are drawn as an extent, not element by element. */
@@ -59,9 +61,10 @@ export function numel(shape: number[] | null | undefined) {
 
 /** Offset and strides in elements, also for a numpy array, which tells them in bytes. */
 function offsetAndStride(handle: MemoryReading): { offset: number; stride: number[] } {
-  if (handle.kind !== "array") return { offset: handle.offset ?? 0, stride: handle.stride ?? [] };
   const size = itemsize(handle.dtype);
-  return { offset: (handle.at ?? 0) / size, stride: (handle.steps ?? []).map((step) => step / size) };
+  const shift = (handle.shift ?? 0) / size;
+  if (handle.kind !== "array") return { offset: (handle.offset ?? 0) + shift, stride: handle.stride ?? [] };
+  return { offset: (handle.at ?? 0) / size + shift, stride: (handle.steps ?? []).map((step) => step / size) };
 }
 
 /** Every element in logical order with the cell it reads; empty for more than `maxElements`, or where the handle

@@ -3,7 +3,7 @@
  */
 
 import { findEntity } from "./entities.ts";
-import { unqualifiedDtype } from "./reads.ts";
+import { cellExtentOfHandle, unqualifiedDtype } from "./reads.ts";
 import { addToList } from "./multimap.ts";
 import { iterateStates, type Entities } from "./state.ts";
 import { outermostLoopIterations } from "./steps/stepping.ts";
@@ -99,7 +99,7 @@ function scalarFromValue(
   const tensor = findEntity(entities, value.ref, "tensor");
   if (!tensor || tensor.shape?.some((size) => size !== 1)) return null;
   const row = findEntity(entities, tensor.storage, "storage")?.cells?.[unqualifiedDtype(tensor.dtype)];
-  const element = scalarFromNumber(row?.[tensor.offset ?? 0]);
+  const element = scalarFromNumber(row?.[cellExtentOfHandle(tensor)?.[0] ?? 0]);
   return element && { ...element, source: "tensor" };
 }
 

@@ -2,6 +2,7 @@
 
 import { buildTraceIndex } from "./build_index.ts";
 import { mergeEntityFields, isSameValue, type Cell, type Entity } from "./entities.ts";
+import { joinMemory } from "./joined_memory.ts";
 import { areNamesUnchanged, collectNamesAndPaths, type Names } from "./names.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step, Storage, Trace } from "./wire.ts";
@@ -40,8 +41,9 @@ const MAX_CACHED_STATES = 8;
  * Opens a trace. `at(-1)` is the state before the first step, where nothing exists. `index` is built when it is first
  * asked for.
  */
-export function openTrace(trace: Trace): OpenTrace {
-  const steps = trace.steps ?? [];
+export function openTrace(recorded: Trace): OpenTrace {
+  const steps = joinMemory(recorded.steps ?? []);
+  const trace = steps === recorded.steps ? recorded : { ...recorded, steps };
   const keyframes: Entities[] = [];
   const recentStates = new Map<number, Entities>();
   const recentNames = new Map<number, Names>();

@@ -1,7 +1,6 @@
 /** The elements of the training axis, and what its reader does with them. */
 
 import { SVG_NAMESPACE } from "../browser/svg.ts";
-import { INSIDE_HEIGHT } from "./axis_marks.ts";
 import type { Locale } from "../words/sentences.ts";
 
 type Say = Locale["say"];
@@ -34,7 +33,6 @@ export function axisControls(host: HTMLElement, say: Say) {
   const curve = hiddenDrawing("round-curves");
   slider.append(curve);
   const inside = hiddenDrawing("round-inside");
-  inside.style.height = `${INSIDE_HEIGHT}px`;
 
   const form = document.createElement("form");
   form.className = "round-chip";

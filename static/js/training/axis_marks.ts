@@ -1,6 +1,7 @@
 /** What the training axis looks like: a curve over the rounds, and the phases of one of them. */
 
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
+import { bytesLabel } from "../trace/memory_totals.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import type { PhaseStretch } from "./phases.ts";
 import type { NotableRound } from "./notable_rounds.ts";
@@ -9,7 +10,8 @@ import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** Pixels: of the drawings, and of what stands beside, over and below the curve. */
-export const INSIDE_HEIGHT = 22;
+const PHASES_HEIGHT = 22;
+const MEMORY_HEIGHT = 20;
 const AXIS_HEIGHT = 58;
 const LOW_AXIS_HEIGHT = 60;
 /** A window that is lower, or narrower, has the lower axis. */
@@ -32,6 +34,11 @@ const RING_ROOM = 9;
 /** Pixels of the drawing, in a window of this size. */
 export function axisHeight(): number {
   return matchMedia(SMALL_WINDOW).matches ? LOW_AXIS_HEIGHT : AXIS_HEIGHT;
+}
+
+/** Of the phases of a round and, where there is room, the curve of memory above them. */
+export function insideHeight(): number {
+  return matchMedia(SMALL_WINDOW).matches ? PHASES_HEIGHT : PHASES_HEIGHT + MEMORY_HEIGHT;
 }
 
 interface AxisFacts {
@@ -92,7 +99,8 @@ export function axisMarks(
           text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
         ]),
     text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
-    h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
+    h("path", { class: "round-curve unrecorded", d: curvePath(series, x, scale.y) }),
+    h("path", { class: "round-curve", d: curvePath(series, x, scale.y, new Set(rounds.map(({ n }) => n))) }),
     ...rounds.map(({ n }) =>
       h("circle", { class: isFiniteAt(n) ? "round-ring" : "round-ring not-finite", cx: x(n), cy: yAt(n), r: radius }),
     ),
@@ -113,12 +121,17 @@ function shortNumber(value: number): string {
   return size && (size < 1e-3 || size >= 1e5) ? value.toExponential(0) : String(Number(value.toPrecision(3)));
 }
 
-/** A line through what is finite, broken where a value is not. */
-function curvePath(series: RoundSeries | null, x: (n: number) => number, y: (value: number) => number): string {
+/** A line through what is finite, broken where a value is not; of `only` these rounds, where that is given. */
+function curvePath(
+  series: RoundSeries | null,
+  x: (n: number) => number,
+  y: (value: number) => number,
+  only: ReadonlySet<number> | null = null,
+): string {
   let d = "";
   let isDown = false;
   for (const { n, value } of series?.points ?? []) {
-    const isPoint = Number.isFinite(value);
+    const isPoint = Number.isFinite(value) && (only === null || only.has(n));
     if (isPoint) d += `${isDown ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
     isDown = isPoint;
   }
@@ -141,26 +154,61 @@ function niceInterval(last: number, ticks: number): number {
   for (let power = 1; ; power *= 10) for (const k of [1, 2, 5]) if (last / (k * power) <= ticks) return k * power;
 }
 
-/** The phases of a round, each as wide as its steps are many, and the step where the reader is. */
-export function phaseMarks(
-  phases: PhaseStretch[],
-  { width, step }: { width: number; step: number },
-  say: Locale["say"],
-): VNode[] {
+interface InsideFacts {
+  phases: PhaseStretch[];
+  width: number;
+  /** of the drawing, as `insideHeight` says */
+  inside: number;
+  step: number;
+}
+
+/** Where the steps of a round stand, each as wide as the others. */
+function insideScale({ phases, width }: InsideFacts) {
   const first = phases[0]?.from ?? 0;
   const count = (phases.at(-1)?.to ?? first) - first + 1;
   const room = width - PLOT_LEFT - PLOT_RIGHT;
-  const x = (i: number) => PLOT_LEFT + ((i - first) / count) * room;
+  return { first, count, each: room / count, x: (i: number) => PLOT_LEFT + ((i - first) / count) * room };
+}
+
+/** The memory in use after each step of the round, from zero to the round's most. */
+export function memoryMarks(bytes: number[], facts: InsideFacts, say: Locale["say"]): VNode[] {
+  const { first, count, each, x } = insideScale(facts);
+  const inUse = bytes.slice(first, first + count);
+  const most = inUse.reduce((a, b) => Math.max(a, b), 0);
+  if (facts.inside <= PHASES_HEIGHT || !facts.phases.length || !most) return [];
+  const floor = MEMORY_HEIGHT - 1;
+  const y = (value: number) => (floor - (value / most) * (floor - 3)).toFixed(1);
+  let d = `M${x(first)} ${floor}`;
+  inUse.forEach((value, k) => {
+    if (value !== inUse[k - 1]) d += `V${y(value)}`;
+    d += `H${(x(first + k) + each).toFixed(1)}`;
+  });
+  return [
+    h(
+      "path",
+      { class: "round-memory", d: `${d}V${floor}Z` },
+      h("title", {}, say("round_memory", { most: bytesLabel(most) })),
+    ),
+    text(bytesLabel(most), PLOT_LEFT - 6, floor - 3, "end"),
+  ];
+}
+
+/** The phases of a round, each as wide as its steps are many, and the step where the reader is. */
+export function phaseMarks(facts: InsideFacts, say: Locale["say"]): VNode[] {
+  const { phases, inside, step } = facts;
+  const { first, count, each, x } = insideScale(facts);
+  const top = inside - PHASES_HEIGHT;
   const boxes = phases.flatMap(({ phase, from, to }) => {
     const wide = x(to + 1) - x(from);
     const word = phase === "rest" ? "" : say(`round_phase_${phase}`);
+    const width = Math.max(wide - 1, 1);
     return [
-      h("rect", { class: `round-phase ${phase}`, x: x(from), y: 3, width: Math.max(wide - 1, 1), height: 15, rx: 2 }),
-      word && word.length * LETTER_WIDTH + 8 < wide ? text(word, (x(from) + x(to + 1)) / 2, 15, "middle") : null,
+      h("rect", { class: `round-phase ${phase}`, x: x(from), y: top + 3, width, height: 15, rx: 2 }),
+      word && word.length * LETTER_WIDTH + 8 < wide ? text(word, (x(from) + x(to + 1)) / 2, top + 15, "middle") : null,
     ];
   });
   const isInside = phases.length > 0 && step >= first && step < first + count;
-  const at = x(step) + room / count / 2;
-  const here = isInside ? h("path", { class: "round-step", d: `M${at - 5} 0h10l-5 8z` }) : null;
+  const at = x(step) + each / 2;
+  const here = isInside ? h("path", { class: "round-step", d: `M${at - 5} ${top}h10l-5 8z` }) : null;
   return [...boxes, here].filter((mark) => mark !== null);
 }

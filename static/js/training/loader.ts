@@ -20,10 +20,10 @@ export function createLazyTrainingAxis(axisArguments: Parameters<typeof createTr
       causes = steps;
       current()?.markFindings(causes);
     },
-    /** A trace that is null or without rounds shows nothing. */
-    show(trace: Trace | null, step: number) {
+    /** A trace that is null or without rounds shows nothing. `bytes` are in use after each step. */
+    show(trace: Trace | null, step: number, bytes: number[] = []) {
       host.hidden = !hasTrainingAxis(trace);
-      if (trace && !host.hidden) show(trace, step);
+      if (trace && !host.hidden) show(trace, step, bytes);
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   stepOfRound,
 } from "../trace/steps/training_rounds.ts";
 import { axisControls, listenToAxis } from "./axis_controls.ts";
-import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
+import { axisHeight, axisMarks, insideHeight, memoryMarks, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, roundFromText } from "./round_input.ts";
 import { notableRounds, type NotableRound } from "./notable_rounds.ts";
 import { roundPhases, type PhaseStretch } from "./phases.ts";
@@ -49,8 +49,10 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   let findingSteps: number[] = [];
   /** what was wrong with what was typed */
   let complaint = "";
+  /** in use after each step */
+  let bytes: number[] = [];
   /** in pixels; null until it is measured */
-  let size: { width: number; height: number } | null = null;
+  let size: { width: number; height: number; inside: number } | null = null;
   /** what the curve was drawn from */
   let drawnCurve: unknown[] = [];
   const controls = axisControls(host, say);
@@ -131,7 +133,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
 
   /** Asked at every step, its size would be laid out anew at every step. */
   function measure() {
-    size = { width: Math.max(slider.clientWidth, MIN_WIDTH), height: axisHeight() };
+    size = { width: Math.max(slider.clientWidth, MIN_WIDTH), height: axisHeight(), inside: insideHeight() };
     return size;
   }
 
@@ -142,7 +144,6 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     patchHost(document, curve, axisMarks(shown, { width, height, series, chosen, news }, say));
     curve.setAttribute("viewBox", `0 0 ${width} ${height}`);
     curve.style.height = `${height}px`;
-    inside.setAttribute("viewBox", `0 0 ${width} ${INSIDE_HEIGHT}`);
   }
 
   function draw() {
@@ -150,7 +151,10 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     const measured = size ?? measure();
     drawCurve(trace, measured);
     phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
-    patchHost(document, inside, phaseMarks(phases, { width: measured.width, step }, say));
+    const stretch = { phases, step, ...measured };
+    patchHost(document, inside, [...memoryMarks(bytes, stretch, say), ...phaseMarks(stretch, say)]);
+    inside.setAttribute("viewBox", `0 0 ${measured.width} ${measured.inside}`);
+    inside.style.height = `${measured.inside}px`;
     const told = sentence();
     setText(status, complaint || told);
     status.classList.toggle("complaint", complaint !== "");
@@ -166,7 +170,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     controls.previous.disabled = !rounds.some(({ n }) => n < chosen);
     controls.next.disabled = !rounds.some(({ n }) => n > chosen);
     const ahead = nextNews();
-    controls.news.hidden = !news.length;
+    controls.news.hidden = !news.some(({ n }) => n !== chosen);
     controls.news.disabled = !ahead;
     setText(controls.news, say("round_next_news", { n: ahead?.n ?? chosen }));
     controls.news.title = `${ahead ? say(`round_news_${ahead.why}`) : say("round_news")} (r)`;
@@ -232,7 +236,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
       news = notableRounds(trace, findingSteps);
       draw();
     },
-    show(shown: Trace, at: number) {
+    show(shown: Trace, at: number, inUse: number[]) {
       const isNew = shown !== trace;
       trace = shown;
       if (isNew) open(shown);
@@ -241,6 +245,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
         complaint = "";
       }
       step = at;
+      bytes = inUse;
       draw();
     },
   };

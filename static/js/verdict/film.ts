@@ -24,8 +24,8 @@ import {
   type TextSpan,
 } from "./rich_text.ts";
 import { filmSteps, type FilmStep } from "./film_steps.ts";
-import { verdictCss, verdictSentences } from "./verdict_svg.ts";
-import { verdictPicture } from "./verdict_picture.ts";
+import { verdictCss } from "./verdict_svg.ts";
+import { verdictPicture, verdictSentences } from "./verdict_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Verdict } from "./verdict.ts";

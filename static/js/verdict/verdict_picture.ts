@@ -5,7 +5,16 @@
 
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_SEVERITY } from "../marks/finding_shapes.ts";
-import { clipSpans, fitSpans, lineWidth, richTextMarks, spansOfRichText, spanWidth, wrapSpans } from "./rich_text.ts";
+import {
+  clipSpans,
+  fitSpans,
+  lineWidth,
+  plainText,
+  richTextMarks,
+  spansOfRichText,
+  spanWidth,
+  wrapSpans,
+} from "./rich_text.ts";
 import { verdictLinesBlock } from "./verdict_lines_picture.ts";
 import { verdictRowsBlock } from "./verdict_rows_picture.ts";
 import { fittedListPicture } from "../nets/list_picture.ts";
@@ -138,6 +147,12 @@ function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box
   const viewBox = `0 0 ${drawn.width} ${drawn.height}`;
   const frame = h("rect", { class: "verdict-list", x: x - 1, y: y - 1, width: width + 2, height: height + 2 });
   return { height, nodes: [frame, h("svg", { class: "stage-svg", x, y, width, height, viewBox }, drawn.nodes)] };
+}
+
+/** All that a verdict says of its two lines, for those who can't see it. */
+export function verdictSentences({ kicker, lines, why, todo }: Verdict) {
+  const links = lines.flatMap(({ links: ofLine }) => ofLine.map(({ text }) => text));
+  return plainText([kicker, ...links, why, todo].filter(Boolean).join(". "));
 }
 
 function kickerMarks({ severity, kicker }: Verdict, m: Measures, width: number): VNode[] {

@@ -6,7 +6,7 @@ import verdictStyles from "../../css/findings/verdict.css";
 import { svgFileText } from "../marks/svg_document.ts";
 import { pictureStyles } from "../picture/styles.ts";
 import { plainText } from "./rich_text.ts";
-import { verdictPicture, type VerdictSize, type VerdictSubject } from "./verdict_picture.ts";
+import { verdictPicture, verdictSentences, type VerdictSize, type VerdictSubject } from "./verdict_picture.ts";
 import type { Verdict } from "./verdict.ts";
 
 export const verdictCss = [findingMarks, verdictStyles].join("");
@@ -26,10 +26,4 @@ export function verdictSvg(
     verdictSentences(verdict),
     styles,
   );
-}
-
-/** All that a verdict says of its two lines, for those who can't see it. */
-export function verdictSentences({ kicker, lines, why, todo }: Verdict) {
-  const links = lines.flatMap(({ links: ofLine }) => ofLine.map(({ text }) => text));
-  return plainText([kicker, ...links, why, todo].filter(Boolean).join(". "));
 }

@@ -1,12 +1,9 @@
 /** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
 
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { verdictPicture, type VerdictSubject } from "./verdict_picture.ts";
+import { verdictPicture, verdictSentences, type VerdictSubject } from "./verdict_picture.ts";
 import { plainText } from "./rich_text.ts";
-import { verdictSentences } from "./verdict_svg.ts";
 import type { Verdict } from "./verdict.ts";
-
-export { verdictOf } from "./verdict.ts";
 
 const SMALLEST_HEIGHT = 150;
 

@@ -32,7 +32,8 @@ class Moment:
     came: by leaf, how many gradients have come; at_first: its bytes when the first one came
     lines: of the program; places: of its statements
     visited: the node that backward has just run
-    arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement
+    arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement, and whether
+        there was one before
     shown: what the statement evaluated to
     returned: what the function returns
     error: what was raised
@@ -51,7 +52,7 @@ class Moment:
     lines: list[str] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     visited: Visit | None = None
-    arrived: dict[int, set[int]] = field(default_factory=dict)
+    arrived: dict[int, dict[int, bool]] = field(default_factory=dict)
     shown: Any = None
     returned: Any = None
     error: BaseException | None = None
@@ -154,6 +155,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def has_reached(thing: Any) -> bool:
         """Whether a gradient came to a leaf since then."""
         return id(language.live(thing)) in moment.arrived.get(id(moment.frames.inner), ())
+
+    def was_added(thing: Any) -> bool:
+        """Whether it was added to one."""
+        return moment.arrived.get(id(moment.frames.inner), {}).get(id(language.live(thing)), False)
 
     def passed() -> int:
         """How many statements, heads, calls and returns passed unrecorded before."""
@@ -268,6 +273,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         leaf,
         leaves_reached,
         has_reached,
+        was_added,
         passed,
         passed_nodes,
         gives_back,

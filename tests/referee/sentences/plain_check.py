@@ -244,7 +244,7 @@ class PlainCheck:
             if visit.came and visit.name.endswith("AccumulateGrad"):
                 self.note_gradient(visit.leaf())
             if visit.came and not visit.nested and visit.name.endswith("AccumulateGrad") and visit.leaf().requires_grad:
-                self.moment.arrived.setdefault(id(frame), set()).add(id(visit.leaf()))
+                self.moment.arrived.setdefault(id(frame), {}).setdefault(id(visit.leaf()), visit.held)
             if frame is not None and at is not None:
                 self.moment.visited = visit
                 self.frames.known[self.steps[at]["visit"]["node"]] = visit.node

@@ -22,11 +22,12 @@ class Visit:
     frame: the innermost of the program, which runs backward
     nested: whether it runs in a backward within another
     came: whether a gradient came in at all; norm: of the one, where it is small
+    held: whether the `.grad` that it is for held one before
     sent: whether a gradient was computed for each input; zeros: whether all of these are zeros, where they are small
     """
 
-    def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool) -> None:
-        self.node, self.name, self.nested = node, node.name(), nested
+    def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool, held: bool) -> None:
+        self.node, self.name, self.nested, self.held = node, node.name(), nested, held
         self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
         self.norm = norm_of(came[0]) if len(came) == 1 else None
@@ -110,14 +111,17 @@ def visits(
     def run(outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
         nonlocal depth
         handles = []
+        holding: set[Any] = set()
         on_backward(outputs)
         for node in nodes_behind(outputs):
 
             def after(sent: Sequence[Any], came: Sequence[Any], node: Any = node) -> None:
-                on_visit(Visit(node, came, sent, depth > 1))
+                on_visit(Visit(node, came, sent, depth > 1, node in holding))
 
-            def before(_: Sequence[Any]) -> None:
+            def before(_: Sequence[Any], node: Any = node) -> None:
                 on_begin()
+                if getattr(variable_of(node), "grad", None) is not None:
+                    holding.add(node)
 
             handles += [node.register_hook(after), node.register_prehook(before)]
         node = None

@@ -64,7 +64,9 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
     return true;
   const isStored = by && tensorsInCollections(facts).has(by);
   if (isStored && !isParameter) return true;
-  return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
+  const others = handlesReadingStorage(facts, storage, step).filter((uid) => uid !== by);
+  // without a writer that is known one of its own arrays wrote, unless it lies within another's memory
+  return others.length > (by || isWithinOther(facts, write) ? 0 : 1);
 }
 
 /** The first name, other than the statement's own, through which the program later reads what a step wrote. */
@@ -321,12 +323,14 @@ function isTargetPath(facts: RunFacts, uid: string, step: number) {
 }
 
 /** Whether a NumPy array may have written: one that shares the memory or contains it. */
-function mayArrayHaveWritten(facts: RunFacts, { storage, step }: WriteEvent) {
+function mayArrayHaveWritten(facts: RunFacts, write: WriteEvent) {
+  const isArray = (uid: string) => uid[0] === "a";
+  return isWithinOther(facts, write) || handlesReadingStorage(facts, write.storage, write.step).some(isArray);
+}
+
+function isWithinOther(facts: RunFacts, { storage, step }: WriteEvent) {
   const entity = facts.stateAt(step).get(storage);
-  return (
-    (entity?.kind === "storage" && entity.within) ||
-    handlesReadingStorage(facts, storage, step).some((uid) => uid[0] === "a")
-  );
+  return entity?.kind === "storage" && Boolean(entity.within);
 }
 
 /** Whether a path goes through an attribute; a point inside a key does not count. */

@@ -215,12 +215,13 @@ function writingHandle(
   reader: string,
   tag: NameTag,
 ): string | null {
-  if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
+  if (by && (by === reader || facts.naming.nameAt(by, step))) return by;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
   const livingHandles = handlesReadingStorage(facts, storage, step);
   const target = livingHandles.find((uid) => isStatementTarget(tags.get(uid) ?? [], targets));
   if (target && (target !== reader || !targets.has(tag.text))) return target;
+  if (!by) return null;
   const others = [facts.tensor(by, step)?.base, ...livingHandles];
   return others.find((uid) => uid && uid !== reader && facts.naming.nameAt(uid, step)) ?? by;
 }
@@ -278,12 +279,8 @@ function sharedMemoryVariant(
 ) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
-  if (
-    uid[0] === "a" ||
-    handlesReadingStorage(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid)
-  )
-    return "numpy";
   if (!by) return "numpy";
+  if (uid[0] === "a" || by[0] === "a") return uid[0] === by[0] ? "views" : "numpy";
   if (
     uid === by ||
     (tag.kind === "item" &&

@@ -90,7 +90,7 @@ export const SUMMARY_SIZES = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 1
 interface StripRoom {
   width: number;
   full: boolean;
-  /** whether several handles read it, each with a line of its own */
+  /** whether several handles read it, or memory as long, each with a line of its own */
   beads: boolean;
   /** numbers alone matter */
   low: boolean;

@@ -71,6 +71,8 @@ export class Homes {
   homeOf = new Map<string, Home>();
   /** by storage, its handles that had names, in that order */
   handlesOfStorage = new Map<string, string[]>();
+  /** of memory that has several of them at any step, how many cells it has: all memory of that length is drawn alike */
+  sharedLengths = new Set<number>();
   /** by storage, once the run is known */
   storageHomeCache = new Map<string, Home | null>();
   /** by key */
@@ -148,7 +150,7 @@ class HomesBuilder {
         if (isOptimizer(entity)) this.homes.optimizers.add(uid);
       } else if (entity.kind === "tensor") {
         if (fields.grad) this.homes.hasGrads = true;
-        if (fields.storage && this.homes.homeOf.has(uid)) this.addHandleToStorage(uid, entity);
+        if (fields.storage && this.homes.homeOf.has(uid)) this.addHandleToStorage(uid, entities);
         mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
@@ -252,7 +254,7 @@ class HomesBuilder {
     }
     if (tag.kind === "var" || (uid[0] !== "o" && this.homes.homeOf.get(uid)?.path === tag.text))
       this.addNameLine(uid, tag, entities);
-    this.addHandleToStorage(uid, entities.get(uid));
+    this.addHandleToStorage(uid, entities);
   }
 
   /** The section of the function whose name begins a path. */
@@ -265,12 +267,16 @@ class HomesBuilder {
     return "";
   }
 
-  addHandleToStorage(uid: string, handle: Entity | undefined) {
+  addHandleToStorage(uid: string, entities: Entities) {
+    const handle = entities.get(uid);
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;
     const handles = this.homes.handlesOfStorage.get(storage);
     if (!handles) this.homes.handlesOfStorage.set(storage, [uid]);
-    else if (!handles.includes(uid)) handles.push(uid);
+    else if (!handles.includes(uid)) {
+      if (handles.some((other) => entities.has(other))) this.homes.sharedLengths.add(cellCount(entities.get(storage)));
+      handles.push(uid);
+    }
   }
 
   homeRank(key: string) {
@@ -324,6 +330,11 @@ function sortDepthFirst(sections: NamedThing[]): NamedThing[] {
     pending.push(...[...branch.inner.values()].reverse());
   }
   return ordered;
+}
+
+/** How many cells a storage lists, under its first dtype. */
+export function cellCount(storage: Entity | undefined) {
+  return storage?.kind === "storage" ? (Object.values(storage.cells ?? {})[0]?.length ?? 0) : 0;
 }
 
 function frameFunctionName(entities: Entities, uid: string) {

@@ -8,6 +8,7 @@ import {
   GRADIENT_COUNTER_INDENT,
   type MemoryColumns,
 } from "./memory_columns.ts";
+import { cellCount } from "./homes.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "../cells/row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "../cells/row_strip.ts";
@@ -130,13 +131,14 @@ class RowArrangement {
     const handle = entities.get(block.handles[0] ?? "");
     const shape = isHandle(handle) ? (handle.shape ?? []) : [];
     const last = shape.length > 1 ? shape[shape.length - 1] : 1;
-    const column = shape.length === 2 && shape[1] === 1 && block.handles.length < 2;
+    const isShared = this.memoryStep.homes.sharedLengths.has(cellCount(storage));
+    const column = shape.length === 2 && shape[1] === 1 && !isShared;
     const { cells } = this.columns;
     const focus = cells && this.level === "tight" ? FOCUS_CELLS.tight : cells;
     const stripRoom = {
       width,
       full: this.isOpen,
-      beads: block.handles.length > 1,
+      beads: isShared,
       low,
       last,
       focus,

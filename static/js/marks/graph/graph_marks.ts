@@ -1,6 +1,7 @@
 /** The graph pane as SVG: a heading that stays, and the body that scrolls under it. */
 
 import { graphColumn } from "../../layout/graph/graph_sizes.ts";
+import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { isInBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { unreadLeafMark } from "./graph_dock.ts";
@@ -9,6 +10,7 @@ import { graphFocusMarks } from "./graph_focus.ts";
 import { graphMapMarks } from "./graph_map.ts";
 import { nodePlaceMark } from "./graph_node.ts";
 import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
+import { wrapText } from "../svg_document.ts";
 import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
 import type { GraphPane } from "../../layout/graph/graph_pane.ts";
@@ -26,7 +28,9 @@ export function graphMarks(
   const body: VNode[] = [];
   const emptyX = (pane.overview?.map.left ?? 0) + 14;
   const emptyText = stepFacts.hadGraph ? labels.graphGone : labels.noGraph;
-  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: emptyX, y: 20 }, emptyText));
+  if (pane.empty)
+    for (const [k, line] of wrapText(emptyText, pane.w - emptyX - 8, FONT_SIZES.small).entries())
+      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: emptyX, y: 20 + 17 * k }, line));
   if (pane.overview) {
     const { map, focus } = pane.overview;
     const inFocus = new Set(focus.nodes.map(({ uid }) => uid));

@@ -1,5 +1,6 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
+import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
 import { classNames, h } from "../../browser/svg.ts";
@@ -115,8 +116,10 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
   const words = keptSlotWords(labels, slot);
   const { x, w, h: height } = slot;
   const sentence = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
+  const { expected } = slot.saved;
+  const versions = slot.state === "stale" ? [`${slot.head}: v${expected ?? "?"} → v${slot.now ?? "?"}`] : [];
   // where there is little room, it is for the name
-  const text = textThatFits(sentence, w - 8, GRAPH_WORD_FONT_SIZE) === sentence ? sentence : words;
+  const { text, size, spacing } = fittedText([sentence, words, ...versions], w - 8, GRAPH_WORD_FONT_SIZE);
   const y = slot.y - rowY;
   const boxAttributes = { x, y, width: w, height };
   return h(
@@ -131,11 +134,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
     },
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
-      h(
-        "text",
-        { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE },
-        textThatFits(text, w - 8, GRAPH_WORD_FONT_SIZE),
-      ),
+      h("text", { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": size, "letter-spacing": spacing }, text),
     h("title", { key: "title" }, keptSlotTitle(labels, slot)),
   );
 }

@@ -10,6 +10,7 @@ import { optimizerStatesMark } from "./memory_states.ts";
 import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
+import { isVersionNews } from "./row_counter.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryOverview } from "../../layout/memory/memory_focus.ts";
 import type { StageLabels } from "../labels.ts";
@@ -73,11 +74,18 @@ function usedWordsMark({ labels }: StepFacts, key: string, { left, names, w }: M
 function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
   const { columns, main } = pane;
   const { labels } = stepFacts;
+  const hasVersions = pane.placed.some(
+    ({ item, layout }) =>
+      item.kind === "row" &&
+      layout?.groups.some(({ counter }) => counter !== null && isVersionNews(stepFacts, counter, item.block.pins)),
+  );
+  const version = columns.phone || !hasVersions ? "" : labels.version;
   const columnHeads = pane.overview
     ? listHeads(pane.overview, labels)
     : ([
         ["names", labels.names, columns.names],
         ["handles", columns.phone ? "" : labels.handles, columns.card],
+        ["versions", version, columns.rail + columns.railW - textWidth(version, FONT_SIZES.small)],
         ["storages", labels.storages, columns.strip],
         ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
       ] as [string, string, number][]);

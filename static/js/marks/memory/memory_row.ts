@@ -132,7 +132,14 @@ function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null
   const cardPlace = { x: columns.card, y, w: columns.cardW };
   const hasNames = line.names.length > 0;
   return [
-    handle.storage ? handleReadingMark(facts, line, handle, { columns, layout, inset: ROW_SIZES.inset }) : null,
+    handle.storage
+      ? handleReadingMark(facts, line, handle, {
+          columns,
+          layout,
+          inset: ROW_SIZES.inset,
+          start: endOfHandle(row, uid),
+        })
+      : null,
     hasNames ? rowNameMarks(row, line, y) : purposeLabelMark(row, y),
     open
       ? handleCardMark(facts, uid, cardPlace, item.block.purpose?.gradient !== undefined)
@@ -140,6 +147,18 @@ function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null
     line.first && !open && item.block.others.length ? unnamedHandleMarksInRow(row, y) : null,
     gradientPlaceMark(facts, item.block, line, columns, y, open),
   ];
+}
+
+/** Where what a handle reads begins: beside its version where that is shown, else beside its card. */
+function endOfHandle(row: MemoryRowDrawing, uid: string) {
+  const { columns, layout, open } = row;
+  const group = layout.groups.find(({ uids }) => uids.includes(uid));
+  if (isVersionShown(row, group?.counter ?? null)) return columns.rail + columns.railW + 1;
+  return open ? columns.card + columns.cardW : columns.rail;
+}
+
+function isVersionShown({ facts, item }: MemoryRowDrawing, counter: string | null): counter is string {
+  return counter !== null && isVersionNews(facts, counter, item.block.pins);
 }
 
 function handleMarkInCollapsedRow(
@@ -243,9 +262,9 @@ function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
   );
 }
 
-function rowCounterMarks({ facts, item, layout, columns, open }: MemoryRowDrawing) {
-  const isShown = (counter: string | null) => counter !== null && isVersionNews(facts, counter, item.block.pins);
-  const shownGroups = layout.groups.filter((group) => isShown(group.counter));
+function rowCounterMarks(row: MemoryRowDrawing) {
+  const { facts, layout, columns, open } = row;
+  const shownGroups = layout.groups.filter((group) => isVersionShown(row, group.counter));
   const hasSeveralWearers = layout.groups.length > 1 || layout.groups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
     versionCounterMark(

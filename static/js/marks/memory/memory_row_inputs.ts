@@ -43,6 +43,7 @@ function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBl
     block.purpose?.name,
     block.purpose?.gradient,
     grads.has(block.key),
+    JSON.stringify([...(stepFacts.oldValues().get(block.storage ?? "") ?? [])]),
   );
   for (const uid of block.uids) {
     if (snap.fresh.has(uid) || snap.changed.has(uid) || snap.written.has(uid) || writers.has(uid)) return false;

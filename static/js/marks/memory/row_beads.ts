@@ -1,9 +1,9 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
-import { truncateText } from "../../trace/format.ts";
 import { cellExtentOfHandle, cellReads } from "../../trace/reads.ts";
 import { cellMapHeight, ROW_SIZES } from "../../layout/memory/row_lines.ts";
-import { FONT_SIZES, CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
+import { fittedText } from "../../layout/text/fitted_text.ts";
+import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
@@ -38,7 +38,7 @@ export function handleReadingMark(
   stepFacts: StepFacts,
   line: HandleLine,
   handle: Handle,
-  { columns, layout, inset }: { columns: MemoryColumns; layout: RowLayout; inset: number },
+  { columns, layout, inset, start }: { columns: MemoryColumns; layout: RowLayout; inset: number; start: number },
 ): VNode | null {
   const band = bandOfDtype(layout.strip, handle.dtype);
   if (!band) return null;
@@ -48,7 +48,7 @@ export function handleReadingMark(
     handle,
     line,
     band,
-    start: columns.rail + columns.railW,
+    start,
     x: columns.strip,
     top: inset + layout.top,
     strip: layout.strip,
@@ -112,29 +112,30 @@ function sharedReadingMarks(
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const whole = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
-  const words = truncateText(whole, Math.max(3, Math.floor((right - from) / (CHARACTER_WIDTH_EM * 12))));
+  const forms = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const { text, size, spacing } = fittedText(forms, right - from);
   return [
     stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
     h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
-    words &&
+    text &&
       h(
         "text",
-        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 },
-        words,
-        h("title", {}, whole),
+        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": size, "letter-spacing": spacing },
+        text,
+        h("title", {}, forms[0]),
       ),
   ];
 }
 
-/** What a handle reads, told by another's name that reads all of the memory in order; empty where none does. */
+/** What a handle reads, told by another's name that reads all of the memory in order, in words and shorter; no form
+ * where none does. */
 function readingWords(
   { snap, readers, names, labels }: StepFacts,
   uid: string,
   handle: Handle,
   [low, high]: [number, number],
   n: number,
-) {
+): string[] {
   const others = (readers.get(handle.storage ?? "") ?? []).filter((other) => other !== uid && names.tags.has(other));
   for (const other of others) {
     const owner = findHandle(snap.entities, other);
@@ -142,16 +143,17 @@ function readingWords(
     const name = names.paths.get(other);
     const readsAll = list.length === n && list.every(({ cell }, k) => cell === k);
     if (!name || !readsAll) continue;
-    if (high - low + 1 === n) return labels.sameMemory.replace("{name}", name);
+    if (high - low + 1 === n) return [labels.sameMemory.replace("{name}", name), `= ${name}`];
     const isVector = owner?.shape?.length === 1;
     const [one, many] = isVector ? [labels.readsElement, labels.readsElements] : [labels.readsCell, labels.readsCells];
     const base = isVector ? 0 : 1;
-    return (low === high ? one : many)
+    const words = (low === high ? one : many)
       .replaceAll("{name}", name)
       .replace("{from}", `${low + base}`)
       .replace("{to}", `${high + base}`);
+    return [words, isVector ? `${name}[${low}${low === high ? "" : `:${high + 1}`}]` : ""];
   }
-  return "";
+  return [""];
 }
 
 /** Which cells of a wrapped strip are read. */
@@ -171,7 +173,7 @@ function cellMapMarks(
       ? cellRunsBetween(low, high, band, rows)
       : cellRuns(cells, isInOneLine ? band.n : band.columns);
   return [
-    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    line.first || stacked ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
     ...runs.map(([row, from, to]) =>
       h("rect", {
@@ -213,6 +215,7 @@ function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extra
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
   const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
+  const indexText = indexTextThatFits(stepFacts, place, reading.lines.flat());
   const out = [];
   if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
@@ -228,20 +231,40 @@ function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extra
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
     out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k)));
+    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k), indexText));
   });
   return out;
 }
 
+function beadWidth(band: CellBand, { reads }: Bead) {
+  return band.cw - 4 - (reads.length > 1 ? 3 : 0);
+}
+
+/** How all beads of a handle are written: `y[0,1]`, else `[0,1]`, where one of them has no room for that `0,1`. */
+function indexTextThatFits({ names }: StepFacts, { line, band }: ReadingPlace, beads: Bead[]) {
+  const forms = [(index: string) => `${names.paths.get(line.uid)}[${index}]`, (index: string) => `[${index}]`];
+  const isIndexed = names.paths.has(line.uid) && beads.every(({ text }) => text !== "·");
+  const fits = (form: (index: string) => string) =>
+    beads.every((bead) => textWidth(form(bead.text), FONT_SIZES.small) <= beadWidth(band, bead) - 6);
+  return (isIndexed && forms.find(fits)) || ((index: string) => index);
+}
+
 /** One bead for all reads of a cell in a line, the others under it. */
-function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
+function cellBeadMark(
+  stepFacts: StepFacts,
+  { line, band, x, handle }: ReadingPlace,
+  bead: Bead,
+  cy: number,
+  indexText: (index: string) => string,
+) {
   const readCount = bead.reads.length;
-  const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
+  const w = beadWidth(band, bead);
   const left = x + bead.cell * band.cw + 2;
   const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
-  const hasRoom = textWidth(bead.text, FONT_SIZES.small) <= w - 1;
+  const text = indexText(bead.text);
+  const hasRoom = textWidth(text, FONT_SIZES.small) <= w - 1;
   const marks = bead.reads.map((read, depth) => {
     const isTopmost = depth === readCount - 1;
     const offset = isTopmost ? 0 : 3;
@@ -266,7 +289,7 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
       },
       h("rect", { key: "box", ...box }),
       isTopmost && hasRoom
-        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, bead.text)
+        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, text)
         : null,
       h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );

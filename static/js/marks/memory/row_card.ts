@@ -1,9 +1,9 @@
 /** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
 
-import { truncateText } from "../../trace/format.ts";
 import { findHandle, type Handle } from "../../trace/entities.ts";
 import { handleCardTexts } from "../../layout/text/card_texts.ts";
-import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { fittedText } from "../../layout/text/fitted_text.ts";
+import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { classNames, h } from "../../browser/svg.ts";
@@ -16,11 +16,6 @@ interface Place {
   x: number;
   y: number;
   w: number;
-}
-
-/** A text cut to its room, whole in its title. */
-function clippedTextMark(text: string, maxWidth: number, font: number) {
-  return truncateText(text, Math.max(2, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * font) + 0.02)));
 }
 
 function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named: boolean) {
@@ -65,63 +60,48 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, 
   const isWide = w >= 80;
   const leftX = x + (isWide ? 11 : 9);
   const room = x + w - 5 - leftX;
-  const whole = isPassingGradient && !handle.requires_grad ? "" : handleWords(stepFacts, handle);
-  const words = isWide || textWidth(whole, 12) <= room ? whole : briefRole(stepFacts, handle);
+  const words = isPassingGradient && !handle.requires_grad ? [] : handleWords(stepFacts, handle);
   return h(
     "g",
     card.attrs,
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape, room), room, isWide ? 14 : 12),
-    words && fittedTextMark("role", leftX, y + 25, words, room, 12),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 14 : 12),
+    fittedTextMark("role", leftX, y + 25, words, room, 12),
     h("title", { key: "title" }, card.description),
   );
 }
 
-/** A text a little smaller where it is too long, then cut. */
-function fittedTextMark(name: string, x: number, y: number, text: string, maxWidth: number, font: number) {
-  const size = Math.max(
-    12,
-    Math.min(font, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * Math.max(1, text.length))) * 10) / 10),
-  );
-  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedTextMark(text, maxWidth, size));
+/** One of several forms of a text, the shortest last. */
+function fittedTextMark(name: string, x: number, y: number, forms: string[], maxWidth: number, font: number) {
+  const { text, size, spacing } = fittedText(forms, maxWidth, font);
+  return text ? h("text", { key: name, class: name, x, y, "font-size": size, "letter-spacing": spacing }, text) : null;
 }
 
-/**
- * A shape in words: `3 numbers`, `16 × 1`; `(3,)` where the room, in pixels, is too little for them. `other` is said
- * where there is none.
- */
-function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string, room: number) {
-  if (!shape) return other;
-  if (shape.length > 1) return shape.join(" × ");
-  const words = !shape.length
-    ? labels.oneNumber
-    : shape[0] === 1
-      ? labels.numberInRow
-      : labels.numbers.replace("{n}", `${shape[0]}`);
-  return textWidth(words, 12) <= room ? words : other;
+/** A shape in words: `3 numbers`, `16 × 1`; in less room `(3,)`, `16×1`. `other` is said where there is none. */
+function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string): string[] {
+  if (!shape) return [other];
+  if (shape.length > 1) return [shape.join(" × "), shape.join("×")];
+  if (!shape.length) return [labels.oneNumber, other];
+  return [shape[0] === 1 ? labels.numberInRow : labels.numbers.replace("{n}", `${shape[0]}`), other];
 }
 
-/** What a handle is to autograd on a card of a few characters, whose colour says the rest. */
-function briefRole({ nodeName }: StepFacts, handle: Handle) {
-  if (handle.kind === "array") return "numpy";
-  if (!handle.requires_grad) return "";
-  return handle.leaf || !handle.grad_fn ? ".grad" : nodeName(handle.grad_fn);
-}
-
-/** What a handle is to autograd, and its dtype where that is not the usual one. */
-function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string {
+/** What a handle is to autograd, and its dtype where that is not the usual one; in little room its colour says it. */
+function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string[] {
   const dtype = shortDtype(handle.dtype);
-  if (handle.kind === "array") return `numpy ${dtype}${handle.writeable === false ? ` ${labels.readOnly}` : ""}`;
+  if (handle.kind === "array") {
+    const access = handle.writeable === false ? [labels.readOnly] : [];
+    return [["numpy", dtype, ...access], ["numpy", ...access], ["numpy"]].map((words) => words.join(" "));
+  }
   const layout = handle.stride ? "" : (handle.layout ?? handle.type ?? "").replace("torch.", "");
-  const role = !handle.requires_grad
-    ? labels.noGradient
+  const maker = handle.grad_fn ? nodeName(handle.grad_fn) : labels.node;
+  const [role, short, least] = !handle.requires_grad
+    ? [labels.noGradient, labels.noGradientShort, ""]
     : handle.leaf
-      ? labels.wantsGrad
-      : handle.grad_fn
-        ? labels.madeBy.replace("{node}", nodeName(handle.grad_fn))
-        : labels.node;
-  return [layout, dtype === "f32" ? "" : dtype, ...(handle.bits ?? []), role].filter(Boolean).join(" · ");
+      ? [labels.wantsGrad, ".grad", ".grad"]
+      : [handle.grad_fn ? labels.madeBy.replace("{node}", maker) : maker, maker, maker];
+  const others = [layout, dtype === "f32" ? "" : dtype, ...(handle.bits ?? [])].filter(Boolean);
+  return [...new Set([[...others, role].join(" · "), [...others, short].join(" · "), least])];
 }
 
 /** A handle in a closed row. `gradient`: it is on its way, of this shape. */
@@ -140,7 +120,7 @@ export function handleCardMarkInCollapsedRow(
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape, w - 12), w - 12, 12),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 12),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -170,8 +150,9 @@ export function unnamedHandlesMark(
     if (!handle) continue;
     const card = handleCardAttributes(stepFacts, uid, handle, false);
     const countWidth = shownCount < uids.length - 1 ? 20 : 0;
-    const words = shapeWords(stepFacts, handle, card.shape, place.room - countWidth - 13);
-    const w = Math.min(textWidth(words, FONT_SIZES.small) + 13, place.room - countWidth);
+    const words = shapeWords(stepFacts, handle, card.shape);
+    const { text } = fittedText(words, place.room - countWidth - 13);
+    const w = Math.min(textWidth(text, FONT_SIZES.small) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
@@ -202,10 +183,9 @@ export function unnamedHandlesMark(
 }
 
 function unnamedHandlesLabelMark(stepFacts: StepFacts, count: number, columns: MemoryColumns, y: number) {
-  const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
-  return h(
-    "text",
-    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": FONT_SIZES.small },
-    text,
-  );
+  const { unnamed } = stepFacts.labels;
+  const forms = count > 1 ? [`${count} × ${unnamed}`, unnamed, `${count} ×`] : [unnamed, ""];
+  const { text, size, spacing } = fittedText(forms, columns.card - 12);
+  const place = { x: columns.card - 8, y: y + 11.5, "font-size": size, "letter-spacing": spacing };
+  return h("text", { key: `quiet ${y}`, class: "no-name end", ...place }, text);
 }

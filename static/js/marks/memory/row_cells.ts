@@ -38,12 +38,18 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
 }
 
 /** All that a strip's description is made from besides its cells. */
-function stripPlaceKey({ labels }: StepFacts, uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
+function stripPlaceKey(
+  { labels, oldValues }: StepFacts,
+  uid: string,
+  { bands }: CellStrip,
+  { x, y, full, grad }: CellStripPlace,
+) {
   const lines = bands.map(
     (band) =>
       `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread} ${band.wrappedColumn}`,
   );
-  return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()}`;
+  const old = JSON.stringify([...(oldValues().get(uid) ?? [])]);
+  return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()} ${old}`;
 }
 
 function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
@@ -174,11 +180,12 @@ function bandCellMarks(
   if (!place.full && band.mode === "heat") return cellColourMarks(band, values, place);
   const maxMagnitude = largestMagnitude(values);
   const writtenKeys = stepFacts.snap.written.get(uid);
+  const old = stepFacts.oldValues().get(uid);
   return values.map((value, i) => {
     if (!isCellDrawn(band, i)) return null;
     const box = cellRect(band, i);
     const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
-    const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
+    const was = old?.get(`${band.dtype}:${i}`);
     const cellPlace = { x: place.x + box.x, y: place.y + box.y, w: box.w, h: box.h };
     return cellMark(uid, band, i, value, {
       ...cellPlace,

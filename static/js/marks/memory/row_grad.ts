@@ -3,6 +3,7 @@
 import { findEntity, findHandle, type Handle } from "../../trace/entities.ts";
 import { sumText } from "../../layout/graph/graph_sums.ts";
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
+import { fittedText, type FittedText } from "../../layout/text/fitted_text.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
@@ -63,12 +64,8 @@ function gradientStripMark(
   const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
   const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(stepFacts, block, handle);
   const shape = tupleText(handle?.shape ?? []);
-  const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 12);
-  const layout = shrinkOrCutText(
-    `${(handle?.layout ?? "").replace("torch.", "")} ${shape}`,
-    maxWidth - 2,
-    FONT_SIZES.small,
-  );
+  const name = fittedText([`${path}${note ? `  ${note}` : ""}`, path, ".grad"], maxWidth);
+  const layout = fittedText([`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, shape], maxWidth - 2);
   return h(
     "g",
     {
@@ -85,11 +82,7 @@ function gradientStripMark(
     },
     block.storage
       ? cellStripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : h(
-          "text",
-          { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
-          layout.shown,
-        ),
+      : h("text", { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, ...letters(layout) }, layout.text),
     fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && !stepFacts.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
@@ -106,10 +99,14 @@ function gradientStripMark(
           "data-path": path,
           target: { kind: "path", path, ref: uid },
         },
-        h("text", { x: place.x + 1, y: nameY, "font-size": name.size }, name.shown),
+        h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
         h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
+}
+
+function letters({ size, spacing }: FittedText) {
+  return { "font-size": size, "letter-spacing": spacing };
 }
 
 /** Around numbers that the step put into a `.grad`: they were on their way before. */
@@ -117,12 +114,6 @@ function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
   const [band] = bands;
   const size = band ? { width: Math.min(band.n, band.columns) * band.cw + 6, height: band.lines * band.ch + 6 } : {};
   return band && h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
-}
-
-/** A text as large as its room allows, no larger than `largest`, and cut where even the smallest letters don't fit. */
-function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
-  const size = Math.max(12, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
-  return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The names of a row: filled for a variable, outlined for a path, with the function's name before an inner frame's. */
 
 import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { fittedText } from "../../layout/text/fitted_text.ts";
 import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import type { StageLabels } from "../labels.ts";
@@ -20,7 +21,9 @@ export function nameTagMark(
   const bodyWidth = place.w - pointWidth - 3;
   const d = `M${place.x + 3} ${place.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(place.h - 6)}a3 3 0 0 1 3 -3z`;
   const scopeWidth = scope ? textWidth(scope, FONT_SIZES.small) + 5 : 0;
-  const text = cutPathAtStart(name.text, place.w - scopeWidth - 14, place.font);
+  const room = place.w - scopeWidth - 14;
+  const fitted = fittedText([name.text], room, place.font);
+  const text = fitted.text === name.text ? name.text : cutPathAtStart(name.text, room, place.font);
   const baseline = place.y + halfHeight + place.font * 0.35;
   return h(
     "g",
@@ -42,7 +45,17 @@ export function nameTagMark(
     scope
       ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": FONT_SIZES.small }, scope)
       : null,
-    h("text", { key: "text", x: place.x + 6 + scopeWidth, y: baseline, "font-size": place.font }, text),
+    h(
+      "text",
+      {
+        key: "text",
+        x: place.x + 6 + scopeWidth,
+        y: baseline,
+        "font-size": text === name.text ? fitted.size : place.font,
+        "letter-spacing": text === name.text ? fitted.spacing : null,
+      },
+      text,
+    ),
     h(
       "title",
       { key: "title" },

@@ -4,17 +4,25 @@ import { classNames, h, type VNode } from "../../browser/svg.ts";
 import type { ParametersOfRun } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
-/** isOne: what is said of one parameter, or of a module without numbers. */
+interface LearnsMarkOptions {
+  x: number;
+  y: number;
+  /** what is said of one parameter, or of a module without numbers */
+  isOne: boolean;
+  /** without what the others are */
+  isShort?: boolean;
+}
+
 export function learnsMark(
   parameters: ParametersOfRun,
-  { x, y, isOne }: { x: number; y: number; isOne: boolean },
+  { x, y, isOne, isShort = false }: LearnsMarkOptions,
   say: Say,
 ): VNode {
   return h(
     "g",
     { class: classNames("whole-verdict", verdictOf(parameters)) },
     h("path", { d: signOf(parameters, x, y) }),
-    h("text", { x: x + 14, y: y + 4 }, verdictText(parameters, isOne, say)),
+    h("text", { x: x + 14, y: y + 4 }, verdictText(parameters, { isOne, isShort }, say)),
   );
 }
 
@@ -30,9 +38,14 @@ function signOf(parameters: ParametersOfRun, x: number, y: number) {
 }
 
 /** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
-function verdictText({ learning, uids, worst, worstCount }: ParametersOfRun, isOne: boolean, say: Say): string {
+function verdictText(
+  { learning, uids, worst, worstCount }: ParametersOfRun,
+  { isOne, isShort }: Pick<LearnsMarkOptions, "isOne" | "isShort">,
+  say: Say,
+): string {
   const n = uids.length;
   if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
+  if (learning && isShort) return say("whole_learn", { k: learning, n });
   const word = say(`whole_is_${worst}`);
   if (worstCount === n) return word;
   const rest = say("whole_count", { n: worstCount, word });

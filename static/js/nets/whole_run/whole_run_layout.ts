@@ -69,7 +69,7 @@ export const ROW_HEIGHT = 26;
 export const INDENT = 12;
 const TOP = 4;
 /** Below it there is no room for how far weights moved, nor for how often a row ran. */
-const MEDIUM_WIDTH = 930;
+const MEDIUM_WIDTH = 900;
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
 const MAX_LANE = 4;

@@ -55,10 +55,13 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 /** The headings over the columns; each sorts by its column. */
 export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
-  const isTight = textWidth(say("whole_head_weight"), 12) + 16 > (moved ?? (kept ?? 0) - 40) - (weight ?? 0);
+  const ends = { gradient: weight, weight: moved ?? (kept ?? 0) - 40 };
+  const isTight = (column: "gradient" | "weight") =>
+    textWidth(say(`whole_head_${column}`), 12) + 16 > (ends[column] ?? layout.width) - (layout.columns[column] ?? 0);
   const words = (column: SortColumn) => {
     if (column === "gradient" && weight === null) return say("net_head_norm_short");
-    return say(column === "weight" && isTight ? "whole_head_weight_short" : `whole_head_${column}`);
+    const isShort = (column === "gradient" || column === "weight") && isTight(column);
+    return say(isShort ? `whole_head_${column}_short` : `whole_head_${column}`);
   };
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&

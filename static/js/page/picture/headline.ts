@@ -25,6 +25,7 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   function settle() {
     open(false);
     if (!list || !button) return;
+    fit(headline, list);
     const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
     const hidden = [...list.children].filter(isHidden).length;
     const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
@@ -45,19 +46,37 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   });
   // once for all that a step writes, before it is painted
   let isAsked = false;
-  new MutationObserver(() => {
+  const settleSoon = () => {
     if (isAsked) return;
     isAsked = true;
     requestAnimationFrame(() => {
       isAsked = false;
       settle();
     });
-  }).observe(list, { childList: true });
+  };
+  new MutationObserver(settleSoon).observe(list, { childList: true });
+  new ResizeObserver(settleSoon).observe(headline);
+}
+
+/** A long first sentence has smaller letters, in more lines; another that has no room is left to the button, whole. */
+function fit(headline: HTMLElement, list: HTMLElement) {
+  const [first, ...others] = list.children as HTMLCollectionOf<HTMLElement>;
+  for (const length of ["", "long", "longer"]) {
+    headline.dataset.length = length;
+    if (!first || !isTooLong(first)) break;
+  }
+  const bottom = list.getBoundingClientRect().bottom + 1;
+  for (const item of others) {
+    item.classList.remove("without-room");
+    item.classList.toggle("without-room", item.getBoundingClientRect().bottom > bottom);
+  }
 }
 
 /** Whether a sentence is longer than its lines, or all of them than their room. */
 function isCut(list: HTMLElement) {
-  return [list, ...list.children].some(
-    (item) => item.scrollHeight > item.clientHeight + 1 || item.scrollWidth > item.clientWidth + 1,
-  );
+  return [list, ...list.children].some(isTooLong);
+}
+
+function isTooLong(item: Element) {
+  return item.scrollHeight > item.clientHeight + 1 || item.scrollWidth > item.clientWidth + 1;
 }

@@ -30,6 +30,7 @@ const MARKS_ON_STAGE: Record<string, string> = {
   map: ".map-circle",
   order: ".order",
   released: ".node.released",
+  array: ".card.array",
 };
 
 /** Only the marks that are on the stage now have their entry. */

@@ -5,12 +5,13 @@
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import { captionSentences, explanationSentence } from "../../captions/captions.ts";
+import { captionSentences, explanationSentence, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
+import { liveBytesByStep } from "../../trace/memory_totals.ts";
 import { hasTrainingAxis } from "../../training/loader.ts";
 import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -18,6 +19,7 @@ import type { PageState } from "../../page_state/state.ts";
 import type { PageHost } from "../page_host.ts";
 
 const ZOOM = 1.25;
+const wideScreen = matchMedia("(min-width: 861px)");
 
 /** `about` is what a printed run is headed by. */
 export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
@@ -43,11 +45,13 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     const { opened } = state();
     if (!opened?.count || element("stage").classList.contains("previewed")) return;
     stage.tell((i) => findings.uidsAt(i));
+    placeFindings();
     showHeadline();
   }
 
-  const showHeadline = createHeadlineText(host, findings.explanationOfError, parts.net.headline);
-  const { render, drawView } = createRenderer(host, parts, showHeadline);
+  const showHeadline = createHeadlineText(host, parts);
+  const { render, drawView, placeFindings } = createRenderer(host, parts, showHeadline);
+  wideScreen.addEventListener("change", placeFindings);
   return {
     render,
     preview: createPreview(host, parts),
@@ -64,8 +68,25 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
   const { element, state: currentState } = host;
   const { stage, tooltips, loom, net, timeline, training, printed, curves, findings, question, views } = parts;
 
+  const programPane = element("findings").parentElement;
+  const afterFindings = element("findings").nextElementSibling;
+
+  /** What is wrong stands in a drawer below a list of rows, where it takes no room from the code; else by the code. */
+  function placeFindings() {
+    const card = element("findings");
+    const isList = shownPicture(currentState()) === "net" && wideScreen.matches;
+    const isDrawer = isList && findings.hasGrave() && !document.body.classList.contains("embed");
+    const [pane, next] = isDrawer
+      ? [element("timeline").parentElement, element("timeline")]
+      : [programPane, afterFindings];
+    if (card.parentElement === pane) return;
+    pane?.insertBefore(card, next);
+    findings.setDrawer(isDrawer);
+  }
+
   function showView(state: PageState) {
     const picture = shownPicture(state);
+    placeFindings();
     views.show(state.view);
     Object.assign(element("workbench").dataset, { shownView: state.view, shownPicture: picture });
     for (const name of ["stage", "net", "loom"]) element(name).classList.toggle("aside", name !== picture);
@@ -107,7 +128,7 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
   /** What there is around the picture to say of a step. */
   function showStep(opened: OpenTrace, { step }: PageState) {
     timeline.show(step);
-    if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step);
+    if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step, liveBytesByStep(opened));
     findings.show(step);
     question.showStep(step);
     showHeadline();
@@ -138,7 +159,7 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
     if (revealed && changed("revealed")) stage.showElements(revealed.storage, revealed.at);
   }
 
-  return { render, drawView };
+  return { render, drawView, placeFindings };
 }
 
 /** A step of another run in the place of the own one. */
@@ -167,7 +188,9 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
 }
 
 /** What is said over the picture: what the step did, or what the whole run amounts to, the same at all steps. */
-function createHeadlineText(host: PageHost, whyRaised: () => string | null, ofRow: PictureParts["net"]["headline"]) {
+function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
+  const write = (...sentences: CaptionSentence[]) =>
+    host.element("sentences").replaceChildren(...captionListItems(sentences));
   return async () => {
     const { opened, step, view } = host.state();
     if (!opened?.count) return;
@@ -181,12 +204,14 @@ function createHeadlineText(host: PageHost, whyRaised: () => string | null, ofRo
         key: undefined,
         tone: isBad ? "bad" : "plain",
       }));
-      if (items.length) return host.element("sentences").replaceChildren(...captionListItems(items));
+      if (items.length) return write(...items);
     }
-    const said = shownPicture(host.state()) === "net" ? ofRow(opened, step) : null;
-    if (said === null) return showSentences(host, opened, step, { why: whyRaised() });
-    const sentence = { ...explanationSentence(said), key: undefined, tone: "plain" };
-    host.element("sentences").replaceChildren(...captionListItems([sentence]));
+    const isList = shownPicture(host.state()) === "net";
+    const found = isList && wideScreen.matches ? findings.sentenceAt(step) : null;
+    if (found) return write({ ...explanationSentence(found.text), tone: found.severity === "error" ? "bad" : "note" });
+    const said = isList ? net.headline(opened, step) : null;
+    if (said === null) return showSentences(host, opened, step, { why: findings.explanationOfError() });
+    write({ ...explanationSentence(said), key: undefined, tone: "plain" });
   };
 }
 

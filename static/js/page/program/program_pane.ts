@@ -193,7 +193,11 @@ export function createProgramPane(
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
    * explains is not told a second time. */
   function markLines(marks: ChainMark[], isExplained: boolean) {
-    editor.setChain(doesTraceMatchText(currentState()) ? marks : [], (role) => say(`role_${role}`));
+    editor.setChain({
+      marks: doesTraceMatchText(currentState()) ? marks : [],
+      roleName: (role) => say(`role_${role}`),
+      foldLabel: ({ first, last }) => say("lines_folded", { first, last }),
+    });
     if (isExplained !== isErrorExplained) {
       isErrorExplained = isExplained;
       element("outcome").hidden = isExplained;

@@ -9,7 +9,7 @@ import { stepPicture } from "../../marks/still.ts";
 import { openTrace } from "../../trace/state.ts";
 import { h, vnodeToSvg, type VNode } from "../../browser/svg.ts";
 import { ALL, saved } from "../traces.ts";
-import { storage, tensor, trace } from "../entities.ts";
+import { frame, node, ref, storage, tensor, trace } from "../entities.ts";
 
 const ROOM = { w: 1080, h: Infinity };
 
@@ -203,4 +203,112 @@ test("a version fits its window, however often it moved", () => {
       }
     }
   assert.equal(versionTextThatFits(0, 1, true, 30), "0→1");
+});
+
+/** The struck-out numbers of a picture, by their cells. */
+function struckOut(list: VNode[]) {
+  const cells = having(list, "data-cell").map((cell): [string, VNode | undefined] => [
+    `${cell.attrs["data-cell"]}`,
+    cell.children.find((v) => v.attrs.class === "was"),
+  ]);
+  return Object.fromEntries(cells.flatMap(([key, was]) => (was ? [[key, was.text]] : [])));
+}
+
+test("a number that a node saved and backward will not find stays in sight, struck out, after the write too", () => {
+  const numbers = { "s2:0": ".7311", "s2:1": ".8808", "s2:2": ".9526" };
+  for (const state of ["stale", "changed"] as const) {
+    assert.deepEqual(struckOut(marks(saved(state), 2)), {});
+    for (const step of [3, 4]) assert.deepEqual(struckOut(marks(saved(state), step)), numbers, `${state} ${step}`);
+  }
+});
+
+test("what a .grad held before a backward added to it is struck out where that backward is over", () => {
+  const gradient = (value: number, rest: any) => ({ set: { s2: storage([value]), ...rest } });
+  const visit = { backward: "b1", node: "n1", grad_outputs: [null], grad_inputs: [], accumulates: "t1" };
+  const run = trace("w = 1\nf()\nf()\nx = 1\n", [
+    { set: { f1: frame({ w: ref("t1") }), s1: storage([1]), t1: tensor({ shape: [1] }) } },
+    { ...gradient(3, { t2: tensor({ shape: [1], storage: "s2" }), t1: { grad: "t2" } }), stmt: 1 },
+    { set: { s2: { cells_at: { float32: { 0: 5 } } } }, kind: "visit", stmt: 2, visit },
+    { set: { s2: { cells_at: { float32: { 0: 7 } } } }, kind: "visit", stmt: 2, visit },
+    { set: {}, stmt: 2 },
+    { set: {}, stmt: 3 },
+  ]);
+  const was = [2, 3, 4, 5].map((i) => Object.values(struckOut(marks(run, i))).join());
+  assert.deepEqual(was, ["3", "5", "3", ""]);
+});
+
+test("the line from a tensor to its memory begins at its card, or at its version where that is told", () => {
+  for (const [document, i] of [
+    [saved(), 4],
+    [ALL.sharing(), 3],
+    [ALL.views(), 3],
+  ] as [any, number][]) {
+    const list = marks(document, i);
+    const right = (v: VNode) => Number(v.attrs.x) + Number(v.attrs.width);
+    const ofClass = (v: VNode, name: string): VNode[] => [
+      ...(`${v.attrs.class}`.split(" ").includes(name) ? [v] : []),
+      ...v.children.flatMap((child) => ofClass(child, name)),
+    ];
+    const ends = list.flatMap((v) => [...ofClass(v, "card-box"), ...ofClass(v, "rail-box")]).map(right);
+    const leads = having(list, "data-wire").flatMap((v) => ofClass(v, "wire").filter(({ attrs }) => attrs.d));
+    const starts = leads.filter(({ key }) => key === "lead" || key === "trunk").map(({ attrs }) => attrs.d);
+    assert.ok(starts.length);
+    for (const d of starts) {
+      const x = Number(`${d}`.match(/^M(-?[\d.]+)/)?.[1]);
+      assert.ok(
+        ends.some((end) => Math.abs(end - x) <= 1.5),
+        `${d} begins at none of ${ends}`,
+      );
+    }
+  }
+});
+
+test("versions have a heading where a version is told", () => {
+  const heads = (i: number) => having(marks(saved(), i), "class", "lane-head").map(({ text }) => text);
+  assert.ok(!heads(0).includes("Version"));
+  assert.ok(heads(4).includes("Version"));
+});
+
+test("memory of one length is drawn in one form, however many tensors read it and however wide the pane is", () => {
+  const shared = { counter: "c1", storage: "s1", shape: [12] };
+  const cells = Array.from({ length: 12 }, (_, k) => k);
+  const document = trace("", [
+    { set: { f1: frame({ a: ref("t1") }), s1: storage(cells), t1: tensor(shared) } },
+    {
+      set: {
+        f1: { vars: { b: ref("t2") } },
+        s2: storage(cells),
+        t2: tensor({ storage: "s2", shape: [12] }),
+      },
+    },
+    { set: { f1: { vars: { v: ref("t3") } }, t3: tensor({ ...shared, shape: [6], stride: [2] }) } },
+  ]);
+  for (let w = 420; w <= 1100; w += 20) {
+    const lines = new Map<string, Set<string>>();
+    const walk = (v: VNode) => {
+      if ("data-cell" in v.attrs) {
+        const [uid] = v.attrs["data-cell"].split(":");
+        const box = v.attrs.y === undefined ? v.children[0] : v;
+        lines.set(uid, (lines.get(uid) ?? new Set()).add(`${box.attrs.y}`));
+      }
+      v.children.forEach(walk);
+    };
+    stepPicture(openTrace(document), 2, {}, { ...ROOM, w }).nodes.forEach(walk);
+    assert.equal(lines.get("s1")?.size, lines.get("s2")?.size, `${w}`);
+  }
+});
+
+test("that a graph is gone is said in lines that its pane holds", () => {
+  const document = trace("", [
+    { set: { f1: frame({ a: ref("t1") }), s1: storage([1]), t1: tensor({ shape: [1] }), n1: node("MulBackward0") } },
+    { set: {}, gone: ["n1"] },
+  ]);
+  const lines: VNode[] = [];
+  const walk = (v: VNode) => {
+    if (v.attrs.class === "graph-empty") lines.push(v);
+    v.children.forEach(walk);
+  };
+  stepPicture(openTrace(document), 1, {}, { w: 700, h: 400 }).nodes.forEach(walk);
+  assert.equal(lines.map(({ text }) => text).join(" "), "The graph is gone: nothing keeps it any more.");
+  assert.ok(lines.length > 1 && new Set(lines.map(({ attrs }) => attrs.y)).size === lines.length);
 });

@@ -89,7 +89,7 @@ for (const [name, made] of TRACES)
     const opened = openTrace(made);
     const { index } = opened;
     let i = -1;
-    for (const entities of iterateStates(made)) {
+    for (const entities of iterateStates(opened.trace)) {
       i++;
       const sizes = [...entities.values()].map((e) => (e.kind === "storage" && !e.within ? (e.nbytes ?? 0) : 0));
       assert.equal(
@@ -99,7 +99,7 @@ for (const [name, made] of TRACES)
       );
       for (const uid of opened.at(i).written.keys())
         assert.ok(index.writeStepsByStorage.get(uid)?.includes(i), `${uid} at ${i}`);
-      const { visit, log } = made.steps[i];
+      const { visit, log } = opened.trace.steps[i];
       if (visit) {
         assert.ok(index.visitStepsByNode.get(visit.node)?.includes(i));
         assert.ok(index.visitsByBackward.get(visit.backward)?.some((v) => v.node === visit.node && v.step === i));

@@ -34,7 +34,7 @@ const turns = trace("", [
 for (const [name, document] of [...made, ...goldens, ["turns", turns]])
   test(`${name}: the same entities and, of what a row touched, the same names`, () => {
     const opened = openTrace(document);
-    const state = new RowState(document.steps);
+    const state = new RowState(opened.trace.steps);
     for (const { first, last } of buildLoomRows(opened).rows) {
       state.advanceToNextRow(first, last);
       assert.deepEqual(state.entitiesAfter, opened.state(last));

@@ -1,7 +1,7 @@
 /** The menu of files to download; what makes them is fetched when one is chosen. */
 
 import { saveFile, startFileMenu } from "../browser/file_menu.ts";
-import type { DownloadSubject } from "./files.ts";
+import type { DownloadSubject } from "./run_files.ts";
 
 interface DownloadsParts {
   button: HTMLElement;
@@ -24,7 +24,7 @@ export function startDownloadMenu(
     if (!file || !subject) return;
     menu.hidePopover();
     try {
-      const { createDownloadFile: createFile } = await import("./files.ts");
+      const { createDownloadFile: createFile } = await import("./run_files.ts");
       saveFile(await createFile(file, subject, root, body.innerHTML), downloadFileName(file, subject));
     } catch (error) {
       onFailed(error);

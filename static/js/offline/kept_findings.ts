@@ -1,0 +1,36 @@
+/** The findings of an offline file, which were made with it. */
+
+import { resolvePath } from "../findings/facts/resolve.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { selectedTensor } from "../findings/gradients/tensor_question.ts";
+import { setTones } from "../findings/tones.ts";
+import { createLocale } from "../words/sentences.ts";
+import type { FindingsApi } from "../explain/findings_card.ts";
+import type { OfflineAnswers } from "./answers.ts";
+
+export function keptFindings(kept: OfflineAnswers, language: string): FindingsApi {
+  const { findings, texts, lookedFor, answers, answerAt } = kept;
+  const { say } = createLocale({ [language]: kept.words })(language);
+  const answerOf = (uid: string, step: number) => answers[answerAt[step]?.[uid]];
+  return {
+    RunFacts,
+    resolvePath,
+    sentences: async () => say,
+    explain(opened) {
+      setTones(opened, findings);
+      return findings;
+    },
+    findingText: (finding) => texts[findings.indexOf(finding)],
+    lookedForIn: () => lookedFor as never,
+    lookedForText: () => lookedFor as never,
+    backwardToCheck: () => null,
+    worthChecking: () => null,
+    selectedTensor(opened, key, step) {
+      const uid = selectedTensor(opened, key, step);
+      return uid && answerOf(uid, step) ? uid : null;
+    },
+    questionText: (_, uid, step) => answerOf(uid, step).question,
+    answerAboutTensor: (_, uid, step) => ({ ...answerOf(uid, step).answer, step }),
+    answerText: ({ uid, step }) => answerOf(uid, step).text,
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The offline file of a series: its traces lie in the document, and what finds and draws in all of them. A run of which
+ * too much would have had to be worked out when the file was made is one, too.
+ */
+
+import { paintPython } from "./editor/paint.ts";
+import * as findings from "./findings/page_api.ts";
+import { findingLocale } from "./findings/words.ts";
+import { locale } from "./words/locale.ts";
+import * as predict from "./predict/predict.ts";
+import { predictLocale } from "./predict/words.ts";
+import { readOfflineSeries, reloadWhenFragmentNamesOtherItem } from "./series/offline.ts";
+import { startViewer } from "./page/viewer.ts";
+
+const { lang } = document.documentElement;
+const { say } = locale(lang);
+const first = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
+const parts = {
+  loadFindings: async () => ({ ...findings, sentences: async () => findingLocale(lang).say }),
+  loadPredict: async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
+  loadPaint: async () => paintPython,
+};
+
+if ("traces" in first) {
+  reloadWhenFragmentNamesOtherItem(first.series.items);
+  void readOfflineSeries(first, location.hash).then(({ content, note }) =>
+    startViewer(content, say, { ...parts, loadNote: async () => note }),
+  );
+} else startViewer(first, say, parts);

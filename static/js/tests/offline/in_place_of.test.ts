@@ -1,0 +1,27 @@
+/** What stands in an offline file in the place of what its run has no use for. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createNet, fittedListPicture } from "../../offline/no_list.ts";
+import { createStage } from "../../offline/no_stage.ts";
+import { keepRunSentences, runSentences } from "../../offline/kept_run_sentences.ts";
+import { ALL } from "../traces.ts";
+import { openTrace } from "../../trace/state.ts";
+
+test("a run on the stage never asks for a list", () => {
+  assert.throws(createNet, /on the stage/);
+  assert.throws(fittedListPicture, /on the stage/);
+});
+
+test("a stage that is not there takes what the page tells it, and has no folds", () => {
+  const stage = createStage({} as HTMLElement, {} as Document, {} as never);
+  stage.show(openTrace(ALL.sharing()), 0);
+  stage.select("handle:t1");
+  assert.equal(stage.toggled().size, 0);
+});
+
+test("the headline of a whole run is the one that was kept", () => {
+  const said = [{ text: "3 rounds", isBad: false }];
+  keepRunSentences(said);
+  assert.deepEqual(runSentences(openTrace(ALL.sharing()), "en"), said);
+});

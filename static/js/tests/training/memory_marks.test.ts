@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { memoryMarks } from "../../training/axis_marks.ts";
+
+const say = (key: string, args?: Record<string, unknown>) => `${key} ${JSON.stringify(args ?? {})}`;
+const phases = [
+  { phase: "forward" as const, from: 2, to: 3 },
+  { phase: "backward" as const, from: 4, to: 5 },
+];
+
+test("the memory of a round is drawn over its own steps, from zero to its most", () => {
+  const facts = { phases, width: 472, inside: 42, step: 2 };
+  const [curve, most] = memoryMarks([9000, 9000, 100, 400, 400, 0, 8000], facts, say);
+  // 58 pixels at the left, four steps of 100: a quarter of the most, the most twice, nothing
+  assert.equal(curve.attrs.d, "M58 19V15.0H158.0V3.0H258.0H358.0V19.0H458.0V19Z");
+  assert.match(JSON.stringify(most), /400 B/);
+});
+
+test("without room, without a round and without memory there is no curve", () => {
+  const facts = { phases, width: 472, inside: 22, step: 2 };
+  assert.deepEqual(memoryMarks([1, 1, 1, 1, 1, 1], facts, say), []);
+  assert.deepEqual(memoryMarks([1, 1], { ...facts, inside: 42, phases: [] }, say), []);
+  assert.deepEqual(memoryMarks([5, 5, 0, 0, 0, 0], { ...facts, inside: 42 }, say), []);
+});
