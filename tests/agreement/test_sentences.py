@@ -154,6 +154,22 @@ kept = tripled(x).detach()
         "new",
         "kept is a new tensor of 3 numbers, in memory of its own.",
     ),
+    "a kept view of a result": (
+        """\
+import torch
+w = torch.ones(2, 3, 3, requires_grad=True)
+x = torch.ones(2, 3, 3)
+x.requires_grad_()
+y = (w + 1) @ x
+""",
+        "saved",
+        "Bmm keeps the result of Add and x for backward.",
+    ),
+    "gradients of a module without a name": (
+        "import torch\ntorch.nn.Linear(3, 1)(torch.ones(2, 3)).sum().backward()\n",
+        "backward_reached_count",
+        "Backward is done. It brought gradients to 2 tensors.",
+    ),
     "an address, which another run has otherwise": (
         "import torch\nx = torch.ones(1, requires_grad=True)\nprint(x.exp().grad_fn)\n",
         "bound_module",
@@ -304,12 +320,17 @@ FALSE_HEADLINES: list[tuple[str, dict[str, Any]]] = [
     ("whole_rounds_loss", {"n": 4}),
     ("whole_rounds_loss", {"last": "7.77"}),
     ("whole_called", {"n": 5}),
+    ("cell.called", {"value": 9}),
+    ("cell.learns", {"value": 1}),
+    ("cell.start", {"value": "77.7"}),
+    ("cell.end", {"value": "77.7"}),
+    ("cell.gradient", {"value": "77.7"}),
 ]
 
 
 def test_what_stands_above_a_net_is_true() -> None:
     trace = kept_trace(NET_PROGRAM)
-    sentences = [each for each in sentences_of(trace) if re.match("net_|whole_", each["key"])]
+    sentences = [each for each in sentences_of(trace) if re.match(r"net_|whole_|cell\.", each["key"])]
     found = verdicts(trace, sentences)
     assert [(said["text"], why) for said, why in zip(sentences, found, strict=True) if why[0] == "false"] == []
     is_true = {said["key"] for said, (verdict, _) in zip(sentences, found, strict=True) if verdict == "true"}
@@ -322,6 +343,37 @@ def test_what_stands_above_a_net_is_true() -> None:
 def test_a_false_headline_is_found(key: str, wrong: dict[str, Any]) -> None:
     trace = kept_trace(NET_PROGRAM)
     said = next(each for each in sentences_of(trace) if each["key"] == key)
+    assert verdicts(trace, [{**said, "args": {**said["args"], **wrong}}])[0][0] == "false"
+
+
+VERDICT_PROGRAM = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+seen = torch.ones(2, requires_grad=True)
+y = w * 2
+held = y.detach()
+loss = (held * seen).sum()
+loss.backward()
+print(w.grad)
+"""
+
+FALSE_ROWS: list[tuple[str, dict[str, Any]]] = [
+    ("tensor", {"cells": [2, 3]}),
+    ("tensor", {"shape": [3]}),
+    ("tensor", {"names": [{"name": "w"}]}),
+    ("none", {"x": {"name": "seen"}}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"), FALSE_ROWS, ids=[f"{kind} {next(iter(wrong))}" for kind, wrong in FALSE_ROWS]
+)
+def test_a_false_row_of_the_verdict_is_found(kind: str, wrong: dict[str, Any]) -> None:
+    trace = kept_trace(VERDICT_PROGRAM)
+    rows = [each for each in sentences_of(trace) if each["key"].startswith("verdict.row.")]
+    said = next(each for each in rows if each["key"] == f"verdict.row.{kind}")
+    assert "false" not in [verdict for verdict, _ in verdicts(trace, rows)]
+    assert verdicts(trace, [said]) == [("true", "")]
     assert verdicts(trace, [{**said, "args": {**said["args"], **wrong}}])[0][0] == "false"
 
 

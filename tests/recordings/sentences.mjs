@@ -9,7 +9,10 @@ import { findingLocale } from "../../static/js/findings/words.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { stepHeadline } from "../../static/js/nets/step_headline.ts";
+import { normText } from "../../static/js/nets/whole_run/norm_text.ts";
+import { factsOfRun } from "../../static/js/nets/whole_run/place_facts.ts";
 import { runHeadline } from "../../static/js/nets/whole_run/run_headline.ts";
+import { verdictOf } from "../../static/js/verdict/verdict.ts";
 import { pictureOfRun } from "../../static/js/trace/run_picture.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { locale } from "../../static/js/words/locale.ts";
@@ -31,7 +34,18 @@ EntityNaming.prototype.nameFact = function (uid, step) {
 
 export default function sentences(trace) {
   const opened = openTrace(trace);
-  return [...captions(opened), ...ofFindings(opened), ...headlines(opened)];
+  return [...captions(opened), ...ofFindings(opened), ...verdictRows(opened), ...headlines(opened)];
+}
+
+/** The tensors that the verdict shows, with their numbers. */
+function verdictRows(opened) {
+  const verdict = verdictOf(opened, findingLocale("en").say);
+  return [...(verdict?.rows ?? []), ...(verdict?.rowsAfterCut ?? [])].map(({ uid, step, names, cells, shape, kind }) => ({
+    step,
+    key: `verdict.row.${kind}`,
+    args: { x: thing(uid.replace(/\.grad$/, "")), names: names.map((name) => ({ name })), cells, shape },
+    text: `${names.join(", ")}: ${JSON.stringify(cells)}`,
+  }));
 }
 
 /** What is said above a net, at its steps and of its whole run. */
@@ -41,7 +55,27 @@ function headlines(opened) {
   const { steps } = opened.trace;
   const last = steps.findLastIndex(({ kind }) => kind !== "end");
   const ofSteps = steps.flatMap((_, i) => saidBy((say) => stepHeadline(facts, i, say), i).slice(-1));
-  return [...ofSteps, ...saidBy((say) => runHeadline(opened, say), last).filter(({ key }) => !PARTS.test(key))];
+  return [...ofSteps, ...cells(facts, last), ...saidBy((say) => runHeadline(opened, say), last).filter(({ key }) => !PARTS.test(key))];
+}
+
+/** The cells of the table of a whole run, of modules. */
+function cells(facts, step) {
+  const run = factsOfRun(facts);
+  const places = [...facts.net.placeOfUnit.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
+  return [...new Set(places)].flatMap((place) => {
+    const { parameters, calls } = run.ofPlace(place);
+    const { path: module } = place;
+    const said = [{ key: "cell.called", value: calls, text: `${calls}` }];
+    if (parameters) {
+      const { start, end, gradients, learning, uids } = parameters;
+      const last = gradients.at(-1);
+      said.push({ key: "cell.learns", value: learning, of: uids.length, text: `${learning} of ${uids.length} learn` });
+      for (const [key, norm] of Object.entries({ start, end, gradient: last }))
+        if (typeof norm === "number" && !Number.isNaN(norm))
+          said.push({ key: `cell.${key}`, value: normText(norm), text: `${key} ${normText(norm)}` });
+    }
+    return said.map(({ key, text, ...args }) => ({ step, key, args: { module, ...args }, text: `${module}: ${text}` }));
+  });
 }
 
 /** Sentences with others in them, and parts of sentences that state nothing. */

@@ -105,10 +105,12 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
   if (first === null) return [];
   const leaves = new Set<string>();
   let isInPart = Boolean(step.skipped);
-  for (const { visit, frame, skipped } of steps.slice(first, i)) {
+  for (const { visit, frame, skipped, i: at } of steps.slice(first, i)) {
     if (!visit || frame !== step.frame) continue;
     isInPart ||= Boolean(skipped);
-    if (visit.accumulates && hasArrived(visit, { entities })) leaves.add(visit.accumulates);
+    const isGone = !findEntity(entities, visit.accumulates, "tensor"); // of a module without a name
+    if (visit.accumulates && hasArrived(visit, { entities: isGone ? opened.state(at) : entities }))
+      leaves.add(visit.accumulates);
   }
   if (isInPart) return [{ key: "backward_in_part", args: {} }];
   const named = [...leaves].flatMap((leaf) => {

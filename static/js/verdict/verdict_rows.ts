@@ -222,7 +222,11 @@ function rowOfHandle(facts: RunFacts, uid: string, handle: Handle, step: number,
 
 /** Its own name, then those of others on the same memory. */
 function namesOf(facts: RunFacts, uid: string, handle: Handle, step: number): string[] {
-  const names = [uid, ...handlesOn(facts, handle.storage, step)].map((other) => facts.nameText(other, step));
+  const names = [uid, ...handlesOn(facts, handle.storage, step)].map((other) => {
+    const name = facts.nameText(other, step);
+    const meansOther = name && !facts.naming.nameAt(other, step) && facts.naming.isBound(name, step);
+    return meansOther ? null : name;
+  });
   const own = names[0];
   return own ? [...new Set(names.filter((name): name is string => name !== null))].slice(0, MAX_NAMES) : [];
 }

@@ -14,9 +14,10 @@ from tests.referee.canonical import short_name
 from tests.referee.sentences import language, of_findings
 from tests.referee.sentences.earlier import Seen, shares_storage
 from tests.referee.sentences.frames import Frames, program_frames, variables
-from tests.referee.sentences.modules import Calls
+from tests.referee.sentences.modules import Calls, Span
 from tests.referee.sentences.of_runs import functions_of_runs
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
+from tests.referee.sentences.probed_program import Place
 from tests.referee.sentences.visits import Visit
 
 
@@ -29,7 +30,7 @@ class Moment:
     passed_nodes: nodes of a backward
     visits: by frame, how many nodes backward has run since the frame's last statement
     came: by leaf, how many gradients have come; at_first: its bytes when the first one came
-    lines: of the program
+    lines: of the program; places: of its statements
     visited: the node that backward has just run
     arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement, and whether
         there was one before
@@ -49,6 +50,7 @@ class Moment:
     came: dict[int, int] = field(default_factory=dict)
     at_first: dict[int, bytes] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     visited: Visit | None = None
     arrived: dict[int, dict[int, bool]] = field(default_factory=dict)
     shown: Any = None
@@ -57,6 +59,11 @@ class Moment:
     out: io.StringIO = field(default_factory=io.StringIO)
     printed: int = 0
     calls: Calls = field(default_factory=Calls)
+
+    def lines_around(self, line: int) -> tuple[int, int]:
+        """The first line and the last of the innermost statement that has a line."""
+        around = [(p.line, p.end_line) for p in self.places if p.line <= line <= p.end_line]
+        return min(around, key=lambda lines: lines[1] - lines[0], default=(line, line))
 
     def visit(self) -> Visit:
         if self.visited is None:
@@ -284,5 +291,11 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         gradients_of,
         has_moved,
     )
-    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere)
+
+    def running() -> list[Span]:
+        """What the statements that run have made so far."""
+        frames = list(program_frames(moment.frames.inner))
+        return [moment.calls.running(id(each), moment.lines_around(each.f_lineno)) for each in frames]
+
+    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere, running)
     return {**language.FUNCTIONS, **{each.__name__: each for each in (*asking, *of_runs)}}

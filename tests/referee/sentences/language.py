@@ -381,7 +381,7 @@ def keeps_phrase(node: Any, thing: Phrase) -> bool:
             return any(result_of(slot) is node_of(node) for slot in saved_values(node)) or keeps_results(node)
         case "kept_result_of":
             other = node_of(thing["node"])
-            return any(result_of(slot) is other for slot in saved_values(node))
+            return any(other in results_of(slot) for slot in saved_values(node))
         case "kept_numbers_of":
             source = thing["tensor"]
             if unknown(source):
@@ -416,6 +416,12 @@ def saved_values(node: Any) -> Iterable[Any]:
 
 def result_of(slot: Any) -> Any:
     return slot.grad_fn if isinstance(slot, torch.Tensor) else None
+
+
+def results_of(slot: Any) -> list[Any]:
+    """The nodes whose result a saved tensor is, or is a view of."""
+    base = slot._base if isinstance(slot, torch.Tensor) else None
+    return [each for each in (result_of(slot), result_of(base)) if each is not None]
 
 
 def kept_values(node: Any) -> Iterable[Any]:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -30,57 +29,72 @@ def next_node() -> int:
 class Calls:
     """What modules and optimizers did so far.
 
-    modules: that were called; roots: those that no other module called, with how often
+    modules: that were called; roots: by class, how often one was called, other than by a module
     outputs: by module, the shape of what its last call returned
     spans: of calls, in the order of their ends; lines: of statements, each with its first line and its last
-    first: by parameter, a hash of its bytes when it was first seen
+    first: the parameters that were seen; updated: those whose bytes a step of an optimizer changed
+    norms: by parameter, its norm when it was first seen; gradients: that of what the last step read, None without one
+    times: by module, how often it was called at all; kinds: by class, how many modules were called
     steps: by optimizer, how often it stepped after nodes were made
     """
 
     def __init__(self) -> None:
         self.modules: dict[int, weakref.ref[torch.nn.Module]] = {}
-        self.roots: Counter[int] = Counter()
+        self.roots: Counter[type] = Counter()
         self.outputs: dict[int, tuple[int, ...] | None] = {}
         self.spans: list[Span] = []
         self.lines: list[Span] = []
-        self.first: dict[int, tuple[weakref.ref[torch.Tensor], bytes]] = {}
+        self.first: dict[int, weakref.ref[torch.Tensor]] = {}
+        self.updated: set[int] = set()
+        self.norms: dict[int, float] = {}
+        self.gradients: dict[int, float | None] = {}
+        self.times: Counter[int] = Counter()
+        self.kinds: Counter[type] = Counter()
         self.steps: Counter[int] = Counter()
         self.optimizers: dict[int, weakref.ref[Optimizer]] = {}
         self.losses: dict[int, list[float]] = {}
         self._begun: list[tuple[int, int]] = []
+        self._before: dict[int, bytes] = {}
         self._at: dict[int, int] = {}
         self._stepped_at: dict[int, int] = {}
 
     # what is noted
 
-    def begin(self, module: torch.nn.Module, _: Any) -> None:
+    def begin(self, module: torch.nn.Module) -> None:
+        known = self.modules.get(id(module))
+        if known is None or known() is not module:
+            self.kinds[type(module)] += 1
         self.modules[id(module)] = weakref.ref(module)
+        self.times[id(module)] += 1
         if not self._begun:
-            self.roots[id(module)] += 1
+            self.roots[type(module)] += 1
             for parameter in module.parameters():
                 self.see(parameter)
         self._begun.append((id(module), next_node()))
 
-    def end(self, module: torch.nn.Module, _: Any, output: Any) -> None:
-        while self._begun:
-            key, begun = self._begun.pop()
-            if key == id(module):
-                self.outputs[key] = tuple(output.shape) if isinstance(output, torch.Tensor) else None
-                self.spans.append((begun, next_node(), key))
-                return
+    def end(self, output: Any) -> None:
+        key, begun = self._begun.pop()
+        self.outputs[key] = tuple(output.shape) if isinstance(output, torch.Tensor) else None
+        self.spans.append((begun, next_node(), key))
 
     def see(self, parameter: torch.Tensor) -> None:
         known = self.first.get(id(parameter))
-        if known is None or known[0]() is not parameter:
-            self.first[id(parameter)] = (weakref.ref(parameter), digest(parameter))
+        if known is None or known() is not parameter:
+            self.first[id(parameter)] = weakref.ref(parameter)
+            self.updated.discard(id(parameter))
+            self.norms[id(parameter)] = norm(parameter)
 
     def begin_step(self, optimizer: Optimizer, *_: Any) -> None:
         self.optimizers[id(optimizer)] = weakref.ref(optimizer)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 self.see(parameter)
+                self._before[id(parameter)] = digest(parameter)
+                self.gradients[id(parameter)] = None if parameter.grad is None else norm(parameter.grad)
 
     def end_step(self, optimizer: Optimizer, *_: Any) -> None:
+        for group in optimizer.param_groups:
+            self.updated |= {id(each) for each in group["params"] if digest(each) != self._before.get(id(each))}
         if self._stepped_at.get(id(optimizer), -1) < next_node():
             self.steps[id(optimizer)] += 1
         self._stepped_at[id(optimizer)] = next_node()
@@ -99,6 +113,10 @@ class Calls:
             self.losses.setdefault(line, []).append(float(loss.detach()))
 
     # what is asked
+
+    def running(self, frame: int, place: tuple[int, int]) -> Span:
+        """What a statement of a frame has made so far."""
+        return self._at.get(frame, 0), next_node(), place
 
     def called(self, path: str) -> list[torch.nn.Module]:
         """The modules that were called and may be meant by a path: all of it, or its end within another module."""
@@ -121,17 +139,30 @@ class Calls:
         return any(begin <= at and is_meant(what) for begin, _, what in spans[first : first + MOST_WALKED])
 
     def moved(self) -> dict[int, bool]:
-        """Of each parameter that was seen, whether it has other bytes now."""
+        """Of each parameter that was seen, whether a step of an optimizer changed its bytes."""
         return {
-            key: digest(parameter) != before
-            for key, (reference, before) in self.first.items()
+            key: key in self.updated
+            for key, reference in self.first.items()
             if (parameter := reference()) is not None and parameter.requires_grad
         }
+
+    def has_ended(self, kind: type) -> bool:
+        """Whether a module of a class was called that lives no more: others may have had its name."""
+        living = sum(1 for each in self.modules.values() if type(each()) is kind)
+        return living < self.kinds[kind]
 
     def held(self) -> set[int]:
         """The parameters of optimizers that stepped."""
         living = [optimizer for each in self.optimizers.values() if (optimizer := each()) is not None]
         return {id(each) for optimizer in living for group in optimizer.param_groups for each in group["params"]}
+
+
+def norm(tensor: torch.Tensor) -> float:
+    with torch.no_grad():
+        found = tensor.detach().to_dense()
+        return float(
+            torch.linalg.vector_norm(found.cpu().to(torch.complex128 if found.is_complex() else torch.float64))
+        )
 
 
 def digest(parameter: torch.Tensor) -> bytes:
@@ -145,14 +176,25 @@ def digest(parameter: torch.Tensor) -> bytes:
 def watching() -> Iterator[Calls]:
     """Within it, calls and steps are noted."""
     calls = Calls()
+    original = torch.nn.Module.__call__
+
+    def call(module: torch.nn.Module, *arguments: Any, **options: Any) -> Any:
+        calls.begin(module)
+        output = None
+        try:
+            output = original(module, *arguments, **options)
+            return output
+        finally:
+            calls.end(output)
+
     handles = [
-        register_module_forward_pre_hook(calls.begin),
-        register_module_forward_hook(calls.end),
         register_optimizer_step_pre_hook(calls.begin_step),
         register_optimizer_step_post_hook(calls.end_step),
     ]
+    setattr(torch.nn.Module, "__call__", call)  # noqa: B010
     try:
         yield calls
     finally:
+        setattr(torch.nn.Module, "__call__", original)  # noqa: B010
         for handle in handles:
             handle.remove()

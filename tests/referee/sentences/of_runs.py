@@ -1,5 +1,6 @@
 """Functions of the language of claims for headlines: what a module made, what a whole run amounts to."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import torch
 
 from tests.referee.canonical import short_name
-from tests.referee.sentences.language import number_reads_as
-from tests.referee.sentences.modules import Calls
+from tests.referee.sentences.language import shares_memory
+from tests.referee.sentences.modules import Calls, Span, norm
 from tests.referee.sentences.of_findings import parameters_of, plain
 from tests.referee.sentences.paths import LeadsNowhere, Undecided
 
@@ -38,10 +39,21 @@ WORDS = {
 """What the rows of a net call an operation, and the beginnings of what torch calls its nodes."""
 
 
+def rounds_to(number: float, text: str) -> bool:
+    """Whether a number is written so, to as many digits."""
+    wanted = plain(text)
+    if not math.isfinite(number) or not math.isfinite(float(wanted)):
+        return str(number) == str(float(wanted))
+    digits, _, exponent = wanted.partition("e")
+    step: float = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+    return abs(number - float(wanted)) <= 0.5001 * step + 1e-5 * abs(number)
+
+
 def functions_of_runs(
-    calls: Calls, visit: Callable[[], Any], anywhere: Callable[[str], Any]
+    calls: Calls, visit: Callable[[], Any], anywhere: Callable[[str], Any], running: Callable[[], list[Span]]
 ) -> tuple[Callable[..., Any], ...]:
-    """`visit` gives the node that backward runs, `anywhere` what a name leads to."""
+    """`visit` gives the node that backward runs, `anywhere` what a name leads to, `running` what statements that run
+    have made."""
 
     def modules_of(path: str) -> list[Any]:
         """The modules that a path may mean. Raises Undecided where there is none."""
@@ -67,18 +79,25 @@ def functions_of_runs(
     def made_in(path: str) -> bool:
         """Whether a call of a module made the node that runs."""
         meant = {id(each) for each in modules_of(path)}
+        if visit().name == "BackwardHookFunctionBackward":
+            raise Undecided("a hook of a module made it")
         return calls.is_in(calls.spans, visit().node, meant.__contains__)
 
     def made_on(line: int) -> bool:
         """Whether a statement that has a line made the node that runs."""
-        return calls.is_in(calls.lines, visit().node, lambda lines: lines[0] <= line <= lines[1])
+
+        def has_line(lines: tuple[int, int]) -> bool:
+            return lines[0] <= line <= lines[1]
+
+        spans = sorted(running(), key=lambda span: span[1])
+        return any(calls.is_in(each, visit().node, has_line) for each in (calls.lines, spans))
 
     def arrives_with(norm: str) -> bool:
         """Whether the gradient that comes to a leaf has a norm that is written so."""
         found = visit().norm
         if found is None:
             raise Undecided("the gradient is large")
-        return number_reads_as(found, plain(norm))
+        return rounds_to(found, norm)
 
     def returns_shape(path: str, shape: str) -> bool:
         """Whether the last call of a module returned a tensor with a shape that is written so."""
@@ -102,8 +121,8 @@ def functions_of_runs(
         return bool(modules_of(path))
 
     def calls_of(path: str) -> int:
-        """How often the program called a module, other than by a module."""
-        return max(calls.roots[id(each)] for each in modules_of(path))
+        """How often the program called modules of a module's class, other than by a module."""
+        return max(calls.roots[type(each)] for each in modules_of(path))
 
     def may_be_rounds(n: int) -> bool:
         """Whether there may have been so many rounds: those of one optimizer at least, those of all at most."""
@@ -118,8 +137,8 @@ def functions_of_runs(
             raise Undecided("backward was called on no number")
 
         def fits(values: list[float]) -> bool:
-            ends = number_reads_as(values[0], plain(first)) and number_reads_as(values[-1], plain(last))
-            return ends and (lowest is None or number_reads_as(min(values), plain(lowest)))
+            said = [first, last] if lowest is None else [first, last, lowest]
+            return all(any(rounds_to(value, each) for value in values) for each in said)
 
         return any(map(fits, series))
 
@@ -143,7 +162,7 @@ def functions_of_runs(
         return isinstance(thing, torch.Tensor)
 
     def moves(path: str) -> bool:
-        """Whether a parameter that a name means has other bytes than when it was first seen."""
+        """Whether a step changed a parameter that a name means."""
         moved = calls.moved()
         found = [moved[id(each)] for each in parameters_called(path) if id(each) in moved]
         if not found:
@@ -156,13 +175,80 @@ def functions_of_runs(
         return any(id(each) in held for each in parameters_called(path))
 
     def moved_of(n: int) -> int:
-        """How many of so many parameters have other bytes than when they were first seen."""
+        """How many of so many parameters a step changed."""
         moved = calls.moved()
         if len(moved) != n:
             raise Undecided("which parameters are counted is not known")
         return sum(moved.values())
 
+    def times_called(path: str) -> int:
+        """How often a module was called at all."""
+        return max(calls.times[id(each)] for each in modules_of(path))
+
+    def own(path: str, n: int | None = None) -> list[Any]:
+        """The parameters of a module that were seen. Raises Undecided where several modules may be meant."""
+        found = modules_of(path)
+        parameters = [each for each in found[0].parameters() if id(each) in calls.first]
+        if (
+            len(found) > 1
+            or calls.has_ended(type(found[0]))
+            or not parameters
+            or len(parameters) != (n or len(parameters))
+        ):
+            raise Undecided("which parameters are meant is not known")
+        return parameters
+
+    def moved_in(path: str, n: int) -> int:
+        """How many of the parameters of a module a step changed."""
+        return sum(id(each) in calls.updated for each in own(path, n))
+
+    def norm_now(path: str) -> float:
+        return math.hypot(*map(norm, own(path)))
+
+    def first_norm(path: str) -> float:
+        """The norm of the parameters of a module when they were first seen."""
+        return math.hypot(*(calls.norms[id(each)] for each in own(path)))
+
+    def last_gradient(path: str) -> float:
+        """The norm of the gradients of a module's parameters that the last steps read."""
+        found = [calls.gradients.get(id(each)) for each in own(path)]
+        if all(each is None for each in found):
+            raise Undecided("no step read a gradient")
+        return math.hypot(*(each or 0.0 for each in found))
+
+    def norm_reads(number: float, text: str) -> bool:
+        return rounds_to(number, text)
+
+    def has_numbers(thing: Any, cells: list[Any] | None, shape: list[int]) -> bool:
+        """Whether a tensor or an array has a shape, and these numbers in its order, where they are listed."""
+        found = torch.as_tensor(thing).detach()
+        if list(found.shape) != shape:
+            return False
+        if cells is None or not all(isinstance(each, int | float) for each in cells) or len(cells) != found.numel():
+            raise Undecided("its numbers are not listed")
+        wanted = torch.tensor(cells, dtype=torch.float64).reshape(found.shape)
+        return bool(torch.allclose(found.to_dense().double(), wanted, rtol=1e-4, atol=1e-6))
+
+    def leads_there(names: list[Any], thing: Any) -> bool:
+        """Whether each name that leads anywhere leads to the memory of a thing."""
+        for name in names:
+            try:
+                other = anywhere(str(name))
+            except (LeadsNowhere, Undecided):
+                continue
+            if other is not thing and not shares_memory(other, thing):
+                return False
+        return True
+
     return (
+        times_called,
+        moved_in,
+        norm_now,
+        first_norm,
+        last_gradient,
+        norm_reads,
+        has_numbers,
+        leads_there,
         runs_word,
         sends_count,
         made_in,

@@ -111,7 +111,7 @@ class PlainCheck:
         self.code, self.order = code, Order(trace, self.prober.places)
         self.state: State = {}
         self.frames = Frames(self.state)
-        self.moment = Moment(self.frames, Seen(), lines=self.source.splitlines())
+        self.moment = Moment(self.frames, Seen(), lines=self.source.splitlines(), places=self.prober.places)
         self.pending: list[Pending] = []
         self.prepared = -1
         self.iterations: dict[tuple[int, int], int] = {}
