@@ -45,22 +45,26 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   let mode: NetMode = "step";
   let finding: ChainMark[] = [];
   let lit: string | null = null;
+  /** of what the rows have for room, as last measured: asked at every step, the page would be laid out for the answer */
+  let room: { width: number; height: number } | null = null;
+  let scrollTop = 0;
+  let isWhole = false;
   const wholeRun = createWholeRun(say);
 
   function draw() {
-    const { scroller } = parts;
-    if (!shown || !host.clientWidth) return;
+    if (!shown) return;
     const { opened, i } = shown;
     const facts = factsOf(opened);
-    parts.root.classList.toggle("whole", mode === "run");
+    if (parts.root.classList.toggle("whole", mode === "run") !== isWhole) room = null;
+    isWhole = mode === "run";
+    if (!room?.width) room = measuredRoom();
+    if (!room.width) return;
     parts.body.setAttribute("aria-label", say(mode === "run" ? "whole_name" : "net_name"));
     parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
     if (mode === "run") {
-      drawWholeRun(facts);
+      drawWholeRun(facts, room);
       return;
     }
-    writeSentenceAndPath(facts);
-    const room = { width: scroller.clientWidth, height: scroller.clientHeight };
     const { head, body, layout } = listAtStep(facts, { i, chain: finding, choices, lit }, room, say);
     shown.layout = layout;
     patchHost(document, parts.head, head);
@@ -70,9 +74,10 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     writeSentenceAndPath(facts);
   }
 
-  function drawWholeRun(facts: NetFacts) {
-    const { clientWidth: width, clientHeight: height } = parts.scroller;
-    const { head, body, layout } = wholeRun.draw(facts, { width, height });
+  const measuredRoom = () => ({ width: parts.scroller.clientWidth, height: parts.scroller.clientHeight });
+
+  function drawWholeRun(facts: NetFacts, size: { width: number; height: number }) {
+    const { head, body, layout } = wholeRun.draw(facts, size);
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
     sizeSvg(parts.head, layout.width, LIST_HEAD_HEIGHT);
@@ -155,11 +160,14 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   function bringIntoSight() {
     const rows = shown?.layout?.rows.filter(({ isNow }) => isNow) ?? [];
     const [first, last] = [rows[0], rows[rows.length - 1]];
-    if (!first) return;
-    const { scroller } = parts;
-    if (first.y < scroller.scrollTop) scroller.scrollTop = first.y - 8;
-    else if (bottomOf(last) > scroller.scrollTop + scroller.clientHeight)
-      scroller.scrollTop = bottomOf(last) + 8 - scroller.clientHeight;
+    if (!first || !room) return;
+    if (first.y < scrollTop) scrollTo(first.y - 8);
+    else if (bottomOf(last) > scrollTop + room.height) scrollTo(bottomOf(last) + 8 - room.height);
+  }
+
+  function scrollTo(top: number) {
+    scrollTop = Math.max(0, top);
+    parts.scroller.scrollTop = scrollTop;
   }
 
   function redraw() {
@@ -234,7 +242,13 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       redraw();
     }
   });
+  parts.scroller.addEventListener("scroll", () => {
+    scrollTop = parts.scroller.scrollTop;
+  });
   new ResizeObserver(() => {
+    const { width, height } = measuredRoom();
+    if (room?.width === width && room.height === height) return;
+    room = { width, height };
     draw();
     bringIntoSight();
   }).observe(parts.scroller);

@@ -83,6 +83,8 @@ export function createOutputPane(
   /** one for each piece, where all of them are shown */
   let spans: HTMLSpanElement[] = [];
   let shownStep = -1;
+  /** what is in sight */
+  let scrolledTo: Element | undefined;
   const stepOfSpan = new WeakMap<Element, number>();
 
   text.addEventListener("click", (event) => {
@@ -132,6 +134,8 @@ export function createOutputPane(
   function scrollToStep() {
     const stepOutput = text.querySelector(".now");
     const target = stepOutput ?? [...text.querySelectorAll("[data-step]:not(.later)")].at(-1);
+    if (target === scrolledTo) return;
+    scrolledTo = target;
     if (!target) {
       text.scrollTop = 0;
       return;
