@@ -127,6 +127,20 @@ def test_a_training_opens_as_a_whole_run_and_a_choice_leads_to_a_step(page: Any,
         wait_for(page, *expected)
 
 
+def test_all_that_an_optimizer_moved_is_a_click_away(page: Any, site: str) -> None:
+    trace = open_page(page, site, TRAINING)
+    wait_for(page, "run", "net")
+    stepped = [
+        i
+        for i, step in enumerate(trace["steps"])
+        if any(entry.get("event") == "optimizer_stepped" for entry in step["log"])
+    ]
+    page.locator("#slider").fill(str(stepped[0]))
+    wait_for(page, "step", "net")
+    page.locator(".net-link").click()
+    wait_for(page, "run", "net")
+
+
 @pytest.mark.parametrize("program", ["raises", "finding"])
 def test_what_went_wrong_is_opened_at_its_step(program: str, page: Any, site: str) -> None:
     trace = open_page(page, site, RAISES if program == "raises" else NEVER_CLEARED)

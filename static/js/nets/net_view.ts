@@ -7,6 +7,7 @@ import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
 import { LIST_HEAD_HEIGHT, listAtStep, listFactsOf as factsOf, listLocale } from "./list_picture.ts";
 import { bottomOf, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
+import { WHOLE_RUN_KEY } from "./open_row_marks.ts";
 import { keysToUnfoldRow } from "./net_rows.ts";
 import { netRowTotals } from "./net_marks.ts";
 import { netRowName } from "./row_names.ts";
@@ -33,9 +34,15 @@ export interface NetView {
 
 type NetMode = "step" | "run";
 
+interface NetOptions {
+  /** to a step */
+  go: (i: number) => void;
+  showWholeRun: () => void;
+}
+
 const MOTION_MS = 180;
 
-export function createNet(host: HTMLElement, document: Document, { go }: { go: (i: number) => void }): NetView {
+export function createNet(host: HTMLElement, document: Document, { go, showWholeRun }: NetOptions): NetView {
   const { say } = listLocale(document.documentElement.lang);
   const parts = createParts(document, say);
   host.append(parts.root);
@@ -198,6 +205,10 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
       return true;
     }
     if (point.kind === "handle") return light(point.uid);
+    if (point.key === WHOLE_RUN_KEY) {
+      showWholeRun();
+      return true;
+    }
     const row = shown.layout.rows.find(({ key }) => key === point.key);
     if (!row) return false;
     const isFold = row.kind === "fold" || row.kind === "repeat";

@@ -30,6 +30,8 @@ interface Place {
   height: number;
 }
 
+/** Of what leads to the whole run. */
+export const WHOLE_RUN_KEY = "whole run";
 const NODE_LINE = 26;
 /** In its place where a statement makes no node. */
 const REST_LINE = 14;
@@ -64,7 +66,13 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
   const rest = lines.hidden ? say("net_more_tensors", { n: lines.hidden }) : "";
   const width = room.width - (rest ? textWidth(rest, 12) + 12 : 0);
   if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
-  if (rest) marks.push(h("text", { class: "net-class end", x: room.width - 12, y: y + nodeHeight / 2 + 4 }, rest));
+  if (rest) {
+    // all that an optimizer moved stands in the whole run
+    const leads = row.unit.isStatement && row.read.some(({ role }) => role === "parameter");
+    const link = leads ? { target: { kind: "net row" as const, key: WHOLE_RUN_KEY }, role: "button", tabindex: 0 } : {};
+    const className = classNames("net-class end", leads && "net-link");
+    marks.push(h("text", { class: className, x: room.width - 12, y: y + nodeHeight / 2 + 4, ...link }, rest));
+  }
   y += nodeHeight;
   for (const tensor of lines.made) add(tensor);
   return h("g", { class: "net-open" }, marks);

@@ -47,7 +47,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   const go = (step: number) => dispatch({ type: "stepChosen", step });
   const chooseView = (view: View) => dispatch({ type: "viewChosen", view });
   const stage = createPageStage(host, options);
-  const net = createLazyNet([element("net"), document, { go }], () =>
+  const net = createLazyNet([element("net"), document, { go, showWholeRun: () => chooseView("run") }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const loom = createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
