@@ -91,7 +91,7 @@ def test_the_lines_and_the_timeline_wear_the_marks_of_the_chain(page: Any) -> No
     assert page.locator(".line-role").evaluate_all("all => all.map((e) => e.dataset.name)") == [
         "saved",
         "written",
-        "checked",
+        "shows here",
     ]
     assert page.locator(".cm-cause").all_inner_texts() == ["y.add_(1)"]
     cause = page.locator("#chain .chain-mark.cause")

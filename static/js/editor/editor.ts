@@ -151,6 +151,7 @@ function findingChainDecorations(state: EditorState, { marks, roleName }: Findin
     const end = docLine.text.replace(/\s*(#.*)?$/, "").length;
     if (isCause && indent < end)
       ranges.push(Decoration.mark({ class: "cm-cause" }).range(docLine.from + indent, docLine.from + end));
+    ranges.push(Decoration.line({ class: "cm-role-line" }).range(docLine.from));
     ranges.push(Decoration.widget({ widget: new ChainRoleWidget(role, roleName(role)), side: 1 }).range(docLine.to));
   }
   return Decoration.set(ranges, true);

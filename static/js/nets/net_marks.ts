@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
-import { netRowName, netRowNameWithin } from "./row_names.ts";
+import { namesWithin, netRowName, squeezed } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
@@ -284,9 +284,6 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
   ];
 }
 
-/** Pixels. */
-const LETTER_OF_NAME = textWidth("m", 13);
-
 function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, largest: number) {
   const { layout, say } = scene;
   const { columns } = layout;
@@ -295,7 +292,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const end = (columns.parts ?? columns.box) - 10;
   const start = opens ? x + 10 : x;
-  const name = netRowNameWithin(row, Math.floor((columns.box - start) / LETTER_OF_NAME));
+  const name = namesWithin(netRowName(row), row, columns.box - start);
   const isLine =
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
@@ -314,7 +311,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
     ),
     words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
     ...(row.end
-      ? endMarks(layout, row, row.end, Math.max(columns.parts ?? 0, used + 12))
+      ? endMarks(scene, row, row.end, Math.max(columns.parts ?? 0, used + 12))
       : columnMarks(scene, row, totals, largest, used)),
     columns.learns !== null && learnsOfRow(scene, row, columns.learns),
   ];
@@ -332,8 +329,10 @@ function columnMarks(scene: NetScene, row: PlacedNetRow, totals: RowTotals, larg
 }
 
 /** At an end of a finding, what happened there takes the place of the middle columns. */
-function endMarks({ columns, width }: NetLayout, row: PlacedNetRow, { text, tone }: RowEnd, x: number) {
-  const plain = text.replaceAll("`", "");
+function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone, step }: RowEnd, x: number) {
+  const { columns, width } = layout;
+  const said = text.replaceAll("`", "");
+  const plain = step === i ? said : say("net_end_at", { step: step + 1, said });
   const room = (columns.learns ?? width) - x - 12;
   return [
     h("text", { class: `net-end ${tone}`, x, y: row.h / 2 + 4.5 }, fitText(plain, room, 12.2), h("title", {}, plain)),
@@ -356,11 +355,6 @@ function wayMarks({ rows, columns }: NetLayout): VNode[] {
     }),
     h("path", { key: "way end", class: `net-way-end ${cause.end?.tone}`, d: `M${x - 2} ${to - 5}l7 5l-7 5z` }),
   ];
-}
-
-/** A name is never cut: one that there is no room for has its letters closer together. */
-function squeezed(text: string, room: number) {
-  return textWidth(text, 13) > room ? { textLength: Math.max(20, room), lengthAdjust: "spacingAndGlyphs" } : {};
 }
 
 /** What comes of a row's parameters in the whole run. */

@@ -171,6 +171,7 @@ class NetBuilder {
     place.units.push(unit);
     this.placeOfUnit.set(unit, place);
     let at = 0;
+    const seen = new Set<NetPlace>();
     const earlier = new EarlierRuns(this.opened, this.rounds);
     for (const child of this.childrenOf(unit)) {
       const site = this.siteKey(child);
@@ -178,11 +179,14 @@ class NetBuilder {
       const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
       let inner = this.byKey.get(key);
       if (!inner) {
+        // a loop ended at its head: what comes after it stands after all of its body
+        while (seen.has(place.inner[at]) && place.inner[at].line < child.line) at += 1;
         inner = this.place(key, this.kindOf(child), child, place);
         this.byKey.set(key, inner);
         place.inner.splice(at, 0, inner);
       } else if (place.inner[at] !== inner) at = place.inner.indexOf(inner);
       at += 1;
+      seen.add(inner);
       this.addRun(inner, child);
     }
   }

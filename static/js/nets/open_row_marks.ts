@@ -7,6 +7,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_texts.ts";
+import { squeezed } from "./row_names.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
 import type { Say } from "../words/sentences.ts";
@@ -127,7 +128,7 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
       tensor.role === "read",
       isWide ? CARD_OFFSET + CARD_WIDTH - 12 : isNarrow ? NARROW_TAG : CARD_OFFSET - 20,
     ),
-    !isNarrow && !isWide && cardMark(tensor, card, top + 1, height - 4, say),
+    !isNarrow && !isWide && cardMark(tensor, { x: card, y: top + 1, height: height - 4, middle }, say),
     !isNarrow && tensor.version !== null && versionMark(tensor, card + 128, middle),
     h("g", {}, valueMarks(tensor, valueRoom, classNames("net-values", tensor.isWritten && "written"))),
     gradientMarks(tensor, gradientRoom, say),
@@ -144,21 +145,14 @@ const MIN_CARD_HEIGHT = 30;
 
 function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
   const width = Math.min(room, textWidth(name, 12) + 14);
-  const label = h("text", { x: x + 7, y: middle + 4, ...squeezed(name, width - 14) }, name, h("title", {}, name));
+  const label = h("text", { x: x + 7, y: middle + 4, ...squeezed(name, width - 14, 12) }, name, h("title", {}, name));
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
 }
 
-/** A name is never cut: one that is too long has its letters closer together. */
-function squeezed(text: string, room: number) {
-  return textWidth(text, 12) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
-}
-
 function cardMark(
   { shape, isLeaf, isGone, requiresGrad, maker, madeOn, moved }: RowTensor,
-  x: number,
-  y: number,
-  height: number,
+  { x, y, height, middle }: { x: number; y: number; height: number; middle: number },
   say: Say,
 ) {
   const by = maker?.kind === "module" ? maker.name : null;
@@ -179,9 +173,9 @@ function cardMark(
     return h(
       "g",
       { class: classNames("net-card", requiresGrad && "grad") },
-      h("rect", { x, y: half - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
-      h("rect", { class: "net-card-edge", x, y: half - 10, width: 3, height: 20 }),
-      h("text", { class: "net-card-shape", x: x + 9, y: half + 4 }, shapeText(shape), h("title", {}, note)),
+      h("rect", { x, y: middle - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
+      h("rect", { class: "net-card-edge", x, y: middle - 10, width: 3, height: 20 }),
+      h("text", { class: "net-card-shape", x: x + 9, y: middle + 4 }, shapeText(shape), h("title", {}, note)),
     );
   return h(
     "g",
@@ -189,7 +183,7 @@ function cardMark(
     h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
     h("rect", { class: "net-card-edge", x, y: y + 2, width: 3, height: height - 4 }),
     h("text", { class: "net-card-shape", x: x + 9, y: half - 2 }, shapeText(shape)),
-    h("text", { x: x + 9, y: half + 11, ...squeezed(note, 110) }, note),
+    h("text", { x: x + 9, y: half + 11, ...squeezed(note, 110, 12) }, note),
   );
 }
 

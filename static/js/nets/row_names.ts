@@ -1,6 +1,10 @@
 /** What the rows of a net are called. */
 
+import { textWidth } from "../layout/text/metrics.ts";
 import type { NetRow } from "./net_rows.ts";
+
+/** Pixels. */
+const NAME_SIZE = 13;
 
 /** The names of a row, as it shows them. */
 export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): string {
@@ -11,14 +15,20 @@ export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): s
   return first.name;
 }
 
-/** The names of a row in so many letters: of many whole ones the first, and the last. */
-export function netRowNameWithin(row: Pick<NetRow, "kind" | "places">, letters: number): string {
-  const name = netRowName(row);
-  if (row.kind !== "fold" || name.length <= letters) return name;
-  const names = name.split(" ");
+/** A row's name in so many pixels: of several the first ones and the last, each whole. One is never shortened. */
+export function namesWithin(name: string, { kind }: Pick<NetRow, "kind">, room: number): string {
+  const between = kind === "fold" ? " " : ", ";
+  const names = name.split(between);
+  const fits = (text: string) => textWidth(text, NAME_SIZE) <= room;
+  if (fits(name) || names.length < 2) return name;
   const last = names.pop();
-  while (names.length > 1 && `${names.join(" ")} … ${last}`.length > letters) names.pop();
-  return `${names.join(" ")} … ${last}`;
+  while (names.length > 1 && !fits(`${names.join(between)} … ${last}`)) names.pop();
+  return `${names.join(between)} … ${last}`;
+}
+
+/** So that it has so many pixels, the letters of a name that is too long stand closer together. */
+export function squeezed(name: string, room: number, size = NAME_SIZE) {
+  return textWidth(name, size) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
 }
 
 /** Of the second of two paths what comes after the parts that they share. */

@@ -70,6 +70,10 @@ export const INDENT = 12;
 const TOP = 4;
 /** Below it there is no room for how far weights moved, nor for how often a row ran. */
 const MEDIUM_WIDTH = 900;
+/** Of the width, as far as names go: longer ones of several are shortened. */
+const MOST_OF_NAMES = 0.28;
+/** Pixels of the longest words in the column of what learns. */
+const VERDICT_WIDTH = 132;
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
 const MAX_LANE = 4;
@@ -126,16 +130,17 @@ function columnsIn(width: number, names: number): ColumnsOfRun {
       called: null,
     };
   const at = (share: number) => Math.round(84 + (width - 84) * share);
-  const learns = Math.max(at(0.23), 84 + names + 24);
+  const learns = Math.min(at(MOST_OF_NAMES), Math.max(at(0.23), 84 + names + 24));
+  const gradient = (share: number) => Math.max(at(share), learns + VERDICT_WIDTH);
   if (width < MEDIUM_WIDTH) {
-    const columns = { rail: 58, name: 84, learns, gradient: at(0.42), weight: at(0.69), kept: width - 10 };
+    const columns = { rail: 58, name: 84, learns, gradient: gradient(0.42), weight: at(0.69), kept: width - 10 };
     return { ...columns, moved: null, called: null };
   }
   return {
     rail: 58,
     name: 84,
     learns,
-    gradient: at(0.4),
+    gradient: gradient(0.4),
     weight: at(0.6),
     moved: at(0.725),
     kept: width - 80,

@@ -11,7 +11,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { netRowName } from "../row_names.ts";
+import { namesWithin, netRowName, squeezed } from "../row_names.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
@@ -209,7 +209,9 @@ function nameMarks(scene: WholeRunScene, row: RowOfRun) {
   const x = layout.columns.name + row.depth * INDENT;
   const y = ROW_HEIGHT / 2 + 4.5;
   const moment = row.parameter === null ? null : runOfParameters(run.facts.opened).moments.get(row.parameter);
-  const name = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
+  const full = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
+  const room = layout.columns.learns - x - 18;
+  const name = namesWithin(full, row, room);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
   const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
@@ -217,7 +219,7 @@ function nameMarks(scene: WholeRunScene, row: RowOfRun) {
   const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
   return [
     row.opens && h("path", { class: "net-fold", d: opener }),
-    h("text", { class: classNames("net-name", isThin && "line"), x: start, y }, name),
+    h("text", { class: classNames("net-name", isThin && "line"), x: start, y, ...squeezed(name, room) }, name),
     isSaid && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
     h("title", {}, moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
   ];
