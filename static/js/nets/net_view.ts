@@ -52,7 +52,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   let mode: NetMode = "step";
   let finding: ChainMark[] = [];
   let lit: string | null = null;
-  /** of what the rows have for room, as last measured: asked at every step, the page would be laid out for the answer */
+  /** of the rows, as last measured: asked at every step, the page would be laid out for the answer */
   let room: { width: number; height: number } | null = null;
   let scrollTop = 0;
   let isWhole = false;

@@ -139,7 +139,7 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
       h("path", { key: `cut ${rail.key}`, class: "net-rail cut", d }),
       h("path", {
         key: `strokes ${rail.key}`,
-        class: "whole-cut",
+        class: classNames("whole-cut", rail.from.facts.tone ?? rail.to.facts.tone),
         d: `M${at - 8} ${y}l16 -7M${at - 8} ${y + 6}l16 -7`,
       }),
     ];
@@ -177,15 +177,21 @@ function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
     }),
     row.kind === "head" || row.parameter !== null || !layout.isInOrder ? null : dotMark(row, columns.rail),
     nameMarks(scene, row),
-    row.facts.isCutOff && row.parameter === null && layout.isInOrder && !layout.rails.some(({ from }) => from === row)
+    isCutWithoutRail(layout, row)
       ? h("path", {
-          class: "whole-cut",
+          class: classNames("whole-cut", row.facts.tone),
           d: `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
         })
       : null,
     row.facts.parameters ? parameterMarks(scene, row, row.facts.parameters) : wordMarks(scene, row),
     countMarks(scene, row),
   );
+}
+
+/** Its cut stands on the rail that leaves it, if there is one; a statement of the loop is on none. */
+function isCutWithoutRail({ isInOrder, rails }: WholeRunLayout, row: RowOfRun) {
+  const isOnWay = row.parameter === null && isInOrder && !isStatement(row.places[0]);
+  return isOnWay && row.facts.isCutOff && !rails.some(({ from }) => from === row);
 }
 
 /** A circle for what is on the way of gradients, a square for what makes no node. */
