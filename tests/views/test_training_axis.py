@@ -75,7 +75,7 @@ def test_any_round_of_two_thousand_is_fetched_by_its_number(page: Any, site: str
             go_to(page, str(n))
         assert json.loads(answer.value.request.post_data)["focus"] == {"loop": 4, "iteration": [n]}
         page.wait_for_selector(f"#where:has-text('[{n}]')")
-        says(page, f"Round {n} of 2000 · loss {float(f'{losses[n]:.4g}')}")
+        says(page, f"Round {n}, 2000 in all · loss {float(f'{losses[n]:.4g}')}")
         assert page.locator("#training .round-knob.away").count() == 0
     assert page.locator("#unseen").is_hidden() and page.locator("#problem").is_hidden()
 
@@ -123,19 +123,19 @@ def test_keys_lead_to_recorded_rounds_and_to_what_is_new(page: Any, site: str) -
     recorded = trained(page, site, BREAKS)
     told = [entry["n"] for entry in recorded["rounds"]["recorded"]]
     go_to(page, "0")
-    says(page, "Round 0 of 400")
+    says(page, "Round 0, 400 in all")
     leave(page)
     for n in told[1:3]:
         page.keyboard.press("Alt+ArrowRight")
-        says(page, f"Round {n} of 400")
+        says(page, f"Round {n}, 400 in all")
     page.keyboard.press("Alt+ArrowLeft")
-    says(page, f"Round {told[1]} of 400")
+    says(page, f"Round {told[1]}, 400 in all")
     assert site in page.url, "the browser has not gone back"
     page.keyboard.press("r")
-    says(page, "Round 121 of 400")
+    says(page, "Round 121, 400 in all")
     assert "a new learning rate" in page.locator(TOLD).inner_text()
     page.keyboard.press("r")
-    says(page, "Round 333 of 400")
+    says(page, "Round 333, 400 in all")
     assert "the first loss that is not finite" in page.locator(TOLD).inner_text()
 
 
@@ -151,19 +151,19 @@ def test_printed_scalars_are_curves_and_counters_are_not(page: Any, site: str) -
     for _ in range(3):
         slider.press("ArrowRight")
     printed = next(entry["text"] for entry in recorded["rounds"]["printed"] if entry["n"] == 3)
-    says(page, f"Round 3 of 400 · w {float(printed.split()[-1])}")
+    says(page, f"Round 3, 400 in all · w {float(printed.split()[-1])}")
     box = slider.bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 30)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 14, box["y"] + 30, steps=4)
     page.mouse.up()
-    says(page, "Round 399 of 400")
+    says(page, "Round 399, 400 in all")
 
 
 def test_the_phases_of_a_round_lead_to_its_steps(page: Any, site: str) -> None:
     recorded = trained(page, site, MLP)
     go_to(page, "0")
-    says(page, "Round 0 of 500")
+    says(page, "Round 0, 500 in all")
     phases = page.locator("#training .round-phase").evaluate_all("all => all.map(e => e.classList[1])")
     assert [phase for phase in phases if phase != "rest"] == ["forward", "backward", "step"]
     page.locator("#training .round-phase.backward").click()
@@ -179,14 +179,14 @@ def test_an_embedded_run_says_which_rounds_it_has(page: Any, site: str) -> None:
     count = page.locator("#training").inner_text()
     assert "of 500 rounds recorded" in count
     go_to(page, "317")
-    says(page, "Round 317 of 500 · loss")
+    says(page, "Round 317, 500 in all · loss")
     told = page.locator(TOLD).inner_text()
     assert (
         "not recorded" in told and "the recorded rounds next to it are" in told and "the page of this program" in told
     )
     assert page.get_by_role("button", name="Run again").count() == 0
     go_to(page, "499")
-    says(page, "Round 499 of 500")
+    says(page, "Round 499, 500 in all")
 
 
 @pytest.mark.parametrize(
