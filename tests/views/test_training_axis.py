@@ -86,10 +86,10 @@ def test_a_round_is_found_by_the_counts_of_its_loops(page: Any, site: str) -> No
     with page.expect_response("**/runs") as answer:
         go_to(page, "40·1")
     assert set(json.loads(answer.value.request.post_data)["focus"]) == {"counts"}
-    says(page, "Round 161 (40·1) of 240 · loss")
+    says(page, "Round 161 (40·1), 240 in all · loss")
     page.wait_for_selector("#training .round-knob:not(.away)")
     go_to(page, "2 3")
-    says(page, "Round 11 (2·3) of 240")
+    says(page, "Round 11 (2·3), 240 in all")
 
 
 def test_an_invalid_round_number_is_explained_and_changes_nothing(page: Any, site: str) -> None:
@@ -104,7 +104,7 @@ def test_an_invalid_round_number_is_explained_and_changes_nothing(page: Any, sit
     page.locator(FIELD).fill("")
     page.locator(FIELD).press("Enter")
     go_to(page, "0")
-    says(page, "Round 0 (0·0) of 240")
+    says(page, "Round 0 (0·0), 240 in all")
     assert page.locator(FIELD).get_attribute("aria-invalid") == "false"
 
 
