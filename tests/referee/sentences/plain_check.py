@@ -397,9 +397,10 @@ class PlainCheck:
     def cannot_repeat(self, pending: Pending, at: int) -> bool:
         """Whether a value is said that another run, or one that is watched, has otherwise."""
         stmt = self.steps[at].get("stmt")
-        if self.sentences[pending.number]["key"].startswith("written_") and UNWRITTEN.search(self.source):
+        key = self.sentences[pending.number]["key"]
+        if key.startswith(("written_", "verdict.row.")) and UNWRITTEN.search(self.source):
             return True
-        if self.sentences[pending.number]["key"] not in VALUES or stmt is None:
+        if key not in VALUES or stmt is None:
             return False
         if any(ADDRESS.search(str(each)) for each in pending.args.values()):
             return True
