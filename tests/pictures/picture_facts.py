@@ -199,6 +199,11 @@ def handles(picture: Picture, state: State) -> Iterator[str]:
             yield from card_problems(uid, card, living[uid], maker)
 
 
+def is_maker(said: str, maker: str | None) -> bool:
+    """Whether a card of little room says the operation, with its number where there are several."""
+    return maker is not None and re.fullmatch(rf"{re.escape(maker)}( \d+)?", said) is not None
+
+
 def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker: str | None) -> Iterator[str]:
     """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone..."""
     if card["counter"] != handle.get("counter") or card["on"] != handle.get("storage"):
@@ -222,7 +227,9 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker:
         yield f"card {uid} is labelled {card['label']}"
     if card["role"] is not None and handle["kind"] == "tensor" and "…" not in card["role"]:
         wants = re.search(r"(^| · |wants )\.grad$", card["role"]) is not None
-        made = "made by" in card["role"] or card["role"].endswith("node") or card["role"].split(" · ")[-1] == maker
+        made = (
+            "made by" in card["role"] or card["role"].endswith("node") or is_maker(card["role"].split(" · ")[-1], maker)
+        )
         none = card["role"].endswith(("no gradient", "no grad"))
         if (wants, made, none) != (
             tracked and bool(handle.get("leaf")),

@@ -69,7 +69,10 @@ def slot_problems(key: str, drawn: dict[str, Any], slot: dict[str, Any], over: b
     if not drawn["title"].startswith(name):
         yield f"slot {key} is titled {drawn['title']}"
     said = drawn["title"].removeprefix(f"{name}: ").split(" · ")[0]
-    if drawn["text"] is not None and not expected_picture.fits(drawn["text"].removeprefix("keeps "), said):
+    now = state[slot["counter"]]["value"] if slot.get("counter") in state else "?"
+    brief = f"{said.split(':')[0]}: v{slot.get('expected', '?')} → v{now}"  # where there is little room
+    text = drawn["text"]
+    if text not in (None, brief) and not expected_picture.fits(text.removeprefix("keeps "), said):
         yield f"slot {key} says {drawn['text']}"
     if not gone and slot.get("value") is None and not drawn["dot"] and not names_storage(said, slot, state):
         yield f"slot {key} is called {said}, which is not what it keeps"

@@ -23,7 +23,7 @@ export function optimizerStatesMark(
 ): VNode {
   const from = columns.names + columns.namesW + 8;
   const each = (columns.w - 8 - from) / item.states.length;
-  const label = cutPathAtStart(item.label, columns.namesW, LABEL_FONT_SIZE);
+  const label = cutPathAtStart(item.label, columns.namesW - 4, LABEL_FONT_SIZE);
   return h(
     "g",
     {
@@ -32,7 +32,7 @@ export function optimizerStatesMark(
       transform: transformToHeight(place.y, columns.left),
       "data-row": item.key,
     },
-    h("text", { key: "label", class: "no-name", x: columns.names, y: 16, "font-size": LABEL_FONT_SIZE }, label),
+    h("text", { key: "label", class: "no-name", x: columns.names + 4, y: 16, "font-size": LABEL_FONT_SIZE }, label),
     item.states.map(({ kind, block }, k) => {
       const x = from + k * each;
       const word = kind.slice(0, Math.max(2, Math.floor((each * 0.45) / (CHARACTER_WIDTH_EM * KIND_FONT_SIZE))));
