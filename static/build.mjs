@@ -86,6 +86,7 @@ const bundles = [
     ...both,
     entryPoints: {
       style: "static/css/all.css",
+      first_visit: "static/css/first_visit.css",
       matrix: "static/css/matrix.css",
       notebook: "static/css/notebook_all.css",
       "offline.stage": "static/css/offline_stage.css",

@@ -30,7 +30,7 @@ import {
   messageField,
   setMessagesEffect,
 } from "./editor_messages.ts";
-import { findingFoldField, foldEffect, foldsBetween, isHigherThanEditor, type FoldedLines } from "./finding_folds.ts";
+import type { FoldedLines } from "./finding_folds.ts";
 import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
@@ -247,7 +247,6 @@ function editorExtensions(
     stepLineField,
     nextLineField,
     findingChainField,
-    findingFoldField,
     messageField,
     unfinishedLineField,
     keepMarksFacet.of(keepMarks),
@@ -271,6 +270,8 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   /** somebody writes: the text stays where it is */
   let isTyping = false;
   let chain: FindingChain = { marks: [], roleName: () => "", foldLabel: () => "" };
+  /** what folds comes with the first finding */
+  let folding: typeof import("./finding_folds.ts") | null = null;
   let { tools } = options;
   const toolsPart = new Compartment();
   const view = new EditorView({
@@ -305,7 +306,15 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   }
 
   /** Folds what lies between the lines of a finding while the step is at one of them, where they don't fit else. */
-  function foldBetweenLines() {
+  async function foldBetweenLines() {
+    if (!chain.marks.length && !folding) return;
+    if (!folding) {
+      const loaded = await import("./finding_folds.ts").catch(() => null); // offline, or the server has a newer page
+      if (!loaded) return;
+      if (!folding) view.dispatch({ effects: StateEffect.appendConfig.of(loaded.findingFoldField) });
+      folding = loaded;
+    }
+    const { findingFoldField, foldEffect, foldsBetween, isHigherThanEditor } = folding;
     const lines = chain.marks.map(({ line }) => line);
     const isAtLine = followedLine !== null && lines.includes(followedLine);
     const folds = isAtLine && isHigherThanEditor(view, lines) ? foldsBetween(lines, view.state.doc.lines) : [];
@@ -316,7 +325,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   // what is told below the program takes room from it
   let height = 0;
   new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.height !== height) foldBetweenLines();
+    if (contentRect.height !== height) void foldBetweenLines();
     if (contentRect.height < height) scrollToFollowedLine();
     height = contentRect.height;
   }).observe(view.scrollDOM);
@@ -386,7 +395,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       litLine = next;
       if (line !== followedLine) {
         followedLine = line;
-        foldBetweenLines();
+        void foldBetweenLines();
       }
       scrollToFollowedLine();
     },
@@ -407,7 +416,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     setChain(shown: FindingChain) {
       chain = shown;
       view.dispatch({ effects: setFindingChainEffect.of(shown) });
-      foldBetweenLines();
+      void foldBetweenLines();
     },
     /** The lines where the reader wants to stop. */
     breakpoints(): Set<number> {
