@@ -53,6 +53,15 @@ const oneLanguage = (language) => ({
   },
 });
 
+/** Leaves the styles of other pages out. */
+const frontPageAlone = {
+  name: "front-page-alone",
+  setup({ onLoad }) {
+    const others = "settled|open_file|course|series|embed|specimen_sheet|sign_in|status|compare";
+    onLoad({ filter: new RegExp(`/css/pages/(${others})\\.css$`) }, () => ({ contents: "", loader: "css" }));
+  },
+};
+
 /** Modules in the place of others, by their paths, where nothing asks for those. */
 const inPlaceOf = (others) => ({
   name: "in-place-of",
@@ -82,11 +91,11 @@ const both = {
 };
 
 const bundles = [
+  { ...both, entryPoints: { first_visit: "static/css/all.css" }, plugins: [frontPageAlone] },
   {
     ...both,
     entryPoints: {
       style: "static/css/all.css",
-      first_visit: "static/css/first_visit.css",
       matrix: "static/css/matrix.css",
       notebook: "static/css/notebook_all.css",
       "offline.stage": "static/css/offline_stage.css",

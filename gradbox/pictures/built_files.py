@@ -9,15 +9,15 @@ OFFLINE_CONTENTS: tuple[OfflineContent, ...] = ("list", "stage", "series", "comp
 LANGUAGES = ("en", "zh")
 
 
-def offline_script(content: str, language: str) -> str:
+def offline_script_name(content: str, language: str) -> str:
     return f"offline.{content}.{language if language in LANGUAGES else 'en'}.js"
 
 
-def offline_style(content: str) -> str:
+def offline_style_name(content: str) -> str:
     return f"offline.{content}.css" if content in ("list", "stage") else "style.css"
 
 
 def offline_files() -> list[str]:
     """All of them."""
-    scripts = [offline_script(content, language) for content in OFFLINE_CONTENTS for language in LANGUAGES]
-    return [*scripts, *sorted({offline_style(content) for content in OFFLINE_CONTENTS})]
+    scripts = [offline_script_name(content, language) for content in OFFLINE_CONTENTS for language in LANGUAGES]
+    return [*scripts, *sorted({offline_style_name(content) for content in OFFLINE_CONTENTS})]

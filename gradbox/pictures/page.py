@@ -14,7 +14,7 @@ from string import Template
 import jinja2
 
 from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
-from gradbox.pictures.built_files import offline_script, offline_style
+from gradbox.pictures.built_files import offline_script_name, offline_style_name
 
 SHARED_CONTENTS = ("list", "stage", "series")
 """What the pages hold that `write_shared_assets` writes scripts and styles for: a run with either picture, or
@@ -154,7 +154,7 @@ def offline_page(
     """
     nonce = secrets.token_hex(16)
     content = json.loads(answers)["picture"] if answers else "series"
-    script_name, style_name = offline_script(content, language), offline_style(content)
+    script_name, style_name = offline_script_name(content, language), offline_style_name(content)
     script = re.sub(r"</script", r"<\\/script", _read_built_file(script_name), flags=re.IGNORECASE).replace(
         "<!--", r"<\!--"
     )
@@ -183,8 +183,8 @@ def write_shared_assets(folder: Path) -> None:
 
     folder: the folder of the pages
     """
-    scripts = [offline_script(content, "en") for content in SHARED_CONTENTS]
-    for name in {*scripts, *map(offline_style, SHARED_CONTENTS)}:
+    scripts = [offline_script_name(content, "en") for content in SHARED_CONTENTS]
+    for name in {*scripts, *map(offline_style_name, SHARED_CONTENTS)}:
         (folder / name).write_text(_read_built_file(name), "utf-8")
 
 

@@ -25,7 +25,7 @@ import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.pictures.built_files import offline_script, offline_style
+from gradbox.pictures.built_files import offline_script_name, offline_style_name
 from gradbox.pictures.film_file import FilmFrame, encode_film
 from gradbox.wire.processes import DrawReply, DrawRequest
 
@@ -149,7 +149,7 @@ def offline_parts(draw: DrawRequest) -> dict[str, dict[str, str]]:
 
 @cache
 def built_parts(content: str, language: str) -> dict[str, str]:
-    files = {"script": offline_script(content, language), "style": offline_style(content)}
+    files = {"script": offline_script_name(content, language), "style": offline_style_name(content)}
     return {part: (BUILT_FILES_FOLDER / name).read_text("utf-8") for part, name in files.items()}
 
 

@@ -81,6 +81,7 @@ export default function factsOf({ trace, room }) {
   return {
     first: layout.rows.length,
     names: layout.rows.map(({ places }) => places[0].name),
+    lines: netOf(opened).top.map(({ units }) => trace.steps[units[0].begins].line),
     steps,
     stops: stops.length,
     svg: svgAt(first),

@@ -125,6 +125,67 @@ def test_layers_in_a_loop_stand_below_each_other_and_times_beside() -> None:
     assert {"query", "key", "value", "pooler"} <= bert
 
 
+AFTER_A_LOOP = {
+    "a loop ended by its head": """\
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+rate = torch.optim.SGD(layer.parameters(), 0.1)
+for turn in range(3):
+    rate.zero_grad()
+    loss = layer(torch.ones(1, 2)).sum()
+    loss.backward()
+    rate.step()
+with torch.no_grad():
+    check = layer(torch.ones(3, 2)).mean()
+""",
+    "a loop that is left": """\
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+rate = torch.optim.SGD(layer.parameters(), 0.1)
+while True:
+    rate.zero_grad()
+    loss = layer(torch.ones(1, 2)).sum()
+    loss.backward()
+    rate.step()
+    if loss < 9: break
+after = layer(torch.ones(3, 2)).mean()
+""",
+    "a loop in a loop": """\
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+rate = torch.optim.SGD(layer.parameters(), 0.1)
+for epoch in range(2):
+    for batch in torch.ones(2, 1, 2):
+        rate.zero_grad()
+        layer(batch).sum().backward()
+        rate.step()
+    told = layer(torch.ones(3, 2)).mean()
+last = layer(torch.zeros(3, 2)).mean()
+""",
+    "an empty loop": """\
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+for nothing in []:
+    layer(nothing)
+for turn in range(2):
+    y = layer(torch.ones(1, 2))
+    y.sum().backward()
+y = layer(torch.zeros(1, 2))
+""",
+}
+
+
+@pytest.mark.parametrize("kind", AFTER_A_LOOP)
+def test_what_comes_after_a_loop_stands_after_its_body(kind: str) -> None:
+    lines = of_program(AFTER_A_LOOP[kind])["lines"]
+    assert len(lines) > 3
+    assert lines == sorted(lines)
+
+
 MANY_CALLS = """\
 import torch
 from torch import nn

@@ -306,7 +306,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   }
 
   /** Folds what lies between the lines of a finding while the step is at one of them, where they don't fit else. */
-  async function foldBetweenLines() {
+  async function foldBetweenMarkedLines() {
     if (!chain.marks.length && !folding) return;
     if (!folding) {
       const loaded = await import("./finding_folds.ts").catch(() => null); // offline, or the server has a newer page
@@ -325,7 +325,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   // what is told below the program takes room from it
   let height = 0;
   new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.height !== height) void foldBetweenLines();
+    if (contentRect.height !== height) void foldBetweenMarkedLines();
     if (contentRect.height < height) scrollToFollowedLine();
     height = contentRect.height;
   }).observe(view.scrollDOM);
@@ -395,7 +395,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       litLine = next;
       if (line !== followedLine) {
         followedLine = line;
-        void foldBetweenLines();
+        void foldBetweenMarkedLines();
       }
       scrollToFollowedLine();
     },
@@ -416,7 +416,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     setChain(shown: FindingChain) {
       chain = shown;
       view.dispatch({ effects: setFindingChainEffect.of(shown) });
-      void foldBetweenLines();
+      void foldBetweenMarkedLines();
     },
     /** The lines where the reader wants to stop. */
     breakpoints(): Set<number> {

@@ -12,11 +12,12 @@ import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
-import { indexOfCauseLink, type ChainLink, type Finding, type Severity } from "../findings/finding.ts";
+import { indexOfCauseLink, type ChainLink, type Finding } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
+import { isAboutStep, type FindingSentence } from "../picture/headline_sentences.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
 
@@ -285,13 +286,11 @@ export function createFindingsCard(
       element.textContent = step < last ? ` · ${say("finding_ahead", { step: last + 1 })}` : "";
   }
 
-  /** What the open finding says, at a step of its chain and at the error that it explains; null elsewhere. */
-  function sentenceAt(step: number): { text: string; severity: Severity } | null {
+  /** What the open finding says at a step that it is about; null elsewhere. */
+  function sentenceAt(step: number): FindingSentence | null {
     const finding = openIndex === null ? undefined : findings[openIndex];
-    if (openIndex === null || !finding || finding.severity === "note") return null;
-    const isAtError = finding.explainsError && step === opened?.trace.outcome.error?.step;
-    const isTold = isAtError || finding.chain.some((link) => link.step === step);
-    return isTold ? { text: texts[openIndex].what, severity: finding.severity } : null;
+    const isTold = finding && isAboutStep(finding, step, opened?.trace.outcome.error?.step ?? null);
+    return isTold && openIndex !== null ? { text: texts[openIndex].what, severity: finding.severity } : null;
   }
 
   /** The step at which all of it has happened. */

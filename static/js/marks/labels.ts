@@ -72,7 +72,7 @@ export const STAGE_LABELS = {
   moreTouched: "more that this step touched",
   moreCalls: "waiting calls",
   nameless: "{n} without a name",
-  namesOfRun: "{n} names",
+  namesOfRun: "Names: {n}",
   folded: "folded",
   suspended: "suspended",
   divider: "Width of memory and graph",

@@ -106,7 +106,7 @@ export function listPicture(
  * A list in a room that may be too low for what is open: then it is laid out in a larger one, and drawn smaller.
  * `scale`: how much smaller.
  */
-export function fittedListPicture(
+export function listPictureWithin(
   opened: OpenTrace,
   subject: ListPictureSubject,
   { width, height }: ListRoom,

@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
-import { namesWithin, netRowName, squeezed } from "./row_names.ts";
+import { namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
@@ -305,7 +305,12 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
     opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
     h(
       "text",
-      { class: classNames("net-name", isLine && "line"), x: start, y: y + 4.5, ...squeezed(name, columns.box - start) },
+      {
+        class: classNames("net-name", isLine && "line"),
+        x: start,
+        y: y + 4.5,
+        ...squeezedTextAttributes(name, columns.box - start),
+      },
       name,
       name !== netRowName(row) && h("title", {}, netRowName(row)),
     ),

@@ -55,15 +55,13 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   /** of the rows, as last measured: asked at every step, the page would be laid out for the answer */
   let room: { width: number; height: number } | null = null;
   let scrollTop = 0;
-  let isWhole = false;
   const wholeRun = createWholeRun(say);
 
   function draw() {
     if (!shown) return;
     const { opened, i } = shown;
     const facts = factsOf(opened);
-    if (parts.root.classList.toggle("whole", mode === "run") !== isWhole) room = null;
-    isWhole = mode === "run";
+    parts.root.classList.toggle("whole", mode === "run");
     if (!room?.width) room = measuredRoom();
     if (!room.width) return;
     parts.body.setAttribute("aria-label", say(mode === "run" ? "whole_name" : "net_name"));
@@ -168,11 +166,11 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const rows = shown?.layout?.rows.filter(({ isNow }) => isNow) ?? [];
     const [first, last] = [rows[0], rows[rows.length - 1]];
     if (!first || !room) return;
-    if (first.y < scrollTop) scrollTo(first.y - 8);
-    else if (bottomOf(last) > scrollTop + room.height) scrollTo(bottomOf(last) + 8 - room.height);
+    if (first.y < scrollTop) scrollRowsTo(first.y - 8);
+    else if (bottomOf(last) > scrollTop + room.height) scrollRowsTo(bottomOf(last) + 8 - room.height);
   }
 
-  function scrollTo(top: number) {
+  function scrollRowsTo(top: number) {
     scrollTop = Math.max(0, top);
     parts.scroller.scrollTop = scrollTop;
   }
@@ -266,6 +264,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
 
   const view: NetView = {
     show(opened, i, wanted = "step") {
+      if (mode !== wanted) room = null;
       mode = wanted;
       const isSameRun = shown?.opened.trace.program === opened.trace.program;
       if (!isSameRun) [choices, lit] = [new Map(), null];

@@ -7,7 +7,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_texts.ts";
-import { squeezed } from "./row_names.ts";
+import { squeezedTextAttributes } from "./row_names.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
 import type { Say } from "../words/sentences.ts";
@@ -145,7 +145,12 @@ const MIN_CARD_HEIGHT = 30;
 
 function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
   const width = Math.min(room, textWidth(name, 12) + 14);
-  const label = h("text", { x: x + 7, y: middle + 4, ...squeezed(name, width - 14, 12) }, name, h("title", {}, name));
+  const label = h(
+    "text",
+    { x: x + 7, y: middle + 4, ...squeezedTextAttributes(name, width - 14, 12) },
+    name,
+    h("title", {}, name),
+  );
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
 }
@@ -183,7 +188,7 @@ function cardMark(
     h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
     h("rect", { class: "net-card-edge", x, y: y + 2, width: 3, height: height - 4 }),
     h("text", { class: "net-card-shape", x: x + 9, y: half - 2 }, shapeText(shape)),
-    h("text", { x: x + 9, y: half + 11, ...squeezed(note, 110, 12) }, note),
+    h("text", { x: x + 9, y: half + 11, ...squeezedTextAttributes(note, 110, 12) }, note),
   );
 }
 

@@ -27,7 +27,7 @@ export function namesWithin(name: string, { kind }: Pick<NetRow, "kind">, room: 
 }
 
 /** So that it has so many pixels, the letters of a name that is too long stand closer together. */
-export function squeezed(name: string, room: number, size = NAME_SIZE) {
+export function squeezedTextAttributes(name: string, room: number, size = NAME_SIZE) {
   return textWidth(name, size) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
 }
 

@@ -4,4 +4,4 @@ export function createNet(): never {
   throw new Error("this run is drawn on the stage");
 }
 
-export const fittedListPicture = createNet;
+export const listPictureWithin = createNet;

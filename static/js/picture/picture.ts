@@ -11,7 +11,7 @@ import { svgFileWithCaption, svgFileText, type Picture, type PictureCaption } fr
 import { programMessages } from "../program/messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { fittedListPicture, listPicture } from "../nets/list_picture.ts";
+import { listPictureWithin, listPicture } from "../nets/list_picture.ts";
 import { shownRun, shownSentences, type ShownRun } from "./shown_run.ts";
 import { landingStep } from "../trace/steps/landing.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
@@ -39,7 +39,7 @@ const STILL_ROOM = { width: 440, height: 188 };
 export function stageSvg(trace: Trace, step: number | null, options: Partial<PictureOptions> = {}): string {
   const opened = openTrace(trace);
   const drawing = { ...DEFAULT_OPTIONS, ...options };
-  return runSvg(opened, shownRun(opened, step, drawing.language), drawing);
+  return runPictureSvg(opened, shownRun(opened, step, drawing.language), drawing);
 }
 
 /** The whole run as at a step. */
@@ -48,7 +48,7 @@ export function loomSvg(trace: Trace, step: number | null, options: Partial<Pict
   const drawing = { ...DEFAULT_OPTIONS, ...options };
   const shown = shownRun(opened, step, drawing.language);
   return pictureOfRun(opened) === "list"
-    ? runSvg(opened, { ...shown, view: "run" }, drawing)
+    ? runPictureSvg(opened, { ...shown, view: "run" }, drawing)
     : loomSvgAsShown(opened, shown.i, drawing);
 }
 
@@ -105,7 +105,7 @@ export function galleryCardSvg(
 /**
  * What the page shows of a run, with its caption. `toggled`: the folds of the stage that the reader opened or closed.
  */
-export function runSvg(
+export function runPictureSvg(
   opened: OpenTrace,
   shown: ShownRun,
   options: PictureOptions,
@@ -125,8 +125,8 @@ export function runSvg(
 /** The whole run by storage. */
 export function loomSvgAsShown(opened: OpenTrace, i: number, options: PictureOptions) {
   const { say } = locale(options.language);
-  const shown: ShownRun = { i, view: "step", chain: [], why: null };
-  if (!opened.count) return runSvg(opened, shown, options);
+  const shown: ShownRun = { i, view: "step", chain: [], found: null, why: null };
+  if (!opened.count) return runPictureSvg(opened, shown, options);
   const captionParts = pictureCaption(opened, shown, options.language);
   const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? MAX_LOOM_HEIGHT });
   return svgFileWithCaption(
@@ -151,7 +151,7 @@ export function runPicture(
     return stageOrListingPicture(opened, shown.i, locale(language).say, { w, h, toggled });
   // a file is as high as the list
   if (w === undefined || h === undefined) return listPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
-  return fittedListPicture(opened, shown, { width: w, height: h }, language);
+  return listPictureWithin(opened, shown, { width: w, height: h }, language);
 }
 
 /** The step on the stage, or the program's text where there is none. */

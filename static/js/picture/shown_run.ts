@@ -7,13 +7,14 @@ import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
 import { findingText } from "../findings/text.ts";
 import { findingLocale } from "../findings/words.ts";
-import { captionSentences, explanationSentence, type CaptionSentence } from "../captions/captions.ts";
+import type { CaptionSentence } from "../captions/captions.ts";
 import { listFactsOf, listLocale } from "../nets/list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import { isLandingOnWholeRun, openingStep } from "../trace/steps/landing.ts";
 import { locale } from "../words/locale.ts";
+import { headlineSentences, isAboutStep, wholeRunHeadline, type FindingSentence } from "./headline_sentences.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface ShownRun {
@@ -21,6 +22,8 @@ export interface ShownRun {
   view: "step" | "run";
   /** of the finding that is open; none on the stage, where it lights nothing in a picture */
   chain: ChainMark[];
+  /** what the open finding says of the step; null where it is about other steps */
+  found: FindingSentence | null;
   /** why the program raised; null where it did not, or that is not known */
   why: string | null;
 }
@@ -30,31 +33,35 @@ export function shownRun(opened: OpenTrace, step: number | null, language: strin
   const last = opened.count - 1;
   const at = (i: number) => Math.max(0, Math.min(i, last));
   if (last < 0 || pictureOfRun(opened) === "stage")
-    return { i: at(step ?? openingStep(opened)), view: "step", chain: [], why: null };
+    return { i: at(step ?? openingStep(opened)), view: "step", chain: [], found: null, why: null };
   const { say } = findingLocale(language);
   const findings = explain(opened);
   const [gravest] = findings;
   const isOpen = gravest && gravest.severity !== "note";
   const why = findings.find(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
   const landing = isOpen && !gravest.explainsError ? gravest.cause.step : openingStep(opened);
+  const i = at(step ?? landing);
+  const errorStep = opened.trace.outcome.error?.step ?? null;
   return {
-    i: at(step ?? landing),
+    i,
     view: step === null && !isOpen && isLandingOnWholeRun(opened.trace) ? "run" : "step",
     chain: isOpen ? chainMarksOf(gravest, findingText(gravest, say).chain) : [],
+    found:
+      isOpen && isAboutStep(gravest, i, errorStep)
+        ? { text: findingText(gravest, say).what, severity: gravest.severity }
+        : null,
     why: why ? findingText(why, say).what : null,
   };
 }
 
 /** The headline over the picture, and what stands below it. */
-export function shownSentences(opened: OpenTrace, { i, view, why }: ShownRun, language: string): CaptionSentence[] {
-  const plain = (text: string, isBad = false) => ({ ...explanationSentence(text), tone: isBad ? "bad" : "plain" });
+export function shownSentences(opened: OpenTrace, shown: ShownRun, language: string): CaptionSentence[] {
+  const { i, view, found, why } = shown;
   if (view === "run") {
     const said = runSentences(opened, language);
-    if (said.length) return said.map(({ text, isBad }) => plain(text, isBad));
+    if (said.length) return wholeRunHeadline(said);
   }
   const isList = pictureOfRun(opened) === "list";
   const ofRow = isList ? stepHeadline(listFactsOf(opened), i, listLocale(language).say) : null;
-  if (ofRow !== null) return [plain(ofRow)];
-  const cause = why !== null && opened.trace.outcome.error?.step === i ? [explanationSentence(why)] : [];
-  return [...cause, ...captionSentences(opened, i, locale(language).say)];
+  return headlineSentences(opened, i, { found, ofRow, why }, locale(language).say);
 }

@@ -1,7 +1,7 @@
 /** The files that can be downloaded: a step or the whole run as SVG or PNG, an offline page, the run's tables. */
 
 import { createOfflinePage, svgToPng, themeOfPage } from "../picture/files.ts";
-import { loomSvgAsShown, runSvg } from "../picture/picture.ts";
+import { loomSvgAsShown, runPictureSvg } from "../picture/picture.ts";
 import { shownRun } from "../picture/shown_run.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -36,10 +36,10 @@ export async function createDownloadFile(
   const shown = shownRun(opened, step, root.lang);
   const isByStorage = view === "storage" || pictureOfRun(opened) === "stage";
   const svg = !file.startsWith("loom")
-    ? runSvg(opened, shown, options, toggled)
+    ? runPictureSvg(opened, shown, options, toggled)
     : isByStorage
       ? loomSvgAsShown(opened, step, options)
-      : runSvg(opened, { ...shown, view: "run" }, options);
+      : runPictureSvg(opened, { ...shown, view: "run" }, options);
   return file.endsWith(".png") ? svgToPng(svg) : new Blob([svg], { type: "image/svg+xml" });
 }
 

@@ -95,8 +95,10 @@ for (const { root, files: own, shared } of PAGES) {
 }
 
 test("what stands in a notebook's picture has the styles of a page: without its rule, a hidden view takes the stage's height", () => {
-  const imported = (bundle: string) =>
-    [...readFileSync(new URL(bundle, folder), "utf8").matchAll(/@import "\.\/(.+)"/g)].map((match) => match[1]);
+  const imported = (bundle: string): string[] =>
+    [...readFileSync(new URL(bundle, folder), "utf8").matchAll(/@import "\.\/(.+)"/g)].flatMap(([, path]) =>
+      path.includes("/") ? [path] : imported(path),
+    );
   const selectors = (paths: string[]) =>
     new Set(files.flatMap(({ path, selectors: own }) => (paths.includes(path) ? own : [])));
   const inPages = selectors(imported("all.css"));

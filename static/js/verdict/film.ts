@@ -188,7 +188,7 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
 }
 
 function shownAt({ verdict }: FilmSubject, { i }: FilmStep): ShownRun {
-  return { i, view: "step", chain: verdict?.list?.chain ?? [], why: null };
+  return { i, view: "step", chain: verdict?.list?.chain ?? [], found: null, why: null };
 }
 
 /** The end of a training without a finding, as its page opens. */

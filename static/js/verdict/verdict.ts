@@ -105,12 +105,12 @@ function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict 
     effectStep: (places.find(({ isEffect }) => isEffect) ?? last).step,
     chain: finding.chain,
     chainTexts: chain,
-    list: listOf(facts, finding, chain),
+    list: listMomentOfFinding(facts, finding, chain),
   };
 }
 
 /** Where the page opens it. */
-function listOf({ opened, errorStep }: RunFacts, finding: Finding, chainTexts: string[]): Verdict["list"] {
+function listMomentOfFinding({ opened, errorStep }: RunFacts, finding: Finding, chainTexts: string[]): Verdict["list"] {
   if (pictureOfRun(opened) === "stage") return null;
   const i = finding.explainsError ? errorStep : finding.cause.step;
   return { i, view: "step", chain: chainMarksOf(finding, chainTexts) };

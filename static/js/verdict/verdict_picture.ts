@@ -17,7 +17,7 @@ import {
 } from "./rich_text.ts";
 import { verdictLinesBlock } from "./verdict_lines_picture.ts";
 import { verdictRowsBlock } from "./verdict_rows_picture.ts";
-import { fittedListPicture } from "../nets/list_picture.ts";
+import { listPictureWithin } from "../nets/list_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
 import type { Verdict } from "./verdict.ts";
@@ -142,7 +142,7 @@ function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, s
 /** The rows of the list with both ends of the finding open. */
 function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box, subject: VerdictSubject) {
   const { opened, language } = subject;
-  const drawn = fittedListPicture(opened, list, { width: Math.floor(w), height: room }, language);
+  const drawn = listPictureWithin(opened, list, { width: Math.floor(w), height: room }, language);
   const [width, height] = [drawn.width * drawn.scale, drawn.height * drawn.scale];
   const viewBox = `0 0 ${drawn.width} ${drawn.height}`;
   const frame = h("rect", { class: "verdict-list", x: x - 1, y: y - 1, width: width + 2, height: height + 2 });

@@ -66,7 +66,7 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   if (isStored && !isParameter) return true;
   const others = handlesReadingStorage(facts, storage, step).filter((uid) => uid !== by);
   // without a writer that is known one of its own arrays wrote, unless it lies within another's memory
-  return others.length > (by || isWithinOther(facts, write) ? 0 : 1);
+  return others.length > (by || isWithinOtherStorage(facts, write) ? 0 : 1);
 }
 
 /** The first name, other than the statement's own, through which the program later reads what a step wrote. */
@@ -325,10 +325,10 @@ function isTargetPath(facts: RunFacts, uid: string, step: number) {
 /** Whether a NumPy array may have written: one that shares the memory or contains it. */
 function mayArrayHaveWritten(facts: RunFacts, write: WriteEvent) {
   const isArray = (uid: string) => uid[0] === "a";
-  return isWithinOther(facts, write) || handlesReadingStorage(facts, write.storage, write.step).some(isArray);
+  return isWithinOtherStorage(facts, write) || handlesReadingStorage(facts, write.storage, write.step).some(isArray);
 }
 
-function isWithinOther(facts: RunFacts, { storage, step }: WriteEvent) {
+function isWithinOtherStorage(facts: RunFacts, { storage, step }: WriteEvent) {
   const entity = facts.stateAt(step).get(storage);
   return entity?.kind === "storage" && Boolean(entity.within);
 }

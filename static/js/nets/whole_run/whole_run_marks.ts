@@ -11,7 +11,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { namesWithin, netRowName, squeezed } from "../row_names.ts";
+import { namesWithin, netRowName, squeezedTextAttributes } from "../row_names.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_texts.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
@@ -225,7 +225,11 @@ function nameMarks(scene: WholeRunScene, row: RowOfRun) {
   const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
   return [
     row.opens && h("path", { class: "net-fold", d: opener }),
-    h("text", { class: classNames("net-name", isThin && "line"), x: start, y, ...squeezed(name, room) }, name),
+    h(
+      "text",
+      { class: classNames("net-name", isThin && "line"), x: start, y, ...squeezedTextAttributes(name, room) },
+      name,
+    ),
     isSaid && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
     h("title", {}, moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
   ];

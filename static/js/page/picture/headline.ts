@@ -63,7 +63,7 @@ function fit(headline: HTMLElement, list: HTMLElement) {
   const [first, ...others] = list.children as HTMLCollectionOf<HTMLElement>;
   for (const length of ["", "long", "longer"]) {
     headline.dataset.length = length;
-    if (!first || !isTooLong(first)) break;
+    if (!first || !overflows(first)) break;
   }
   const bottom = list.getBoundingClientRect().bottom + 1;
   for (const item of others) {
@@ -74,9 +74,9 @@ function fit(headline: HTMLElement, list: HTMLElement) {
 
 /** Whether a sentence is longer than its lines, or all of them than their room. */
 function isCut(list: HTMLElement) {
-  return [list, ...list.children].some(isTooLong);
+  return [list, ...list.children].some(overflows);
 }
 
-function isTooLong(item: Element) {
+function overflows(item: Element) {
   return item.scrollHeight > item.clientHeight + 1 || item.scrollWidth > item.clientWidth + 1;
 }

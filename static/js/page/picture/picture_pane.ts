@@ -5,7 +5,8 @@
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import { captionSentences, explanationSentence, type CaptionSentence } from "../../captions/captions.ts";
+import type { CaptionSentence } from "../../captions/captions.ts";
+import { headlineSentences, wholeRunHeadline } from "../../picture/headline_sentences.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
@@ -173,7 +174,8 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
       element("stage").classList.add("previewed");
       stage.show(opened, i);
       element("where").textContent = text;
-      showSentences(host, opened, i, { more });
+      const moreSentences = more.map((text) => ({ text, tone: "going" }));
+      writeSentences(host, [...headlineSentences(opened, i, {}, host.say), ...moreSentences]);
     },
     clear() {
       const { opened, step } = state();
@@ -182,15 +184,13 @@ function createPreview(host: PageHost, { stage, timeline, findings }: PicturePar
       if (!opened?.count) return;
       stage.show(opened, step);
       timeline.show(step);
-      showSentences(host, opened, step, { why: findings.explanationOfError() });
+      writeSentences(host, headlineSentences(opened, step, { why: findings.explanationOfError() }, host.say));
     },
   };
 }
 
 /** What is said over the picture: what the step did, or what the whole run amounts to, the same at all steps. */
 function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
-  const write = (...sentences: CaptionSentence[]) =>
-    host.element("sentences").replaceChildren(...captionListItems(sentences));
   return async () => {
     const { opened, step, view } = host.state();
     if (!opened?.count) return;
@@ -199,37 +199,20 @@ function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
       const now = host.state();
       if (now.opened !== opened || now.step !== step || now.view !== view) return;
       const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
-      const items = said.map(({ text, isBad }) => ({
-        ...explanationSentence(text),
-        key: undefined,
-        tone: isBad ? "bad" : "plain",
-      }));
-      if (items.length) return write(...items);
+      if (said.length) return writeSentences(host, wholeRunHeadline(said));
     }
     const isList = shownPicture(host.state()) === "net";
-    const found = isList && wideScreen.matches ? findings.sentenceAt(step) : null;
-    if (found) return write({ ...explanationSentence(found.text), tone: found.severity === "error" ? "bad" : "note" });
-    const said = isList ? net.headline(opened, step) : null;
-    if (said === null) return showSentences(host, opened, step, { why: findings.explanationOfError() });
-    write({ ...explanationSentence(said), key: undefined, tone: "plain" });
+    const known = {
+      found: isList && wideScreen.matches ? findings.sentenceAt(step) : null,
+      ofRow: isList ? net.headline(opened, step) : null,
+      why: findings.explanationOfError(),
+    };
+    writeSentences(host, headlineSentences(opened, step, known, host.say));
   };
 }
 
-/**
- * What a step did. `more` is said besides; `why` the program raised, where that was found, stands before torch's own
- * words.
- */
-function showSentences(
-  { element, say }: PageHost,
-  opened: OpenTrace,
-  step: number,
-  { more = [], why = null }: { more?: string[]; why?: string | null } = {},
-) {
-  const moreSentences = more.map((text) => ({ text, tone: "going" }));
-  const cause = why !== null && opened.trace.outcome.error?.step === step ? [explanationSentence(why)] : [];
-  element("sentences").replaceChildren(
-    ...captionListItems([...cause, ...captionSentences(opened, step, say), ...moreSentences]),
-  );
+function writeSentences({ element }: PageHost, sentences: CaptionSentence[]) {
+  element("sentences").replaceChildren(...captionListItems(sentences));
 }
 
 /** On paper the whole run stands under a heading. `host` is the loom's. */

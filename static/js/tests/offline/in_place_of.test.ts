@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createNet, fittedListPicture } from "../../offline/no_list.ts";
+import { createNet, listPictureWithin } from "../../offline/no_list.ts";
 import { createStage } from "../../offline/no_stage.ts";
 import { keepRunSentences, runSentences } from "../../offline/kept_run_sentences.ts";
 import { ALL } from "../traces.ts";
@@ -10,7 +10,7 @@ import { openTrace } from "../../trace/state.ts";
 
 test("a run on the stage never asks for a list", () => {
   assert.throws(createNet, /on the stage/);
-  assert.throws(fittedListPicture, /on the stage/);
+  assert.throws(listPictureWithin, /on the stage/);
 });
 
 test("a stage that is not there takes what the page tells it, and has no folds", () => {
