@@ -1,9 +1,10 @@
 /** What statements say, asked of syntax as the recorder writes it down. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { test } from "node:test";
+import { createInterface } from "node:readline";
+import { after, test } from "node:test";
 import {
   argument,
   calleeName,
@@ -38,24 +39,33 @@ import ast, json, sys
 from gradbox.language.statement_syntax import statement_records
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.instrument import instrument_tree
-programs = []
-for source in json.load(sys.stdin):
-    _, table = instrument_tree(SyntaxNodes(ast.parse(source)))
-    programs.append({"source": source, "statements": statement_records(source, table.rows, table.syntaxes)})
-print(json.dumps(programs))
+for line in sys.stdin:
+    programs = []
+    for source in json.loads(line):
+        _, table = instrument_tree(SyntaxNodes(ast.parse(source)))
+        programs.append({"source": source, "statements": statement_records(source, table.rows, table.syntaxes)})
+    print(json.dumps(programs), flush=True)
 `;
 
+/** One for all tests: it imports torch. */
+const recorder = spawn(PYTHON, ["-c", RECORD], { stdio: ["pipe", "pipe", "inherit"] });
+const replies = createInterface(recorder.stdout)[Symbol.asyncIterator]();
+after(() => recorder.stdin.end());
+
 /** Programs as a trace has them. */
-function recorded(...sources: string[]): Program[] {
-  return JSON.parse(execFileSync(PYTHON, ["-c", RECORD], { input: JSON.stringify(sources), encoding: "utf8" }));
+async function recorded(...sources: string[]): Promise<Program[]> {
+  recorder.stdin.write(`${JSON.stringify(sources)}\n`);
+  const { value } = await replies.next();
+  assert.ok(value, "the recorder wrote no programs");
+  return JSON.parse(value);
 }
 
 /** The tree of the last statement of each program. */
-function lastStatements(...sources: string[]): SyntaxNode[] {
-  return recorded(...sources).map((program) => statementTrees(program).at(-1) as SyntaxNode);
+async function lastStatements(...sources: string[]): Promise<SyntaxNode[]> {
+  return (await recorded(...sources)).map((program) => statementTrees(program).at(-1) as SyntaxNode);
 }
 
-test("a gradient that is read in any spelling is read of the same path", () => {
+test("a gradient that is read in any spelling is read of the same path", async () => {
   const spellings = [
     "print(中间.grad)",
     "print((中间).grad)",
@@ -67,11 +77,11 @@ test("a gradient that is read in any spelling is read of the same path", () => {
     "中间.grad.zero_()",
     "(y := 中间).grad",
   ];
-  for (const tree of lastStatements(...spellings))
+  for (const tree of await lastStatements(...spellings))
     assert.deepEqual(gradReads(tree).map(pathText).slice(0, 1).map(String), ["中间"], tree.text);
 });
 
-test("a question whether there is a gradient reads none", () => {
+test("a question whether there is a gradient reads none", async () => {
   const questions = [
     "if x.grad is not None: pass",
     "y = x.grad.norm() if x.grad is not None else 0",
@@ -81,13 +91,13 @@ test("a question whether there is a gradient reads none", () => {
     "del x.grad",
     "[p for p in ps if p.grad is not None]",
   ];
-  const programs = recorded(...questions);
+  const programs = await recorded(...questions);
   for (const program of programs)
     assert.deepEqual(gradReads(statementTrees(program)[0] as SyntaxNode), [], program.source);
 });
 
-test("keywords, attributes and parameters are no names that a statement mentions", () => {
-  const [keyword, lambda, comprehension, walrus, text] = lastStatements(
+test("keywords, attributes and parameters are no names that a statement mentions", async () => {
+  const [keyword, lambda, comprehension, walrus, text] = await lastStatements(
     "print(dict(b=1), c.d)",
     "f = lambda b, c=d: b + c + e",
     "xs = [b for b in c if b for e in b.f]",
@@ -101,8 +111,8 @@ test("keywords, attributes and parameters are no names that a statement mentions
   assert.deepEqual([...mentionedNames(text)].sort(), ["c", "d", "print"]);
 });
 
-test("a name is only bound where nothing of the statement reads it", () => {
-  const [plain, own, element, loop, augmented] = lastStatements(
+test("a name is only bound where nothing of the statement reads it", async () => {
+  const [plain, own, element, loop, augmented] = await lastStatements(
     "x = f(y)",
     "x = f(x)",
     "x[0] = 1",
@@ -116,10 +126,10 @@ test("a name is only bound where nothing of the statement reads it", () => {
   assert.ok(loop.kind === "Pass");
 });
 
-test("what is assigned to what", () => {
+test("what is assigned to what", async () => {
   const pairsOf = (tree: SyntaxNode) =>
     assignments(tree).map(({ target, value, operator }) => [target.text, value?.text ?? null, operator]);
-  const [swap, chain, starred, annotated, augmented, walrus] = lastStatements(
+  const [swap, chain, starred, annotated, augmented, walrus] = await lastStatements(
     "a, b = b, a",
     "a = b.c = d",
     "a, *b = c, d",
@@ -146,38 +156,39 @@ test("what is assigned to what", () => {
   assert.equal(namedValue(swap), null);
 });
 
-test("a call with its arguments, by name or by place", () => {
-  const calls = lastStatements(
+test("a call with its arguments, by name or by place", async () => {
+  const trees = await lastStatements(
     "from torch.nn import functional as F\nF.softmax(x, -1)",
     "import torch as th\nth.nn.functional.softmax(input=x, dim=(-1))",
     "from torch.nn.functional import softmax\nsoftmax(\n  x,\n  dim=1 - 2,\n)",
     "from torch.nn.functional import softmax as 概率\n概率(x, dim=-1)",
-  ).map((tree) => callsIn(tree)[0]);
-  for (const call of calls) {
+  );
+  for (const tree of trees) {
+    const [call] = callsIn(tree);
     assert.equal(calleePath(call), "torch.nn.functional.softmax");
     assert.equal(calleeName(call), "softmax");
     assert.equal(literal(argument(call, "dim", 1)), -1);
     assert.equal(pathText(argument(call, "input", 0)), "x");
     assert.ok(isOfTorch(part(call, "func")));
   }
-  const [renamed] = lastStatements("from torch.nn.functional import softmax as s\ns(x)").map(
+  const [renamed] = (await lastStatements("from torch.nn.functional import softmax as s\ns(x)")).map(
     (tree) => callsIn(tree)[0],
   );
   assert.equal(calleeName(renamed), "softmax");
-  const [unpacked] = lastStatements("f(*a, b, **c)").map((tree) => callsIn(tree)[0]);
+  const [unpacked] = (await lastStatements("f(*a, b, **c)")).map((tree) => callsIn(tree)[0]);
   assert.ok(hasUnpackedArguments(unpacked));
   assert.equal(argument(unpacked, "second", 1), null);
 });
 
-test("what a method is called on, through calls and brackets", () => {
-  const [chain, own] = lastStatements("(net).fc[0](x).sum().backward()", "torch = f()\ntorch.add(x)");
+test("what a method is called on, through calls and brackets", async () => {
+  const [chain, own] = await lastStatements("(net).fc[0](x).sum().backward()", "torch = f()\ntorch.add(x)");
   const [backward] = methodCalls(chain, "backward");
   assert.equal(receiver(backward)?.text, "(net).fc[0](x).sum()");
   assert.ok(!isOfTorch(part(callsIn(own)[0], "func")));
 });
 
-test("paths are as the names of a trace are written", () => {
-  const trees = lastStatements(
+test("paths are as the names of a trace are written", async () => {
+  const trees = await lastStatements(
     `a . b[0]["k"].c`,
     "a[-1]",
     "a[i].b",
@@ -191,21 +202,21 @@ test("paths are as the names of a trace are written", () => {
   assert.equal(firstNameOf("网[0].weight"), "网");
 });
 
-test("the names through which a statement writes", () => {
-  const written = (source: string) => [...namesWritten(lastStatements(source)[0])].sort();
-  assert.deepEqual(written("net.fc[0].weight.mul_(2)"), ["net"]);
-  assert.deepEqual(written("x.view(2).add_(1)"), ["x"]);
-  assert.deepEqual(written("x[0], (y, *z) = 1, (2, 3)"), ["x", "y", "z"]);
-  assert.deepEqual(written("out = self.conv(x)"), ["out"]);
-  assert.deepEqual(written("import torch as th\nth.add(a, b, out=(total))"), ["total"]);
-  assert.deepEqual(written("from torch.nn import init\ninit.zeros_(x)"), ["x"]);
-  assert.deepEqual(written("import torch\ntorch.diagonal(c).add_(-1)"), ["c"]);
-  assert.deepEqual(written("x.register_hook(lambda g: g.mul_(2))"), []);
-  assert.deepEqual(written("x.__len__()"), []);
+test("the names through which a statement writes", async () => {
+  const written = async (source: string) => [...namesWritten((await lastStatements(source))[0])].sort();
+  assert.deepEqual(await written("net.fc[0].weight.mul_(2)"), ["net"]);
+  assert.deepEqual(await written("x.view(2).add_(1)"), ["x"]);
+  assert.deepEqual(await written("x[0], (y, *z) = 1, (2, 3)"), ["x", "y", "z"]);
+  assert.deepEqual(await written("out = self.conv(x)"), ["out"]);
+  assert.deepEqual(await written("import torch as th\nth.add(a, b, out=(total))"), ["total"]);
+  assert.deepEqual(await written("from torch.nn import init\ninit.zeros_(x)"), ["x"]);
+  assert.deepEqual(await written("import torch\ntorch.diagonal(c).add_(-1)"), ["c"]);
+  assert.deepEqual(await written("x.register_hook(lambda g: g.mul_(2))"), []);
+  assert.deepEqual(await written("x.__len__()"), []);
 });
 
-test("heads of loops, and what statements stand in", () => {
-  const [program] = recorded(
+test("heads of loops, and what statements stand in", async () => {
+  const [program] = await recorded(
     "for k, (x, y) in enumerate(zs):\n    if k:\n        def f(a):\n            b = [c for c in a]\n",
   );
   const trees = statementTrees(program) as SyntaxNode[];
@@ -219,15 +230,15 @@ test("heads of loops, and what statements stand in", () => {
   );
 });
 
-test("a text with characters that count twice keeps its places", () => {
-  const [tree] = lastStatements(`s = "😀😀"; t = f("😀", 名)`);
+test("a text with characters that count twice keeps its places", async () => {
+  const [tree] = await lastStatements(`s = "😀😀"; t = f("😀", 名)`);
   assert.deepEqual(
     nodesOfKind(tree, "Name").map(({ text }) => text),
     ["t", "f", "名"],
   );
 });
 
-test("a statement whose syntax is unknown has no tree", () => {
+test("a statement whose syntax is unknown has no tree", async () => {
   const program: Program = {
     source: "x = 1",
     statements: [{ line: 1, col: 0, end_line: 1, end_col: 5, kind: "Assign" }],
@@ -235,7 +246,7 @@ test("a statement whose syntax is unknown has no tree", () => {
   assert.deepEqual(statementTrees(program), [null]);
 });
 
-test("a statement is one line without comments, a block its head", () => {
+test("a statement is one line without comments, a block its head", async () => {
   const texts = {
     "x = 1  # one": "x = 1",
     "x = f('a #b',  # first: one\n      # second\n      y)": "x = f('a #b', y)",
@@ -247,12 +258,12 @@ test("a statement is one line without comments, a block its head", () => {
     "try:  # it\n  pass\nexcept E: pass": "try:",
     "match x:\n  case 1: pass": "match x:",
   };
-  const programs = recorded(...Object.keys(texts));
+  const programs = await recorded(...Object.keys(texts));
   assert.deepEqual(
     programs.map((program) => textOfStatement(program, 0)),
     Object.values(texts),
   );
-  const [{ source, statements }] = recorded("if (a and  # both\n    b): c()");
+  const [{ source, statements }] = await recorded("if (a and  # both\n    b): c()");
   const unknown = { source, statements: statements?.map(({ syntax: _, ...statement }) => statement) } as Program;
   assert.equal(textOfStatement(unknown, 0), "if (a and  # both");
   assert.equal(textOfStatement(unknown, 1), "c()");
