@@ -9,7 +9,7 @@ import pytest
 
 from server.templating import render_partial
 from tests.recordings.store import kept_trace
-from tests.sharing.test_list_exports import PROGRAMS, _renderer_before_the_browser, made
+from tests.sharing.test_list_exports import PROGRAMS, WRONG, _renderer_before_the_browser, made
 from tests.sharing.test_takeaway import elsewhere
 from tests.support.explaining import findings_of_traces
 
@@ -57,7 +57,7 @@ def test_a_file_opens_as_its_page_with_what_was_found(name: str, elsewhere: Any,
     path.write_text(file_of(name), "utf-8")
     elsewhere.goto(path.as_uri())
     elsewhere.wait_for_selector("#workbench[data-steps]")
-    if name == "rnn":
+    if name in WRONG:
         elsewhere.locator(".verdict-view .net-way").wait_for()
         elsewhere.locator(".verdict-view button").click()
         elsewhere.locator("#net .net-way").wait_for()

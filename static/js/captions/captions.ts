@@ -6,6 +6,7 @@ import { markedParts, partsText, sentenceParts, type SentencePart } from "./sent
 import { hasHiddenSteps } from "../trace/steps/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
+import type { FindingSentence } from "../findings/finding.ts";
 import type { Say } from "../words/sentences.ts";
 import type { CaptionNote } from "./note.ts";
 
@@ -49,8 +50,38 @@ export function captionSentences(opened: OpenTrace, i: number, say: Say): Captio
   return sentences.filter(isNew).slice(0, MAX_CAPTION_SENTENCES);
 }
 
+interface KnownOfStep {
+  /** the open finding's sentence, where it is about the step */
+  found?: FindingSentence | null;
+  /** what the step's row in a list says; null on the stage, and where no row has the step */
+  ofRow?: string | null;
+  /** why the program raised; null where it did not, or where that is not known */
+  why?: string | null;
+}
+
+/** A finding's own sentence comes first, then that of the step's row, then what the statement did. */
+export function headlineSentences(
+  opened: OpenTrace,
+  i: number,
+  { found = null, ofRow = null, why = null }: KnownOfStep,
+  say: Say,
+): CaptionSentence[] {
+  if (found) return [{ ...explanationSentence(found.text), tone: found.severity === "error" ? "bad" : "note" }];
+  if (ofRow !== null) return [plainSentence(ofRow)];
+  const cause = why !== null && opened.trace.outcome.error?.step === i ? [explanationSentence(why)] : [];
+  return [...cause, ...captionSentences(opened, i, say)];
+}
+
+export function wholeRunHeadline(said: { text: string; isBad: boolean }[]): CaptionSentence[] {
+  return said.map(({ text, isBad }) => ({ ...plainSentence(text), tone: isBad ? "bad" : "plain" }));
+}
+
+function plainSentence(text: string): CaptionSentence {
+  return { ...explanationSentence(text), key: undefined, tone: "plain" };
+}
+
 /** What was found to be the cause of an error; the text has names in backticks. */
-export function explanationSentence(text: string): CaptionSentence {
+function explanationSentence(text: string): CaptionSentence {
   const parts = markedParts(text);
   return { text: partsText(parts), parts, tone: "bad", key: "explained" };
 }

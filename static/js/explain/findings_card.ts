@@ -7,17 +7,22 @@
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { DOCUMENTATION } from "../requests/root.ts";
-import { createFixList, type FixActions } from "./fix_list.ts";
+import type { createFixList, FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
-import { indexOfCauseLink, type ChainLink, type Finding } from "../findings/finding.ts";
+import {
+  indexOfCauseLink,
+  isAboutStep,
+  type ChainLink,
+  type Finding,
+  type FindingSentence,
+} from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
-import { isAboutStep, type FindingSentence } from "../picture/headline_sentences.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
 
@@ -82,7 +87,8 @@ export function createFindingsCard(
   /** where it is said that the picture has not come to what a finding tells */
   let stillAhead: { element: HTMLElement; step: number }[] = [];
 
-  const fixList = createFixList(say, fixing ?? null);
+  /** once there is a finding that can be mended */
+  let fixList: ReturnType<typeof createFixList> | null = null;
 
   /** Find out what there is to say of a run; the page goes on meanwhile. */
   async function open(trace: OpenTrace | null) {
@@ -90,7 +96,7 @@ export function createFindingsCard(
     findings = [];
     calm = null;
     isUnfolded = isDrawer && hasRoomForDrawer();
-    fixList.forget();
+    fixList?.forget();
     draw();
     if (!trace?.count) return;
     await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
@@ -100,6 +106,11 @@ export function createFindingsCard(
     const lookedFor = findingsApi.lookedForIn(trace, newFindings);
     const sayFinding = await findingsApi.sentences().catch(() => null);
     const checks = sayFinding && lookedFor ? await checksOfRun(findingsApi, trace, sayFinding) : [];
+    const isMendable = fixing !== undefined && newFindings.some(({ fixes }) => fixes.length);
+    if (isMendable && !fixList) {
+      const fixListModule = await import("./fix_list.ts").catch(() => null);
+      fixList = fixListModule?.createFixList(say, fixing) ?? null;
+    }
     if (opened !== trace || !sayFinding) return;
     findings = newFindings;
     calm = lookedFor && lookedForElement(findingsApi.lookedForText(lookedFor, sayFinding), sayFinding, checks);
@@ -190,7 +201,7 @@ export function createFindingsCard(
     chain.setAttribute("aria-label", say("finding_chain"));
     const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
-    const fixes = fixing && finding.fixes.length ? fixList.elements(finding) : null;
+    const fixes = finding.fixes.length ? (fixList?.elements(finding) ?? null) : null;
     const happened = element("div", "finding-happened");
     happened.append(...paragraph("finding-why", findingWords.why), chain);
     const remedy = element("div", "finding-remedy");

@@ -159,3 +159,15 @@ export function indexOfCauseLink({ cause, chain }: Finding): number {
   const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
   return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
 }
+
+/** What an open finding says, with names in backticks. */
+export interface FindingSentence {
+  text: string;
+  severity: Severity;
+}
+
+/** Whether a finding is said over the picture of a step: at each of its chain, and at the error that it explains. */
+export function isAboutStep({ chain, severity, explainsError }: Finding, i: number, errorStep: number | null): boolean {
+  if (severity === "note") return false;
+  return (explainsError && i === errorStep) || chain.some(({ step }) => step === i);
+}

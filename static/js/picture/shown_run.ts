@@ -5,16 +5,16 @@
 
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
+import { isAboutStep, type FindingSentence } from "../findings/finding.ts";
 import { findingText } from "../findings/text.ts";
 import { findingLocale } from "../findings/words.ts";
-import type { CaptionSentence } from "../captions/captions.ts";
+import { headlineSentences, wholeRunHeadline, type CaptionSentence } from "../captions/captions.ts";
 import { listFactsOf, listLocale } from "../nets/list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import { isLandingOnWholeRun, openingStep } from "../trace/steps/landing.ts";
 import { locale } from "../words/locale.ts";
-import { headlineSentences, isAboutStep, wholeRunHeadline, type FindingSentence } from "./headline_sentences.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface ShownRun {

@@ -5,8 +5,7 @@
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import type { CaptionSentence } from "../../captions/captions.ts";
-import { headlineSentences, wholeRunHeadline } from "../../picture/headline_sentences.ts";
+import { headlineSentences, wholeRunHeadline, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
