@@ -31,16 +31,15 @@ def handle(request: Request, write: Write) -> None:
     it.
 
     as_it_is: its code is not instrumented. modules: texts of modules beside it, by name, that are not stepped. missed:
-    say what its steps missed as `missed`, and which of them observed everything as `everything`, with the modules of
-    the project as if they were installed. `lines` of the trace; `printed`, `error`, `facts` as tests.forks.plain_host
-    has them of plain Python; `left`: what is not as it was before the session, but for the numbers of hooks, which are
-    the program's. `with_hooks`: functions of the program that still call the recorder.
+    say what its steps missed as `missed`, and which of them observed everything as `everything`. `lines` of the trace;
+    `printed`, `error`, `facts` as tests.forks.plain_host has them of plain Python; `left`: what is not as it was before
+    the session, but for the numbers of hooks, which are the program's. `with_hooks`: functions of the program that
+    still call the recorder.
     """
     source = request["source"]
     missed: list[dict[str, Any]] = []
     everything: list[int] = []
     if request.get("missed"):
-        unstepped_code.INSTALLATION_FOLDERS += (f"{ROOT}/",)
         Observer.observe = comparing(missed.append, everything.append)
     namespace = prepare_main(source)
     out = StandardOutput()
@@ -146,4 +145,5 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
 def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
+    unstepped_code.INSTALLATION_FOLDERS += (f"{ROOT}/",)  # the tests' modules are not the program's
     serve(listener, parent, handle)
