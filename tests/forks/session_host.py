@@ -14,7 +14,6 @@ from typing import Any
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes import ops
-from gradbox.sessions import unstepped_code
 from gradbox.sessions.hooks import pass_value_through, redirect_partial
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
@@ -23,7 +22,6 @@ from tests.forks.plain_host import StandardOutput, described, prepare_main
 from tests.referee.torch_facts import facts
 from tests.support.full_observation import comparing
 from tests.support.process_state import process_state
-from tests.support.tracing import ROOT
 
 
 def handle(request: Request, write: Write) -> None:
@@ -145,5 +143,4 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
 def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
-    unstepped_code.INSTALLATION_FOLDERS += (f"{ROOT}/",)  # the tests' modules are not the program's
     serve(listener, parent, handle)

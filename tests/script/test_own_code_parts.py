@@ -4,7 +4,6 @@ import ast
 import json
 import math
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from gradbox.script.parts import PartOptions, choose_parts
 from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
 from gradbox.sessions import recording_cost
-from tests.support.own_programs import forked_gradbox, gradbox_command, run_in_folder
+from tests.support.own_programs import forked_gradbox
 from tests.support.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -322,7 +321,7 @@ for length in (10, 10, 20, 40):
 def test_a_recorded_iteration_costs_what_it_does_and_not_its_square(tmp_path: Path) -> None:
     (tmp_path / "episodes.py").write_text(EPISODES)
     options = ["--quiet", "--iterations", "1,2,3", "--out", "run.html"]
-    done = run_in_folder([*gradbox_command(sys.executable), "open", *options, "episodes.py"], tmp_path)
+    done = forked_gradbox(tmp_path, "open", *options, "episodes.py")
     unrecorded, first, second, third = (int(count) for count in re.findall(r"calls (\d+)", done.stdout))
     assert unrecorded < 100 and first > 10_000, "what the recorder did was counted"
     assert (third - second) / (second - first) < 2.2, (first, second, third)

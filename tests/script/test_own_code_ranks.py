@@ -13,6 +13,7 @@ import torch
 from gradbox.command import main
 from gradbox.script.ranks import compare_ranks, torchrun_arguments
 from gradbox.script.recorded_script import count_of_processes
+from gradbox.sessions import unstepped_code
 from gradbox.sessions.rank_launcher import launcher_arguments
 from gradbox.sessions.rank_parameters import parameter_digest, parameter_names, uncalled_wrappers
 from tests.forks.forked_command import run_gradbox
@@ -140,6 +141,13 @@ def test_differing_parameters_of_ranks_are_named() -> None:
     assert list(compare_ranks({0: same, 1: shards})) == [], "of other shapes"
 
 
+@pytest.fixture
+def _is_the_user_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The functions of this file are the user's, and not installed."""
+    monkeypatch.setattr(unstepped_code, "INSTALLATION_FOLDERS", unstepped_code.installation_folders())
+
+
+@pytest.mark.usefixtures("_is_the_user_s")
 def test_a_wrapper_whose_forward_never_ran_is_named() -> None:
     never, ran = (
         torch.nn.parallel.DistributedDataParallel.__new__(torch.nn.parallel.DistributedDataParallel) for _ in "ab"
@@ -155,6 +163,7 @@ def test_a_wrapper_whose_forward_never_ran_is_named() -> None:
     del wrapper
 
 
+@pytest.mark.usefixtures("_is_the_user_s")
 def test_parameters_are_called_as_the_function_that_runs_calls_them() -> None:
     model = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD([*model.parameters(), torch.nn.Parameter(torch.ones(2))], lr=0.1)

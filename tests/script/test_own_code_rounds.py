@@ -16,7 +16,7 @@ from gradbox.run import Run
 from gradbox.script.parts import PartOptions
 from gradbox.script.recorded_parts import run_script_recording_parts
 from gradbox.script.script_process import Script, read_recorded_runs
-from gradbox.sessions import recording_cost
+from gradbox.sessions import recording_cost, unstepped_code
 from gradbox.sessions.round_hook import ExpressionInUserFrame
 from tests.support.own_programs import forked_gradbox
 from tests.support.tracing import events
@@ -242,7 +242,8 @@ def test_an_error_in_a_recorded_round_is_its_outcome(folder: Path) -> None:
     assert (outcome["status"], outcome["error"]["type"]) == ("raised", "TypeError")
 
 
-def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive() -> None:
+def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unstepped_code, "INSTALLATION_FOLDERS", unstepped_code.installation_folders())
     expression = ExpressionInUserFrame("loss.isnan() and all(k < n for k in (1, 2))")
 
     def outer() -> tuple[bool, int]:
