@@ -4,6 +4,7 @@ takes three seconds, the server two, and most tests need neither."""
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 def prepare() -> None:
@@ -32,7 +33,7 @@ def fork_assemblers() -> None:
 def count_project_as_installed() -> None:
     """Have what is recorded in this process find the tests' own modules installed: it would observe everything at each
     step beside as many modules of a user's."""
-    module = import_module("gradbox.sessions.unstepped_code")
+    module: Any = import_module("gradbox.sessions.unstepped_code")
     module.INSTALLATION_FOLDERS += (f"{Path(__file__).parents[2]}/",)
 
 

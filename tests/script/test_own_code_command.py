@@ -43,7 +43,7 @@ NOT_HELD = {"workers", "processes"}
 """Their final state has tensors of other processes, whose version counters are not those of one that made them."""
 
 SAMPLE = {"package", "trainer_package", "uncaught"}
-FORKED = {"package", "trainer_package"}
+RUN_IN_FORKS = {"package", "trainer_package"}
 """Programs that run in forks both ways, which import nothing anew."""
 
 pytestmark = pytest.mark.slow
@@ -64,7 +64,7 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     trace_file = tmp_path / "run.json"
     also = [option for pattern in ALSO.get(name, []) for option in ("--also", pattern)]
     command = ["open", "--trace", str(trace_file), *also, "train.py", *arguments]
-    if name in FORKED:
+    if name in RUN_IN_FORKS:
         plain = forked_python(folders["plain"], "train.py", *arguments)
         recorded = forked_gradbox(folders["recorded"], *command)
     else:

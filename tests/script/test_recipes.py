@@ -112,9 +112,8 @@ def run_forked(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     name, *arguments = shlex.split(line)
     if name == "python":
         return forked_python(folder, *arguments)
-    return subprocess.CompletedProcess(
-        line, *call_beside_gradbox(printed_by_pytest, str(folder), [*PYTEST_OPTIONS, *arguments]), ""
-    )
+    status, said = call_beside_gradbox(printed_by_pytest, str(folder), [*PYTEST_OPTIONS, *arguments])
+    return subprocess.CompletedProcess(line, status, said, "")
 
 
 def python_with(expected: Expected) -> str:
