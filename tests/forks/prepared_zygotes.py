@@ -27,7 +27,12 @@ from tests.forks.host_sockets import end_at_exit, socket_of_host
 HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
 
-FORKED = {PREPARE, "tests.support.worker_without_files:prepare", "tests.agreement.alarm_worker:prepare"}
+FORKED = {
+    PREPARE,
+    "tests.agreement.alarm_worker:prepare",
+    "tests.server.worker.counting_worker:prepare",
+    "tests.support.worker_without_files:prepare",
+}
 """What prepares the zygotes that a fork can be: the recorder, and modules with an `adapt`, which changes its worker."""
 
 boot = zygote.start_zygote_process
