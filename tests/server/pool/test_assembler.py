@@ -68,8 +68,8 @@ def test_processes_are_reused_and_their_number_is_bounded() -> None:
 
 
 CHECKING = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
-ROUND = {"n": 0, "backwards": 1, "losses": [1.5] * 8, "lr": [0.1] * 16}
-ROUNDS = {"count": 1, "optimizers": 1, "every": 1, "losses": [], "rows": [], "stretches": [], "rounds": [ROUND] * 500,
+ROUND: dict[str, Any] = {"n": 0, "backwards": 1, "losses": [1.5] * 8, "lr": [0.1] * 16}
+ROUNDS: dict[str, Any] = {"count": 1, "optimizers": 1, "every": 1, "losses": [], "rows": [], "stretches": [], "rounds": [ROUND] * 500,
           "recorded": [], "new_rates": [], "printed": [], "printed_every": 1}  # fmt: skip
 
 
@@ -90,12 +90,12 @@ def test_what_is_sent_of_a_gradient_check_is_the_check_alone() -> None:
 
 def test_every_list_of_a_round_is_bounded() -> None:
     plain = AssemblyRequest(job=Job(source="x = 1\n"))
-    number = {"first": 0, "loops": [], "inner": 0, "iteration": [], "total": [], "by": 0}
-    forged = [
+    stretch = {"first": 0, "loops": [], "inner": 0, "iteration": [], "total": [], "by": 0}
+    forged: list[dict[str, Any]] = [
         {"rounds": [{**ROUND, "lr": [0.1] * 17}]},
         {"rounds": [{**ROUND, "losses": [0.1] * 9}]},
         {"rows": [{"tensors": ["t1"] * 4097}]},
-        *({"stretches": [{**number, name: [0] * 65}]} for name in ("loops", "iteration", "total")),
+        *({"stretches": [{**stretch, name: [0] * 65}]} for name in ("loops", "iteration", "total")),
     ]
     for fields in forged:
         lines = b"\n".join(json.dumps(line).encode() for line in (HEADER, {"rounds": {**ROUNDS, **fields}}, END))
