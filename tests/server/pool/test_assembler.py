@@ -69,8 +69,10 @@ def test_processes_are_reused_and_their_number_is_bounded() -> None:
 
 CHECKING = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
 ROUND: dict[str, Any] = {"n": 0, "backwards": 1, "losses": [1.5] * 8, "lr": [0.1] * 16}
-ROUNDS: dict[str, Any] = {"count": 1, "optimizers": 1, "every": 1, "losses": [], "rows": [], "stretches": [], "rounds": [ROUND] * 500,
-          "recorded": [], "new_rates": [], "printed": [], "printed_every": 1}  # fmt: skip
+ROUNDS: dict[str, Any] = {
+    "count": 1, "optimizers": 1, "every": 1, "losses": [], "rows": [], "stretches": [], "rounds": [ROUND] * 500,
+    "recorded": [], "new_rates": [], "printed": [], "printed_every": 1,
+}  # fmt: skip
 
 
 def test_what_is_sent_of_a_gradient_check_is_the_check_alone() -> None:
