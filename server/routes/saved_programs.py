@@ -160,7 +160,7 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep, c
 
 
 async def fetch_headline(program: SavedProgram, services: Services, client: Client, seconds: float) -> str:
-    """What other sites show of the program's link; "" where a description takes its place, or no site knows the link."""
+    """What other sites show of the program's link; "" where a description does instead, or no site knows the link."""
     if program.content.description or not public_url(services.settings):
         return ""
     limits = services.visitors.limits.pictures

@@ -16,7 +16,7 @@ import pytest
 from gradbox.assembly.assemble import assemble_compressed_trace, assemble_trace
 from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.gradient_check import GradientCheckOptions
-from gradbox.wire.processes import AssemblyRequest
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 from server.pool import assembly as module
 from server.pool.assembly import Assembler, AssemblyFailed
 from server.pool.local import Pool
@@ -142,6 +142,45 @@ def step_with(storages: int, contents: str) -> bytes:
     """The line of a first step with so many storages of these contents."""
     entities = ",".join(f'"s{k}":{{"kind":"storage",{contents}}}' for k in range(1, storages + 1))
     return b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % entities.encode()
+
+
+def test_a_small_trace_waits_for_no_large_one() -> None:
+    large = b"x" * (LARGE_TRACE_BYTES + 1)
+
+    async def work(assembler: Assembler) -> None:
+        goes_on = asyncio.Event()
+        assemble_now = assembler._assemble_now
+
+        async def stand_still(request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
+            if len(data) > LARGE_TRACE_BYTES:
+                await goes_on.wait()
+            return await assemble_now(request, data)
+
+        assembler._assemble_now = stand_still
+        waiting = [asyncio.create_task(assembler.assemble_trace(REQUEST, large, ["many"])) for _ in range(6)]
+        await asyncio.sleep(0)
+        await assert_works(assembler)
+        assert not any(task.done() for task in waiting)
+        goes_on.set()
+        assert {reply.status for reply, _ in await asyncio.gather(*waiting)} == {"crashed"}
+
+    assembling(work)
+
+
+def test_lines_that_wait_for_their_turn_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING_BYTES", len(LINES))
+
+    async def work(assembler: Assembler) -> None:
+        assembling = [asyncio.create_task(assembler.assemble_trace(REQUEST, LINES)) for _ in range(2)]
+        await asyncio.sleep(0)
+        waiting = asyncio.create_task(assembler.wait_for_room())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        await asyncio.gather(*assembling)
+        await waiting
+        await assembler.wait_for_room()
+
+    assembling(work)
 
 
 def test_a_large_trace_is_whole_and_leaves_its_process_small() -> None:
