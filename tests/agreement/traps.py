@@ -28,7 +28,7 @@ from tests.support.tracing import CPU_SECONDS, Replay, events
 Step = dict[str, Any]
 
 
-def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
+def lines_of_fork(source: str, before: Callable[[], None] = lambda: None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
 
     def act(write: Write) -> None:
@@ -47,12 +47,8 @@ def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[d
 @cache
 def lines_of_clean_process(source: str) -> list[dict[str, Any]]:
     """The lines that a process writes in which no backward ran before: autograd's threads don't live on in a fork."""
-    lines: list[dict[str, Any]] = call_in_plain(lines_of_program, source)
+    lines: list[dict[str, Any]] = call_in_plain(lines_of_fork, source)
     return lines
-
-
-def lines_of_program(source: str) -> list[dict[str, Any]]:
-    return lines_of_fork(source, lambda: None)
 
 
 class Seen:
