@@ -1,4 +1,4 @@
-"""The gradients that a plain run of a program leaves."""
+"""The gradients that a plain run of a program leaves, in a process of its own."""
 
 import warnings
 from typing import Any
@@ -9,8 +9,7 @@ Gradients = dict[str, torch.Tensor | None]
 
 
 def gradients_of_program(source: str) -> Gradients:
-    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name. For a
-    process of its own."""
+    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
     variables: dict[str, Any] = {}
     warnings.simplefilter("ignore")
     torch.manual_seed(0)

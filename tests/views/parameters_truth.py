@@ -1,4 +1,4 @@
-"""What torch says of each parameter before and after every `Optimizer.step` of a plain run."""
+"""What torch says of each parameter before and after every `Optimizer.step` of a plain run, in a process of its own."""
 
 from typing import Any
 
@@ -12,40 +12,28 @@ def norm(tensor: torch.Tensor | None) -> float | None:
 
 
 def parameter_rounds(source: str) -> list[dict[str, Any]]:
-    """By step of an optimizer, and by parameter: its gradient and weight, who holds it, how far it moved. For a process
-    of its own."""
+    """By step of an optimizer, and by parameter: its gradient and weight, who holds it, how far it moved."""
     rounds: list[dict[str, Any]] = []
     before: dict[str, torch.Tensor] = {}
     names: dict[str, Any] = {}
 
     def parameters() -> dict[str, torch.Tensor]:
         modules = {name: value for name, value in names.items() if isinstance(value, torch.nn.Module)}
-        return {
-            f"{name}.{path}": parameter
-            for name, module in modules.items()
-            for path, parameter in module.named_parameters(remove_duplicate=False)
-        }
+        return {f"{n}.{path}": p for n, m in modules.items() for path, p in m.named_parameters(remove_duplicate=False)}
 
     def note_before(*_: Any) -> None:
         before.clear()
         before.update({name: parameter.detach().double().clone() for name, parameter in parameters().items()})
 
     def note_after(optimizer: Optimizer, *_: Any) -> None:
-        groups = enumerate(optimizer.param_groups)
-        held = {
-            id(p): (type(optimizer).__name__, k, float(group["lr"])) for k, group in groups for p in group["params"]
+        kind, groups = type(optimizer).__name__, enumerate(optimizer.param_groups)
+        held = {id(p): (kind, k, float(group["lr"])) for k, group in groups for p in group["params"]}
+        now = parameters()
+        moved = {name: norm(p.detach().double() - before[name]) for name, p in now.items()}
+        facts = {
+            name: {"gradient": norm(p.grad), "weight": norm(p), "held": held.get(id(p))} for name, p in now.items()
         }
-        rounds.append(
-            {
-                name: {
-                    "gradient": norm(parameter.grad),
-                    "weight": norm(parameter),
-                    "held": held.get(id(parameter)),
-                    "moved": norm(parameter.detach().double() - before[name]),
-                }
-                for name, parameter in parameters().items()
-            }
-        )
+        rounds.append({name: {**facts[name], "moved": moved[name]} for name in now})
 
     register_optimizer_step_pre_hook(note_before)
     register_optimizer_step_post_hook(note_after)
