@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from pydantic_core import from_json, to_json
 
 from gradbox import __version__
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
-from gradbox.wire.api import Job
+from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.base import Model
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import ends_repeatably
@@ -61,8 +61,13 @@ class AssembledTrace:
 
     def compressed(self) -> bytes:
         """The gzipped JSON, which is the same for the same trace. Slow."""
-        compressor = zlib.compressobj(1, wbits=GZIP_WINDOW_BITS)  # level 6 takes five times as long
-        return b"".join([*map(compressor.compress, self._json_parts()), compressor.flush()])
+        return compress_parts(self._json_parts())
+
+    def check_reply(self) -> GradientCheckReply:
+        """The result of a gradient check."""
+        return GradientCheckReply(
+            status=self.outcome.status, message=outcome_message(self.outcome), check=self.gradient_check
+        )
 
     def result_digest(self) -> str:
         """A digest of what the program printed, without addresses, and of how it ended; equal results have equal
@@ -98,13 +103,24 @@ class AssembledTrace:
         yield encode_model(self.outcome)
         yield b',"cost":'
         yield encode_model(self.cost)
-        if self.gradient_check is not None:
-            yield b',"gradient_check":'
-            yield encode_model(self.gradient_check)
         if self.rounds is not None:
             yield b',"rounds":'
             yield to_json(self.rounds)
         yield b"}"
+
+
+def compress_parts(parts: Iterable[bytes]) -> bytes:
+    compressor = zlib.compressobj(1, wbits=GZIP_WINDOW_BITS)  # level 6 takes five times as long
+    return b"".join([*map(compressor.compress, parts), compressor.flush()])
+
+
+def outcome_message(outcome: Outcome) -> str:
+    """At which limit a run was stopped, or what its program raised; "" if it finished."""
+    if outcome.stopped is not None:
+        return f"the run was stopped at the limit {outcome.stopped.limit}: {outcome.stopped.value}"
+    if outcome.error is not None:
+        return f"{outcome.error.type}: {outcome.error.message}"
+    return ""
 
 
 def encode_model(value: Model) -> bytes:
@@ -232,18 +248,14 @@ class AssemblyResult:
 
 
 def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> AssemblyResult:
-    """Make a trace of the lines in `data`, up to the first line of more than `max_line_bytes` bytes.
-
-    The server itself decodes the trace of a gradient check, which therefore has no steps, no header from the child, and
-    no lists in its error.
-    """
+    """Make a trace of the lines in `data`, up to the first of more than `max_line_bytes` bytes; of a gradient check
+    without its steps."""
     job, outcome = request.job, request.outcome
     output = read_child_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
     rejected = (
         describe_rejected_line(output, request.log_text) if output.rejected is not None and outcome is None else ""
     )
-    header = output.header if job.check is None else None
-    header = header or Header(
+    header = output.header or Header(
         schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
     )
     if request.worker or header.runtime.worker is not None:  # a child does not know, whatever it says
@@ -259,8 +271,6 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
         outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE_MESSAGE))
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=missing_outcome_message(output)))
-    if job.check is not None and outcome.error is not None:
-        outcome.error = Error(type=outcome.error.type, message=outcome.error.message, line=outcome.error.line)
     correct_outcome_line_numbers(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
     cost = cost_of_run(request.usage, end)
@@ -275,10 +285,12 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
 def assemble_compressed_trace(
     request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf
 ) -> tuple[AssemblyReply, bytes]:
-    """The result of `assemble_trace` as a reply to the request and the gzipped JSON of the trace."""
+    """The result of `assemble_trace` as a reply to the request, and gzipped JSON: the trace, or of a gradient check its
+    `GradientCheckReply`. The server passes both on as they are: it decodes nothing that a child wrote."""
     assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
-    body = trace.compressed()
+    is_check = request.job.check is not None
+    body = compress_parts([trace.check_reply().model_dump_json().encode()]) if is_check else trace.compressed()
     stopped = trace.outcome.stopped
     reply = AssemblyReply(
         status=trace.outcome.status,

@@ -15,7 +15,7 @@ GZIP_WINDOW_BITS = 31
 class RecordedTrace:
     """A validated trace, with what a server needs to know about it.
 
-    body: the trace's JSON, gzipped
+    body: the trace's JSON, gzipped; of a gradient check that of its `GradientCheckReply`
     status, limit: of its outcome
     seconds: how long the run took
     deterministic: whether the program gives the same result each time

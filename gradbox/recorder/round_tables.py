@@ -9,6 +9,7 @@ from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import referenced_uid
 from gradbox.wire.base import Number
 from gradbox.wire.rounds import (
+    MAX_LOOPS,
     MAX_LOSS_VALUES,
     MAX_LOSSES,
     MAX_PRINTED,
@@ -96,7 +97,7 @@ class LossTable:
 
 def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> None:
     """Note that round `n` ended in these loops."""
-    loops, inner, iteration, total = path
+    loops, inner, iteration, total = path if len(path[0]) <= MAX_LOOPS else NO_LOOPS
     last = stretches[-1] if stretches else None
     if last is not None and tuple(last["loops"]) == loops:
         if not loops:

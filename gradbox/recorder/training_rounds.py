@@ -32,6 +32,7 @@ from gradbox.recorder.uids import WeakUids
 from gradbox.wire.base import Number
 from gradbox.wire.rounds import (
     MAX_NEW_RATES,
+    MAX_RATES,
     MAX_RECORDED_ROUNDS,
     MAX_ROUNDS,
     RecordedRound,
@@ -52,7 +53,7 @@ MAX_KEPT_ELEMENTS = 1 << 22
 MAX_NORMS = 1 << 14
 """Rows of norms that are recorded of unrecorded rounds, in total."""
 
-MAX_PARAMETERS, MAX_RATES, MAX_ROOTS = 4096, 16, 4
+MAX_PARAMETERS, MAX_ROOTS = 4096, 4
 
 _graph_sequence_number: Callable[[], int] = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]
 

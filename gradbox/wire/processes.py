@@ -85,6 +85,7 @@ DrawingKind = (
         "tables",
         "film",
         "markdown",
+        "headline",
     ]
     | ComparisonKind
 )

@@ -19,6 +19,9 @@ MAX_LOSSES, MAX_LOSS_VALUES = 8, 4096
 
 MAX_STRETCHES, MAX_RECORDED_ROUNDS, MAX_PRINTED, MAX_NEW_RATES = 2048, 10_000, 500, 64
 
+MAX_RATES, MAX_ROW_TENSORS, MAX_LOOPS = 16, 4096, 64
+"""Learning rates of a round, parameters of a row, and loops around a round. A round within more loops has none."""
+
 MAX_PRINTED_CHARACTERS = 200
 """Characters of a round's printed text."""
 
@@ -44,8 +47,11 @@ class RoundRow(TypedDict):
     module: null if they belong to no module
     """
 
-    tensors: FailFastList[Uid]
+    tensors: Annotated[FailFastList[Uid], Field(max_length=MAX_ROW_TENSORS)]
     module: NotRequired[Uid | None]
+
+
+LoopNumbers = Annotated[FailFastList[int], Field(max_length=MAX_LOOPS)]
 
 
 @closed_typed_dict
@@ -60,10 +66,10 @@ class RoundStretch(TypedDict):
     """
 
     first: int
-    loops: FailFastList[int]
+    loops: LoopNumbers
     inner: int
-    iteration: FailFastList[int]
-    total: FailFastList[int]
+    iteration: LoopNumbers
+    total: LoopNumbers
     by: int
 
 
@@ -85,8 +91,8 @@ class TrainingRound(TypedDict):
 
     n: int
     backwards: int
-    losses: FailFastList[Number | None]
-    lr: FailFastList[Number | None]
+    losses: Annotated[FailFastList[Number | None], Field(max_length=MAX_LOSSES)]
+    lr: Annotated[FailFastList[Number | None], Field(max_length=MAX_RATES)]
     grad: NotRequired[Norms]
     weight: NotRequired[Norms]
     moved: NotRequired[Norms]

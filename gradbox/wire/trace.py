@@ -263,7 +263,6 @@ class Header(Model):
 class Trace(Header):
     """A whole run.
 
-    gradient_check: of a run that compared gradients and recorded no steps
     rounds: of a run that trains
     """
 
@@ -271,7 +270,6 @@ class Trace(Header):
     focus: Focus | None = None
     outcome: Outcome
     cost: Cost
-    gradient_check: GradientCheck | None = None
     rounds: TrainingRounds | None = None
 
 

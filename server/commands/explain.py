@@ -17,7 +17,6 @@ from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.runs.explainer import count_nothing, explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
-from server.runs.gradient_checks import read_gradient_check
 from server.settings import Settings
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
@@ -100,7 +99,7 @@ class ExplainCommand:
             source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.run_limits(),
             check=GradientCheckOptions(samples=samples), input=self._stdin_text,
         )  # fmt: skip
-        return read_gradient_check((await self._pool.run_job(job)).body)
+        return GradientCheckReply.model_validate_json((await self._pool.run_job(job)).json())
 
     async def _try_fixes(self, trace: RecordedTrace, findings: list[Finding]) -> None:
         """Add to each finding the fixes that work. Raises RenderingFailed."""

@@ -30,8 +30,9 @@ needs at most 27 for a byte, in a step that has nothing but windows of one eleme
 MAX_LINE_BYTES = 1_000_000
 """The longest line in bytes that is read on the second try, after a line needed more memory than that."""
 
-FORK_SECONDS = 15
-"""Seconds after which a fork is killed. A fork that got no memory may hang."""
+FORK_CPU_SECONDS, FORK_SECONDS = 10, 50
+"""Seconds of processor time, and of the clock, after which a fork is killed. The longest that a program may write takes
+two or three of the processor's, whatever else the machine does. A fork that got no memory may hang."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -72,6 +73,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
     try:
         die_with_parent()
         signal.alarm(FORK_SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (FORK_CPU_SECONDS, FORK_CPU_SECONDS))
         if os.getppid() == parent:
             memory = FORK_MEMORY + MEMORY_PER_BYTE * len(data)
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

@@ -1,6 +1,7 @@
 """Turns the lines that a child wrote into a trace or into answers. Runs a program once more if that would show more.
 
-Traces are assembled in separate processes, started on demand, as many as programs run at once.
+Traces are assembled in separate processes, started on demand: as many small ones as programs run at once, and a few
+large ones beside them, whose networks take turns.
 """
 
 import asyncio
@@ -20,15 +21,24 @@ from gradbox.wire.api import Job
 from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
+from server.pool.askers import Askers
+from server.pool.fair_lock import FairLock
 from server.pool.interface import NoAnswers
+from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob
+from server.wire.problems import Busy
 
 COMMAND = (sys.executable, "-m", "server.pool.assembler_process")
-TIMEOUT = 20.0
-"""Seconds for a trace, including the start of a new process. Lines that recorders write take a tenth of a second."""
+TIMEOUT = 60.0
+"""Seconds for a trace once it has its turn, including the start of a new process: the end of one that stands still.
+What it may compute is bounded by `assembler_process.FORK_CPU_SECONDS`."""
 
 MAX_LARGE_AT_ONCE = 2
 """Large traces that are assembled at the same time, however many programs run. Each may take 300 MB."""
+
+MAX_WAITING_BYTES = 64 << 20
+"""Lines that wait for their turn in the assembler. While there are more, a run keeps its worker until it has had its
+turn."""
 
 MAX_LINE_BYTES = 100_000
 """Longest line in bytes that the assembler process may send."""
@@ -47,7 +57,9 @@ class Assembler:
     """
 
     def __init__(self, processes: int) -> None:
-        self._slots, self._large = asyncio.Semaphore(processes), asyncio.Semaphore(MAX_LARGE_AT_ONCE)
+        self._small = asyncio.Semaphore(processes)
+        self._large = FairLock(sys.maxsize, places=min(MAX_LARGE_AT_ONCE, processes))
+        self._bytes, self._less_waits = 0, asyncio.Event()
         self._idle: list[Process] = []
         self._starting: asyncio.Task[None] | None = None
         self._closed = False
@@ -64,26 +76,46 @@ class Assembler:
             await self._send_and_read_reply(await start_assembler_process(), request, b"")
             self.failing = False
 
-    async def assemble_trace(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
-        """The reply, and the gzipped trace of these lines. Raises AssemblyFailed."""
-        async with self._large if len(data) > LARGE_TRACE_BYTES else contextlib.nullcontext(), self._slots:
-            try:
-                async with asyncio.timeout(TIMEOUT):
-                    if self._starting is not None:
-                        await asyncio.shield(self._starting)
-                    if self._idle:
-                        with contextlib.suppress(OSError, ValueError, EOFError):  # it died since
-                            return await self._send_and_read_reply(self._idle.pop(), request, data)
-                    if self._closed:
-                        raise OSError("the server is going down")
-                    self.failing = True
-                    process = await start_assembler_process()
-                    self.failing = False
-                    return await self._send_and_read_reply(process, request, data)
-            except (TimeoutError, OSError, ValueError, EOFError) as error:
-                self.failures += 1
-                log.error("assembling a trace of %d bytes: %s", len(data), type(error).__name__)
-                raise AssemblyFailed(type(error).__name__) from error
+    async def wait_for_room(self) -> None:
+        """Wait while as many lines wait for their turn as may."""
+        while self._bytes > MAX_WAITING_BYTES:
+            self._less_waits.clear()
+            await self._less_waits.wait()
+
+    async def assemble_trace(
+        self, request: AssemblyRequest, data: bytes | bytearray, networks: list[str] | None = None
+    ) -> tuple[AssemblyReply, bytes]:
+        """The reply, and the gzipped trace of these lines. Raises AssemblyFailed.
+
+        networks: of those who wait for it, whose turns a large trace takes
+        """
+        is_large = len(data) > LARGE_TRACE_BYTES
+        self._bytes += len(data)
+        try:
+            async with self._large.wait_for_turn(networks or [""]) if is_large else self._small:
+                return await self._assemble_now(request, data)
+        finally:
+            self._bytes -= len(data)
+            self._less_waits.set()
+
+    async def _assemble_now(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                if self._starting is not None:
+                    await asyncio.shield(self._starting)
+                if self._idle:
+                    with contextlib.suppress(OSError, ValueError, EOFError):  # it died since
+                        return await self._send_and_read_reply(self._idle.pop(), request, data)
+                if self._closed:
+                    raise OSError("the server is going down")
+                self.failing = True
+                process = await start_assembler_process()
+                self.failing = False
+                return await self._send_and_read_reply(process, request, data)
+        except (TimeoutError, OSError, ValueError, EOFError) as error:
+            self.failures += 1
+            log.error("assembling a trace of %d bytes: %s", len(data), type(error).__name__)
+            raise AssemblyFailed(type(error).__name__) from error
 
     async def _send_and_read_reply(
         self, process: Process, request: AssemblyRequest, data: bytes | bytearray
@@ -159,25 +191,35 @@ RecordJob = Callable[[Job], Awaitable[ChildRecording]]
 
 
 async def record_trace(
-    assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool
+    assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool, askers: Askers
 ) -> RecordedTrace:
     """Record a job and return its trace. If the cause of its end was skipped in a long loop, the job runs once more to
-    show it. Raises what `record` raises.
+    show it, where a worker is to be had. Raises what `record` raises.
 
     stop: once set, nothing is run again
     log_text: whether the log shows lines that are not valid
+    askers: who waits for it
     """
-    trace, reply = await assemble_trace(assembler, job, await record(job), log_text)
+    trace, reply = await assemble_trace(assembler, job, await record(job), log_text, askers)
     if reply.again is not None and not stop.is_set():
         focused = job.model_copy(update={"focus": reply.again})
-        second, _ = await assemble_trace(assembler, focused, await record(focused), log_text, reply.result)
+        try:
+            recording = await record(focused)
+        except (Busy, WorkersUnavailable):
+            return trace
+        second, _ = await assemble_trace(assembler, focused, recording, log_text, askers, reply.result)
         if second.status == trace.status:
             return second
     return trace
 
 
 async def assemble_trace(
-    assembler: Assembler, job: Job, recording: ChildRecording, log_text: bool, compared_result: str | None = None
+    assembler: Assembler,
+    job: Job,
+    recording: ChildRecording,
+    log_text: bool,
+    askers: Askers,
+    compared_result: str | None = None,
 ) -> tuple[RecordedTrace, AssemblyReply]:
     """Return the trace of a child's lines. If no trace can be made in time, the trace has no steps and counts
     as lost."""
@@ -191,7 +233,8 @@ async def assemble_trace(
         compared_result=compared_result,
     )
     try:
-        reply, body = await assembler.assemble_trace(request, recording.data)
+        networks = sorted({asker.client.network for asker in askers})
+        reply, body = await assembler.assemble_trace(request, recording.data, networks)
     except AssemblyFailed:
         lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE_OUTCOME})
         reply, body = await asyncio.to_thread(assemble_compressed_trace, lost, b"")

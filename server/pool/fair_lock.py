@@ -1,4 +1,5 @@
-"""A lock that is fair to its owners: among those who wait, the one that has held it for the least time is next."""
+"""A lock with one place or a few that is fair to its owners: among those who wait, the one that has held it for the
+least time is next."""
 
 import asyncio
 import math
@@ -25,16 +26,15 @@ class Turn:
 
 
 class FairLock:
-    """A lock that one task holds at a time.
+    """A lock that one task holds at a time, or as many as it has places.
 
-    limit: how many may wait for it; one owner gets at most a quarter of these places
+    limit: how many may wait for it; one owner gets at most a quarter of these
     clock: returns seconds
     """
 
-    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit, self._clock = limit, clock
+    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic, places: int = 1) -> None:
+        self._limit, self._clock, self._free = limit, clock, places
         self._waiting: list[Turn] = []  # by arrival
-        self._is_held = False
         self._scheduler = FairScheduler()  # by seconds for which it was held
 
     @asynccontextmanager
@@ -57,8 +57,8 @@ class FairLock:
 
     async def _enqueue_and_wait(self, owners: list[str]) -> None:
         turn = Turn(owners)
-        if not self._is_held:
-            self._is_held = True
+        if self._free:
+            self._free -= 1
             self._scheduler.advance_virtual_time(self._turn_start_tag(turn))
             return
         self._evict_turn_if_full(turn)
@@ -87,8 +87,9 @@ class FairLock:
 
     def _grant_next_turn(self) -> None:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
-        self._is_held = bool(waiting)
-        if waiting:
+        if not waiting:
+            self._free += 1
+        else:
             first = min(waiting, key=self._turn_start_tag)
             self._waiting.remove(first)
             if first.owners:

@@ -3,13 +3,12 @@ ended."""
 
 import asyncio
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from server.pool.askers import Askers
-from server.pool.assembly import Assembler, cancelled_trace, parse_answers, record_trace
+from server.pool.askers import Asker, Askers
+from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, record_trace
 from server.pool.fair_queue import FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import MachineWorkers
@@ -96,15 +95,24 @@ class Pool:
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
     ) -> RecordedTrace:
-        stop = stop or asyncio.Event()
+        stop, askers = stop or asyncio.Event(), Askers.of_client(client) if askers is None else askers
         queue = self._gpu_queue if job.device == "cuda" else self.queue
-        async with queue.create_request(client if askers is None else askers, on_position) as request:
-            if on_position is not None:
-                on_position(-1)
-            record = partial(self._machine.record_job, stop=stop)
-            trace = await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
-            request.was_cut_short = stop.is_set()
-            return trace
+        has_run = False
+
+        async def record(job: Job) -> ChildRecording:
+            nonlocal has_run
+            again, has_run = has_run, True
+            # who waits is told nothing of a second run: neither a position nor that there was no place for it
+            waiting = Askers(*(Asker(asker.client) for asker in askers)) if again else askers
+            async with queue.create_request(waiting, None if again else on_position) as request:
+                if on_position is not None and not again:
+                    on_position(-1)
+                recording = await self._machine.record_job(job, stop=stop)
+                request.was_cut_short = stop.is_set()
+                await self._assembler.wait_for_room()
+                return recording
+
+        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         async with self.queue.create_request(client, None):

@@ -29,7 +29,6 @@ from server.operations.pipeline import minimum_source_size, pipeline_source
 from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import add_findings_to_trace, explain_trace
 from server.runs.fixes import FixFinder
-from server.runs.gradient_checks import read_gradient_check
 from server.services import ClientDep, DisconnectedDep, RunsDep, Services, ServicesDep
 from server.visitors.clients import Client
 from server.wire.problems import ProblemError
@@ -372,8 +371,8 @@ GRADIENT_RESPONSES: dict[int | str, dict[str, Any]] = {
     summary="Gradients of a program beside finite differences",
 )
 async def post_gradient_check(
-    body: GradientCheckRequest, runs: RunsDep, client: ClientDep, disconnected: DisconnectedDep
-) -> GradientCheckReply:
+    request: Request, body: GradientCheckRequest, runs: RunsDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Response:
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
 
     The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`.
@@ -381,8 +380,8 @@ async def post_gradient_check(
     the program runs up to four times with one sample of its batch changed, and `check.samples` says where that changed
     another one's results.
     """
-    request = RunRequest(source=body.source, seed=body.seed, input=body.input)
+    run_request = RunRequest(source=body.source, seed=body.seed, input=body.input)
     options = GradientCheckOptions(backward=body.backward, elements=body.elements, samples=body.samples)
-    result = await runs.wait_for_result(await runs.start_run(request, client, check=options), disconnected)
+    result = await runs.wait_for_result(await runs.start_run(run_request, client, check=options), disconnected)
     assert result is not None
-    return await work_in_thread(read_gradient_check, result.body)
+    return trace_response(request, result.body)

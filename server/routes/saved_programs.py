@@ -84,6 +84,8 @@ async def save_program(
     program, new = await services.saved.programs.save_program(
         body, client, program_runner(services.runs, client, disconnected)
     )
+    if new:
+        await fetch_headline(program, services, client, 0)
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
@@ -153,12 +155,18 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep, c
     if base:
         url = program_permalink(services.settings, request.scope["root_path"], program.id)
         values = {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
-        if not program.content.description:  # what other sites show of the link is asked for with the page
-            limits = services.visitors.limits.pictures
-            values["headline"] = await finding_headline(
-                services.renderer, program, lambda: limits.count_request(client), client.network, PAGE_SECONDS
-            )
+        values["headline"] = await fetch_headline(program, services, client, PAGE_SECONDS)
     return render_saved_program_page(request, services, program, {}, **values)
+
+
+async def fetch_headline(program: SavedProgram, services: Services, client: Client, seconds: float) -> str:
+    """What other sites show of the program's link; "" where a description does instead, or no site knows the link."""
+    if program.content.description or not public_url(services.settings):
+        return ""
+    limits = services.visitors.limits.pictures
+    return await finding_headline(
+        services.renderer, program, lambda: limits.count_request(client), client.network, seconds
+    )
 
 
 def render_saved_program_page(

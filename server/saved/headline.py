@@ -1,19 +1,15 @@
 """The headline of a saved program's first finding, for what other sites show about a link to it."""
 
 import asyncio
-import re
 
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import BeforeDrawing, Renderer, RenderingFailed
 from server.store.repository import SavedProgram
 from server.wire.problems import ProblemError
 
-PAGE_SECONDS, OEMBED_SECONDS = 0.5, 5.0
-"""Seconds that a page, and an oEmbed reply, wait for the headline. After that they go without, and a later one
-has it."""
-
-_HEADLINE = re.compile(r"\*\*(.+?)\*\*\n")
-
+PAGE_SECONDS, OEMBED_SECONDS = 0.05, 5.0
+"""Seconds that a page, and an oEmbed reply, wait for the headline, which is drawn when the program is saved. After that
+they go without, and a later one has it."""
 
 _waited_for: set[asyncio.Task[bytes]] = set()
 
@@ -25,16 +21,21 @@ async def finding_headline(
 
     before_drawing: counts the drawing, and raises for a visitor who asks for too many
     network: of the visitor, whose turn it is
-    seconds: to wait, at most
+    seconds: to wait, at most; with 0 it is drawn for later
     """
-    draw = DrawRequest(kind="markdown", language=program.content.language, title="")
+    draw = DrawRequest(kind="headline", language=program.content.language, title="")
     drawing = asyncio.ensure_future(
         renderer.get_drawing(program.trace_name, draw, program.trace, before_drawing, network)
     )
     _waited_for.add(drawing)
-    drawing.add_done_callback(_waited_for.discard)
+    drawing.add_done_callback(_forget)
     done, _ = await asyncio.wait({drawing}, timeout=seconds)
     if not done or drawing.cancelled() or isinstance(drawing.exception(), ProblemError | RenderingFailed):
         return ""
-    match = _HEADLINE.match(drawing.result().decode("utf-8", "replace"))
-    return match[1].replace("`", "") if match is not None else ""
+    return drawing.result().decode("utf-8", "replace")
+
+
+def _forget(drawing: asyncio.Task[bytes]) -> None:
+    _waited_for.discard(drawing)
+    if not drawing.cancelled():
+        drawing.exception()  # whoever waited has it; nobody else is told

@@ -16,6 +16,7 @@ import { findingLocale } from "./findings/words.ts";
 import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
 import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";
+import { plainText } from "./verdict/rich_text.ts";
 import { locale } from "./words/locale.ts";
 import { verdictOf } from "./verdict/verdict.ts";
 import { CARD_SIZE } from "./verdict/verdict_picture.ts";
@@ -52,6 +53,7 @@ export function render(
   if (kind === "film") return { made: filmSvg(filmSubject(trace, request), request) };
   if (kind === "film_frames") return { made: JSON.stringify(filmFrames(filmSubject(trace, request), request)) };
   if (kind === "markdown") return { made: markdownOf(trace, request) };
+  if (kind === "headline") return { made: plainText(filmSubject(trace, request).verdict?.headline ?? "") };
   const answers = offlineAnswers(openTrace(trace), request.language);
   if (kind === "answers") return { made: JSON.stringify(answers) };
   return {

@@ -7,13 +7,12 @@ careless glance to each look, or changes the steps on their way out as a tracer 
 import contextlib
 import json
 import resource
-import subprocess
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -23,13 +22,13 @@ from gradbox.recorder.observer import Observer
 from gradbox.wire.trace import Trace
 from server.worker.run import ProgramRun, run_program_and_exit
 from tests.forks.fork_host import Write, forked
-from tests.forks.plain_python import run_plain
-from tests.support.tracing import CPU_SECONDS, ROOT, Replay, events
+from tests.forks.plain_python import call_in_plain, run_plain
+from tests.support.tracing import CPU_SECONDS, Replay, events
 
 Step = dict[str, Any]
 
 
-def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
+def lines_of_fork(source: str, before: Callable[[], None] = lambda: None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
 
     def act(write: Write) -> None:
@@ -45,19 +44,10 @@ def lines_of_fork(source: str, before: Callable[[], None], **job: Any) -> list[d
     return [json.loads(line) for line in forked(act).splitlines()]
 
 
-def lines_of_clean_process(source: str, limits: dict[str, int]) -> list[dict[str, Any]]:
+@cache
+def lines_of_clean_process(source: str) -> list[dict[str, Any]]:
     """The lines that a process writes in which no backward ran before: autograd's threads don't live on in a fork."""
-    command = "import json, sys; from tests.agreement.traps import lines_of_fork as lines; source, limits = json.load"
-    command += "(sys.stdin); print(json.dumps(lines(source, lambda: None, limits=limits)))"
-    done = subprocess.run(
-        [sys.executable, "-c", command],
-        input=json.dumps([source, limits]),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-    )
-    lines: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    lines: list[dict[str, Any]] = call_in_plain(lines_of_fork, source)
     return lines
 
 
@@ -160,7 +150,7 @@ class Trap:
 
         source = planted_fault.source if planted_fault is not None and planted_fault.source is not None else self.source
         if self.needs_threads and planted_fault is None:
-            seen = Seen(source, lines_of_clean_process(source, self.limits))
+            seen = Seen(source, lines_of_clean_process(source))
         else:
             seen = Seen(source, lines_of_fork(source, before, limits=self.limits))
         if planted_fault is None:

@@ -27,7 +27,8 @@ from tests.forks.host_sockets import end_at_exit, socket_of_host
 HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
 
-FORKED = {PREPARE, "tests.support.worker_without_files:prepare", "tests.agreement.alarm_worker:prepare"}
+WORKERS = ("agreement.alarm_worker", "server.worker.counting_worker", "support.worker_without_files")
+FORKED = {PREPARE, *(f"tests.{worker}:prepare" for worker in WORKERS)}
 """What prepares the zygotes that a fork can be: the recorder, and modules with an `adapt`, which changes its worker."""
 
 boot = zygote.start_zygote_process

@@ -2,9 +2,7 @@
 which programs have one, and that it gives the gradients of a version that was corrected by hand."""
 
 import json
-import pickle
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,9 @@ import pytest
 import torch
 
 from gradbox.wire.findings import Finding
-from tests.forks.fork_host import forked
+from tests.forks.plain_python import call_in_plain
 from tests.language.fixing import Trial, trials
+from tests.language.gradients_truth import Gradients, gradients_of_program
 
 ROOT = Path(__file__).parents[2]
 CORRECTED = ROOT / "tests/examples/corrected"
@@ -75,9 +74,6 @@ other one has to be offered a fix."""
 
 pytestmark = pytest.mark.slow
 
-Gradients = dict[str, torch.Tensor | None]
-
-
 PROGRAMS = {
     f"{folder.name}/{path.stem}": path
     for folder in (ROOT / "tests/examples/findings", ROOT / "tests/examples/silent", QUESTIONS)
@@ -136,30 +132,6 @@ def test_what_is_offered_runs_to_its_end_without_the_finding(
         assert len([finding for finding in run.left if finding.kind == run.finding.kind]) < len(same), run.fix.source
 
 
-def gradients(sources: list[str]) -> list[Gradients]:
-    """Those of each of these programs. In a fork: forks of a process in which autograd's engine has threads can't run a
-    backward."""
-    found: list[Gradients] = pickle.loads(
-        forked(lambda write: write(pickle.dumps([gradients_here(source) for source in sources])))
-    )
-    return found
-
-
-def gradients_here(source: str) -> Gradients:
-    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
-    variables: dict[str, Any] = {}
-    warnings.simplefilter("ignore")
-    torch.manual_seed(0)
-    exec(compile(source, "program", "exec"), variables)
-    found: Gradients = {}
-    for name, value in variables.items():
-        if isinstance(value, torch.Tensor) and value.requires_grad and (value.is_leaf or value.retains_grad):
-            found[name] = value.grad
-        elif isinstance(value, torch.nn.Module):
-            found |= {f"{name}.{path}": parameter.grad for path, parameter in value.named_parameters()}
-    return found
-
-
 def agree(left: Gradients, right: Gradients) -> bool:
     """Whether what both have is the same, and is something."""
     both = [(left[name], right[name]) for name in left.keys() & right.keys()]
@@ -191,7 +163,7 @@ def test_a_fix_gives_the_gradients_of_the_corrected_program(
     finding = tried[0][f"findings/{name}"][0]
     offered = [run for run in tried[1] if run.is_offered and run.finding is finding]
     assert offered, finding.text
-    found = gradients([*right, *(run.fix.source for run in offered)])
+    found = [call_in_plain(gradients_of_program, source) for source in [*right, *(run.fix.source for run in offered)]]
     versions, fixed = found[: len(right)], found[len(right) :]
     for run, gradient in zip(offered, fixed, strict=True):
         assert any(agree(gradient, version) for version in versions), run.fix.source

@@ -38,10 +38,10 @@ function readability(facts, i, layout, room) {
   return leaves.every(isNamed) && hasPath;
 }
 
-function presses(facts, room, from, to) {
+function presses(facts, layouts, from, to) {
   const stops = [];
   for (let i = from; i < to; ) {
-    const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
+    const layout = layouts[i];
     const passed = new Set(
       layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])),
     );
@@ -53,25 +53,28 @@ function presses(facts, room, from, to) {
   return stops;
 }
 
-export default function factsOf({ trace, room }) {
+export default function factsOf(trace, width, height) {
+  const room = { width, height };
   const opened = openTrace(trace);
   const net = netOf(opened);
   const facts = new NetFacts(opened, net);
-  const steps = [];
-  for (let i = 0; i < opened.count; i++) {
-    const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
-    steps.push({ readable: readability(facts, i, layout, room), rows: layout.rows.length, height: layout.height, isVisit: Boolean(trace.steps[i].visit) });
-  }
+  const layouts = trace.steps.map((_, i) => layoutNet(facts, i, { ...room, choices: NO_CHOICES }));
+  const steps = layouts.map((layout, i) => ({
+    readable: readability(facts, i, layout, room),
+    rows: layout.rows.length,
+    height: layout.height,
+    isVisit: Boolean(trace.steps[i].visit),
+  }));
   const first = trace.steps.findLast(({ visit }) => visit)?.i ?? Math.max(0, landingStep(opened));
-  const layout = layoutNet(facts, first, { ...room, choices: NO_CHOICES });
+  const layout = layouts[first];
   const lines = trace.program.source.split("\n");
   const svgAt = (i) =>
-    netMarks({ facts, layout: layoutNet(facts, i, { ...room, choices: NO_CHOICES }), i, isBackward: facts.isBackward(i), say, lines })
+    netMarks({ facts, layout: layouts[i], i, isBackward: facts.isBackward(i), say, lines })
       .map(vnodeToSvg)
       .join("");
   const visits = trace.steps.flatMap((step, i) => (step.visit ? [i] : []));
   const end = visits.findIndex((step, k) => visits[k + 1] !== step + 1);
-  const stops = visits.length ? presses(facts, room, visits[0] - 1, visits[Math.max(0, end)]) : [];
+  const stops = visits.length ? presses(facts, layouts, visits[0] - 1, visits[Math.max(0, end)]) : [];
   const counts = new Set();
   const count = (place) => {
     for (const node of place.units.flatMap((unit) => facts.nodes(unit))) counts.add(node);
@@ -81,7 +84,7 @@ export default function factsOf({ trace, room }) {
   return {
     first: layout.rows.length,
     names: layout.rows.map(({ places }) => places[0].name),
-    lines: netOf(opened).top.map(({ units }) => trace.steps[units[0].begins].line),
+    lines: net.top.map(({ units }) => trace.steps[units[0].begins].line),
     steps,
     stops: stops.length,
     svg: svgAt(first),

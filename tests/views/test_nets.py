@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.recorder.test_module_calls import assert_equal_calls
-from tests.recordings.store import kept_trace
+from tests.recordings.store import kept_document
 from tests.support.explaining import call_page
+from tests.support.sampling import in_turn
 
 ROOT = Path(__file__).parents[2]
 NETS = sorted((ROOT / "tests/examples/nets").glob("*.py"))
@@ -19,37 +20,30 @@ ROOMS = {"1440x900": (1046, 526), "1280x720": (929, 400)}
 MAX_BOXES = 25
 
 
-def shown(traces: list[dict[str, Any]], width: int, height: int) -> list[dict[str, Any]]:
-    """What the view shows of each step of each trace."""
-    room = {"width": width, "height": height}
-    return [call_page("views/net_view", {"trace": traced, "room": room}) for traced in traces]
+def of_program(source: str, room: str = "1440x900") -> dict[str, Any]:
+    """What the view shows of each step of a program."""
+    return call_page("views/net_view", kept_document(source), *ROOMS[room])  # type: ignore[no-any-return]
 
 
 @cache
-def traced(name: str) -> dict[str, Any]:
-    """The trace of one of the nets."""
-    return kept_trace((ROOT / f"tests/examples/nets/{name}.py").read_text())
+def view(name: str) -> dict[str, Any]:
+    """What it shows of one of the nets, in one of the rooms, which have their turns."""
+    return view_in(name, [*ROOMS][NAMES.index(name) % len(ROOMS)])
 
 
 @cache
-def view(name: str, room: str = "1440x900") -> dict[str, Any]:
-    """What the view shows of it."""
-    return shown([traced(name)], *ROOMS[room])[0]
-
-
-def of_program(source: str) -> dict[str, Any]:
-    """What the view shows of a program."""
-    return shown([kept_trace(source)], *ROOMS["1440x900"])[0]
+def view_in(name: str, room: str) -> dict[str, Any]:
+    """What it shows of one of the nets."""
+    return of_program((ROOT / f"tests/examples/nets/{name}.py").read_text(), room)
 
 
 def test_there_are_twenty_nets() -> None:
     assert len(NETS) >= 20
 
 
-@pytest.mark.parametrize("room", ROOMS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "room"), in_turn(NAMES, [*ROOMS]))
 def test_what_a_step_touched_is_readable_without_scrolling(name: str, room: str) -> None:
-    steps = view(name, room)["steps"]
+    steps = view_in(name, room)["steps"]
     readable = [step["readable"] for step in steps if step["readable"] is not None]
     assert len(readable) > 20
     assert sum(readable) >= 0.95 * len(readable)

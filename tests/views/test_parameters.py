@@ -1,17 +1,13 @@
 """The view of parameters: at the end of every round what plain torch says then, and nothing that is said too early."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forks.plain_python import call_in_plain
 from tests.recordings.store import kept_document
 from tests.support.explaining import call_page
-
-ROOT = Path(__file__).parents[2]
+from tests.views.parameters_truth import parameter_rounds
 
 HEAD = "import copy, torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
 LOOP = """\
@@ -85,43 +81,13 @@ NETS = {
     + "    other.step()\n    other.zero_grad()\n",
 }
 
-TRUTH = """
-import json, os, sys, torch
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-torch.set_num_threads(1)
-rounds, before = [], {}
-def norm(t): return None if t is None else t.detach().double().norm().item()
-def parameters(names):
-    return {f"{n}.{k}": p for n, v in names.items() if isinstance(v, torch.nn.Module)
-            for k, p in v.named_parameters(remove_duplicate=False)}
-names = {}
-def note_before(opt, *_):
-    before.clear(); before.update({k: p.detach().double().clone() for k, p in parameters(names).items()})
-def note_after(opt, *_):
-    held = {id(p): (type(opt).__name__, k, float(g["lr"])) for k, g in enumerate(opt.param_groups) for p in g["params"]}
-    rounds.append({k: {"gradient": norm(p.grad), "weight": norm(p), "held": held.get(id(p)),
-                       "moved": (p.detach().double() - before[k]).norm().item()} for k, p in parameters(names).items()})
-register_optimizer_step_pre_hook(note_before)
-register_optimizer_step_post_hook(note_after)
-for source in json.load(sys.stdin):
-    if not os.fork():
-        exec(compile(source, "program", "exec"), names)
-        print(json.dumps(rounds), flush=True)
-        os._exit(0)
-    assert os.wait()[1] == 0, source
-"""
-"""Prints what torch says of each of many programs, a line of JSON for each."""
-
 
 def moments_of(sources: list[str], is_of_all_steps: bool = False) -> list[dict[str, Any]]:
     return [call_page("views/parameters", kept_document(source), is_of_all_steps) for source in sources]
 
 
-def told_by_torch(sources: list[str]) -> list[list[dict[str, Any]]]:
-    command = [sys.executable, "-c", TRUTH]
-    done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def told_by_torch(source: str) -> list[dict[str, Any]]:
+    return call_in_plain(parameter_rounds, source)  # type: ignore[no-any-return]
 
 
 def rows_by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -129,8 +95,8 @@ def rows_by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
-    sources = list(NETS.values())
-    for name, told, moments in zip(NETS, told_by_torch(sources), moments_of(sources), strict=True):
+    for (name, source), moments in zip(NETS.items(), moments_of(list(NETS.values())), strict=True):
+        told = told_by_torch(source)
         assert len(told) == len(moments["rounds"]) >= 3, name
         for k, (truth, rows) in enumerate(zip(told, moments["rounds"], strict=True)):
             shown = rows_by_name(rows)
@@ -141,7 +107,7 @@ def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
                 assert row["gradient"] == (facts["gradient"] and pytest.approx(facts["gradient"], rel=tolerance)), place
                 assert row["weight"] == pytest.approx(facts["weight"], rel=tolerance), place
                 if facts["held"]:
-                    assert [facts["held"]] == [[h["type"], h["group"], h["lr"]] for h in row["held"]], place
+                    assert [facts["held"]] == [(h["type"], h["group"], h["lr"]) for h in row["held"]], place
                     assert row["moved"] == pytest.approx(facts["moved"], rel=10 * tolerance, abs=1e-7), place
 
 
@@ -156,7 +122,7 @@ DEEP_AND_WIDE = (
 
 def test_parameters_that_are_told_together_moved_as_far_as_torch_says() -> None:
     (moments,) = moments_of([DEEP_AND_WIDE])
-    (told,) = told_by_torch([DEEP_AND_WIDE])
+    told = told_by_torch(DEEP_AND_WIDE)
     for truth, rows, whole in zip(told, moments["rounds"], moments["wholes"], strict=True):
         assert sum(row["moved"] is None for row in rows) >= 32
         assert whole == pytest.approx(sum(each["moved"] ** 2 for each in truth.values()) ** 0.5, rel=1e-3)
@@ -184,7 +150,7 @@ def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:
     unscaled_early = SCALER.replace("    scaler.step(opt)", "    scaler.unscale_(opt)\n    scaler.step(opt)")
     forgotten = SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()")
     off = SCALER.replace("init_scale=1024.0", "enabled=False")
-    told = told_by_torch([NETS["plain"]])[0][0]
+    told = told_by_torch(NETS["plain"])[0]
     for name, source, ends in (
         ("step", SCALER, None), ("early", unscaled_early, None), ("forgotten", forgotten, 1024), ("off", off, None),
     ):  # fmt: skip

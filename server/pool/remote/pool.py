@@ -189,7 +189,7 @@ class RemotePool:
         stop, may_join = stop or asyncio.Event(), askers is not None
         positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
         record = partial(self._record_with_retry, askers=askers, positions=positions, stop=stop, may_join=may_join)
-        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
+        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         message = AnswerMessage(job=job)

@@ -18,6 +18,7 @@ export interface ExportRequest {
     | "film"
     | "film_frames"
     | "markdown"
+    | "headline"
     | ComparisonKind;
   /** null is the one that a reader would be shown first */
   step: number | null;

@@ -44,7 +44,6 @@ export type Item = boolean | number | string | NotFinite | BigInt | Complex | Re
 /**
  * A whole run.
  *
- * gradient_check: of a run that compared gradients and recorded no steps
  * rounds: of a run that trains
  */
 export interface Trace {
@@ -55,7 +54,6 @@ export interface Trace {
   focus?: Focus | null;
   outcome: Outcome;
   cost: Cost;
-  gradient_check?: GradientCheck | null;
   rounds?: TrainingRounds | null;
 }
 /**
@@ -830,145 +828,6 @@ export interface Cost {
   peak_bytes: number;
 }
 /**
- * Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
- *
- * backward: the number of the call, from 0
- * line: of its statement
- * loss: in the program's precision
- * double: the loss in float64
- * runs: how often the program ran
- * complete: whether the time sufficed for all elements that were to be varied
- */
-export interface GradientCheck {
-  problem?:
-    | (
-        | "no_backward"
-        | "raised"
-        | "not_one_loss"
-        | "not_repeatable"
-        | "not_in_double"
-        | "no_leaves"
-        | "not_real"
-        | "too_long"
-        | "no_time"
-      )
-    | null;
-  message?: string;
-  backward?: number | null;
-  line?: number | null;
-  loss?: number | NotFinite | null;
-  double?: number | NotFinite | null;
-  runs?: number;
-  complete?: boolean;
-  /**
-   * @maxItems 20
-   */
-  corners?: Corner[];
-  /**
-   * @maxItems 200
-   */
-  leaves?: LeafCheck[];
-  samples?: SampleCheck | null;
-}
-/**
- * An operation of the forward run with an input exactly where its slope jumps.
- */
-export interface Corner {
-  op: string;
-  line: number | null;
-}
-/**
- * The check of a leaf, or of a tensor whose gradient the call asks for.
- *
- * name: the program's name for it; null if it has none
- * line: where its value was made
- * elements: how many elements it has
- * rows: the elements that were varied
- * verdict: the worst verdict of the rows
- * worst: the index of the row with that verdict
- * hooked: hooks of the leaf may have changed torch's values
- * copy_used: what the program computed with instead of its value, if that is older
- * problem_line: the line of the statement that the problem is about
- */
-export interface LeafCheck {
-  name: string | null;
-  line: number | null;
-  /**
-   * @maxItems 128
-   */
-  shape: number[];
-  dtype: string;
-  elements: number;
-  verdict: "agrees" | "rounding" | "kink" | "unknown" | "imprecise" | "stale" | "cut" | "differs" | "unused";
-  worst?: number | null;
-  hooked?: boolean;
-  copy_used?: StaleCopy | null;
-  problem?: ("written_between" | "changed_unseen" | "not_followed" | "view" | "nested" | "not_real" | "no_time") | null;
-  problem_line?: number | null;
-  /**
-   * @maxItems 1000
-   */
-  rows?: ElementCheck[];
-}
-/**
- * A copy of a leaf in another precision that was made before the leaf was last written.
- *
- * line: where it was made
- */
-export interface StaleCopy {
-  dtype: string;
-  line: number | null;
-}
-/**
- * The check of one element of a leaf.
- *
- * index: its index in each dimension
- * torch: the gradient in the program's own precision
- * double: the gradient in float64; null if none came
- * numeric: the central difference quotient
- * left, right: the quotients to both sides, if they differ
- * difference: between torch and numeric, relative to the larger
- */
-export interface ElementCheck {
-  /**
-   * @maxItems 128
-   */
-  index: number[];
-  torch: number | NotFinite | null;
-  double: number | NotFinite | null;
-  numeric: number | NotFinite | null;
-  left?: number | NotFinite | null;
-  right?: number | NotFinite | null;
-  difference: number | null;
-  verdict: "agrees" | "rounding" | "kink" | "unknown" | "imprecise" | "stale" | "cut" | "differs" | "unused";
-}
-/**
- * What happened to the other samples of a batch when only the first was changed.
- *
- * line: of the statement where the batch meets trained parameters
- * axis: the axis of the batch along which its `samples` lie
- * mixing: null if the samples stay apart up to the loss
- * runs: how often the program ran
- */
-export interface SampleCheck {
-  problem?: ("no_batch" | "raised" | "not_repeatable" | "too_long" | "no_time") | null;
-  line?: number | null;
-  axis?: number;
-  samples?: number;
-  mixing?: MixingOperation | null;
-  runs?: number;
-}
-/**
- * The first operation that lets one sample influence another.
- *
- * changed: how many samples it changed; null if that can't be counted
- */
-export interface MixingOperation {
-  op: string;
-  line: number | null;
-  changed?: number | null;
-}
-/**
  * The rounds of a training.
  *
  * count: how many rounds the run had
@@ -1033,6 +892,9 @@ export interface RoundLoss {
  * module: null if they belong to no module
  */
 export interface RoundRow {
+  /**
+   * @maxItems 4096
+   */
   tensors: string[];
   module?: string | null;
 }
@@ -1047,9 +909,18 @@ export interface RoundRow {
  */
 export interface RoundStretch {
   first: number;
+  /**
+   * @maxItems 64
+   */
   loops: number[];
   inner: number;
+  /**
+   * @maxItems 64
+   */
   iteration: number[];
+  /**
+   * @maxItems 64
+   */
   total: number[];
   by: number;
 }
@@ -1066,7 +937,13 @@ export interface RoundStretch {
 export interface TrainingRound {
   n: number;
   backwards: number;
+  /**
+   * @maxItems 8
+   */
   losses: (boolean | number | NotFinite | BigInt | Complex | null)[];
+  /**
+   * @maxItems 16
+   */
   lr: (boolean | number | NotFinite | BigInt | Complex | null)[];
   /**
    * @maxItems 64

@@ -20,12 +20,12 @@ const MAX_COMMENT_COLUMN = 56;
 /** Headline, picture, the two lines with a comment each, what to do, the link. */
 export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say): string {
   const parts = [
-    `**${verdict.headline}**`,
-    links.picture && `![${withoutBrackets(plainText(verdict.headline))}](${links.picture})`,
+    `**${markdownWithCode(verdict.headline)}**`,
+    links.picture && `![${escapeMarkdown(plainText(verdict.headline))}](${links.picture})`,
     codeLines(verdict)
-      .map((line) => `    ${line}`)
+      .map((line) => `    ${inOneLine(line)}`)
       .join("\n"),
-    verdict.todo,
+    verdict.todo && markdownWithCode(verdict.todo),
     links.address && `[${say("verdict.step_through")}](${links.address})`,
   ];
   return `${parts.filter(Boolean).join("\n\n")}\n`;
@@ -37,10 +37,10 @@ export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLin
   const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
   const sentence = opened.count ? (captionSentences(opened, i, sayCaption)[0]?.text ?? "") : "";
   const parts = [
-    title && `**${title}**`,
-    links.picture && `![${withoutBrackets(title || line)}](${links.picture})`,
-    line && `    ${shortLineName(opened.trace.steps[i].line)}  ${line}`,
-    sentence,
+    title && `**${escapeMarkdown(title)}**`,
+    links.picture && `![${escapeMarkdown(title || line)}](${links.picture})`,
+    line && `    ${shortLineName(opened.trace.steps[i].line)}  ${inOneLine(line)}`,
+    escapeMarkdown(sentence),
     links.address && `[${say("verdict.step_through")}](${links.address})`,
   ];
   return `${parts.filter(Boolean).join("\n\n")}\n`;
@@ -72,8 +72,23 @@ function codeLines({ lines }: Verdict): string[] {
   });
 }
 
-function withoutBrackets(text: string) {
-  return text.replace(/[[\]]/g, "");
+/** Characters that mean something in the Markdown of forums: emphasis, code, links, pictures, HTML, entities, tables,
+ * strokes, formulas, addresses that become links; and at the beginning, a heading, a list or a rule. */
+const MARKDOWN = /[\\`*_{}[\]<>#|~&!$@]|:(?=\/\/)|(?<=www)\.|^[-+=]|(?<=^\d+)[.)]/gi;
+
+function escapeMarkdown(text: string) {
+  return inOneLine(text).trim().replace(MARKDOWN, "\\$&");
+}
+
+/** Prose with names in backticks, which Markdown shows as they are. */
+function markdownWithCode(text: string) {
+  const parts = text.split("`").map((part, k) => (k % 2 ? part && `\`${part}\`` : part.replace(MARKDOWN, "\\$&")));
+  return inOneLine(parts.join("")).trim();
+}
+
+/** Without what ends a paragraph or a line of code in Markdown. */
+function inOneLine(text: string) {
+  return text.replace(/[\r\n\f\v\u0085\u2028\u2029]+/g, " ");
 }
 
 function escapeHtml(text: string) {

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import AssembledTrace, assemble_trace
-from gradbox.wire.api import Job
+from gradbox.assembly.assemble import assemble_compressed_trace, assemble_trace
+from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.gradient_check import GradientCheckOptions
-from gradbox.wire.processes import AssemblyRequest
-from gradbox.wire.trace import Error
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 from server.pool import assembly as module
 from server.pool.assembly import Assembler, AssemblyFailed
 from server.pool.local import Pool
@@ -68,37 +67,60 @@ def test_processes_are_reused_and_their_number_is_bounded() -> None:
     assembling(work)
 
 
-def test_a_gradient_check_contains_no_steps() -> None:
-    """Its reader decodes the whole trace, in the server's own process."""
-    check = json.dumps({**END, "gradient_check": {"problem": "no_leaves"}}).encode()
-    lines = json.dumps(HEADER).encode() + b"\n" + check + b"\n"
-    plain, checking = (
-        AssemblyRequest(job=Job(source="x = 1\n", check=options)) for options in (None, GradientCheckOptions())
-    )
-    assert assemble_trace(checking, lines).trace.gradient_check is not None
+CHECKING = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
+ROUND: dict[str, Any] = {"n": 0, "backwards": 1, "losses": [1.5] * 8, "lr": [0.1] * 16}
+ROUNDS: dict[str, Any] = {
+    "count": 1, "optimizers": 1, "every": 1, "losses": [], "rows": [], "stretches": [], "rounds": [ROUND] * 500,
+    "recorded": [], "new_rates": [], "printed": [], "printed_every": 1,
+}  # fmt: skip
+
+
+def test_what_is_sent_of_a_gradient_check_is_the_check_alone() -> None:
+    """Whatever else the child wrote: steps, a header of its own, rounds, the lists of an error."""
+    check = {**END, "gradient_check": {"problem": "no_leaves"}}
+    lines = b"\n".join(json.dumps(line).encode() for line in (HEADER, {"rounds": ROUNDS}, {**check, "rounds": ROUNDS}))
+    plain = AssemblyRequest(job=Job(source="x = 1\n"))
+    assert assemble_trace(CHECKING, lines).trace.rounds is not None
     assert assemble_trace(plain, lines).trace.gradient_check is None
-    trace = assemble_trace(checking, LINES).trace
+    reply, body = assemble_compressed_trace(CHECKING, lines)
+    sent = json.loads(gzip.decompress(body))
+    assert reply.status == sent["status"] == "finished" and sent["check"]["problem"] == "no_leaves"
+    assert set(sent) == {"status", "message", "check"}
+    trace = assemble_trace(CHECKING, LINES).trace
     assert not trace.steps and trace.outcome.status == "crashed"
 
 
-def test_a_gradient_check_is_bounded_in_size() -> None:
-    """Neither more elements than one varies, nor the header and the lists of an error that the child wrote."""
-    request = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
+def test_every_list_of_a_round_is_bounded() -> None:
+    plain = AssemblyRequest(job=Job(source="x = 1\n"))
+    stretch = {"first": 0, "loops": [], "inner": 0, "iteration": [], "total": [], "by": 0}
+    forged: list[dict[str, Any]] = [
+        {"rounds": [{**ROUND, "lr": [0.1] * 17}]},
+        {"rounds": [{**ROUND, "losses": [0.1] * 9}]},
+        {"rows": [{"tensors": ["t1"] * 4097}]},
+        *({"stretches": [{**stretch, name: [0] * 65}]} for name in ("loops", "iteration", "total")),
+    ]
+    for fields in forged:
+        lines = b"\n".join(json.dumps(line).encode() for line in (HEADER, {"rounds": {**ROUNDS, **fields}}, END))
+        trace = assemble_trace(plain, lines).trace
+        assert (trace.outcome.status, trace.rounds) == ("crashed", None), fields
 
-    def assembled(end: dict[str, Any]) -> AssembledTrace:
-        header = {"header": {**HEADER["header"], "program": {"source": "x = 1\n", "lines": [1] * 1000}}}
-        return assemble_trace(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
+
+def test_a_gradient_check_is_bounded_in_size() -> None:
+    """It has no more elements than one varies."""
+
+    def assembled(end: dict[str, Any]) -> GradientCheckReply:
+        lines = json.dumps(HEADER).encode() + b"\n" + json.dumps(end).encode() + b"\n"
+        return GradientCheckReply.model_validate_json(gzip.decompress(assemble_compressed_trace(CHECKING, lines)[1]))
 
     row = {"index": [0], "torch": 1.0, "double": 1.0, "numeric": 1.0, "difference": 0.0, "verdict": "agrees"}
     leaf = {"name": "x", "line": 1, "shape": [600], "dtype": "float32", "elements": 600, "verdict": "agrees"}
-    check = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}]}}).gradient_check
+    check = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}]}}).check
     assert check is not None and len(check.leaves[0].rows) == 600
     forged = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}] * 2}})
-    assert (forged.outcome.status, forged.gradient_check) == ("crashed", None)
+    assert (forged.status, forged.check) == ("crashed", None)
     error = {"type": "E", "message": "m", "line": 1, "stack": [{"line": 1, "frame": "f"}] * 1000}
-    trace = assembled({**END, "outcome": {"status": "raised", "error": error}})
-    assert trace.outcome.error == Error(type="E", message="m", line=1)
-    assert trace.header.program.lines == []
+    raised = assembled({**END, "outcome": {"status": "raised", "error": error}})
+    assert (raised.status, raised.message, raised.check) == ("raised", "E: m", None)
 
 
 def test_a_killed_assembler_is_replaced_without_losing_a_trace() -> None:
@@ -120,6 +142,45 @@ def step_with(storages: int, contents: str) -> bytes:
     """The line of a first step with so many storages of these contents."""
     entities = ",".join(f'"s{k}":{{"kind":"storage",{contents}}}' for k in range(1, storages + 1))
     return b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % entities.encode()
+
+
+def test_a_small_trace_waits_for_no_large_one() -> None:
+    large = b"x" * (LARGE_TRACE_BYTES + 1)
+
+    async def work(assembler: Assembler) -> None:
+        goes_on = asyncio.Event()
+        assemble_now = assembler._assemble_now
+
+        async def stand_still(request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
+            if len(data) > LARGE_TRACE_BYTES:
+                await goes_on.wait()
+            return await assemble_now(request, data)
+
+        assembler._assemble_now = stand_still
+        waiting = [asyncio.create_task(assembler.assemble_trace(REQUEST, large, ["many"])) for _ in range(6)]
+        await asyncio.sleep(0)
+        await assert_works(assembler)
+        assert not any(task.done() for task in waiting)
+        goes_on.set()
+        assert {reply.status for reply, _ in await asyncio.gather(*waiting)} == {"crashed"}
+
+    assembling(work)
+
+
+def test_lines_that_wait_for_their_turn_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING_BYTES", len(LINES))
+
+    async def work(assembler: Assembler) -> None:
+        assembling = [asyncio.create_task(assembler.assemble_trace(REQUEST, LINES)) for _ in range(2)]
+        await asyncio.sleep(0)
+        waiting = asyncio.create_task(assembler.wait_for_room())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        await asyncio.gather(*assembling)
+        await waiting
+        await assembler.wait_for_room()
+
+    assembling(work)
 
 
 def test_a_large_trace_is_whole_and_leaves_its_process_small() -> None:

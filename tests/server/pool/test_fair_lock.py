@@ -1,6 +1,7 @@
 """A lock that is fair to owners: who is next, and who is sent away."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
     async def main() -> Studio:
         studio = Studio(limit)
         await scene(studio)
-        assert not studio.lock._waiting and not studio.lock._is_held
+        assert not studio.lock._waiting and studio.lock._free == 1
         return studio
 
     return asyncio.run(main())
@@ -147,3 +148,23 @@ def test_a_drawing_that_others_want_has_a_place_though_its_first_owner_has_none_
         assert [type(result) for result in results] == [type(None)] * 3 + [QueueFull, type(None)]
 
     play(scene)
+
+
+def test_a_lock_with_two_places_is_held_by_two_and_its_owners_take_turns() -> None:
+    async def main() -> None:
+        lock, held, order = FairLock(sys.maxsize, places=2), 0, []
+
+        async def hold(owner: str) -> None:
+            nonlocal held
+            async with lock.wait_for_turn([owner]):
+                held += 1
+                assert held <= 2
+                order.append(owner)
+                await asyncio.sleep(0)  # to let the others run
+                held -= 1
+
+        await asyncio.gather(*(hold("many") for _ in range(5)), hold("one"))
+        assert lock._free == 2 and sorted(order) == ["many"] * 5 + ["one"]
+        assert order.index("one") <= 2
+
+    asyncio.run(main())

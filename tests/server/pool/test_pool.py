@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,27 @@ def test_no_more_than_two_at_once_and_the_rest_wait(pooled: Pooled, tmp_path: Pa
         assert [(await task).outcome.status for task in running] == ["finished"] * 4
 
     pooled(work, queue=4)
+
+
+def test_a_worker_is_free_while_a_trace_is_assembled(pooled: Pooled, tmp_path: Path) -> None:
+    async def work(pool: Any) -> None:
+        goes_on, assemble = asyncio.Event(), pool._assembler.assemble_trace
+
+        async def stand_still(*arguments: Any) -> Any:
+            await goes_on.wait()
+            return await assemble(*arguments)
+
+        pool._assembler.assemble_trace = stand_still
+        ended = [asyncio.create_task(run(pool, "finish")) for _ in range(2)]
+        gate = Gate(tmp_path)
+        running = asyncio.create_task(run(pool, gate.source))
+        await eventually(lambda: gate.has_begun)
+        assert not any(task.done() for task in ended)
+        goes_on.set()
+        gate.open()
+        assert [(await task).outcome.status for task in (*ended, running)] == ["finished"] * 3
+
+    pooled(work)
 
 
 def test_a_run_beyond_the_queue_is_refused(pooled: Pooled, tmp_path: Path) -> None:

@@ -15,7 +15,12 @@ from server.worker.run import run_program_and_exit
 
 def prepare(options: WorkerOptions) -> ChildWork:
     """Like the recorder's, but for what a child runs."""
-    return replace(recorder.prepare(options), run=run_counted)
+    return adapt(recorder.prepare(options))
+
+
+def adapt(worker: ChildWork) -> ChildWork:
+    """What `prepare` makes of the recorder's worker."""
+    return replace(worker, run=run_counted)
 
 
 def run_counted(job: Any, write: Callable[[bytes], None]) -> None:

@@ -26,7 +26,12 @@ PROGRAMS = {
             except ImportError as error:
                 print(type(error), error, error.name)
         print(sorted(name for name in vars(torch) if not name.startswith("__")))
-        torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0).step()
+        import warnings
+        for _ in range(3):
+            warnings.warn("once, and once more after what the first optimizer imports")
+            optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+            torch.optim.lr_scheduler.StepLR(optimizer, 1).step()
+            optimizer.step()
         print(sorted(name for name in vars(torch) if not name.startswith("__")), torch.manual_seed.__wrapped__)
     """,
     "every module": """
@@ -106,16 +111,6 @@ PROGRAMS = {
         warnings.simplefilter("always")
         torch.jit.trace(torch.sin, torch.ones(1))
         import numpy.matlib
-    """,
-    "warned between imports": """
-        import torch, warnings
-        weight = torch.ones(1, requires_grad=True)
-        for _ in range(3):
-            warnings.warn("once, and once more after what the first optimizer imports")
-            optimizer = torch.optim.SGD([weight], lr=1.0)
-            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
-            schedule.step()
-            optimizer.step()
     """,
     "warned between transforms": """
         import torch, warnings
@@ -246,3 +241,12 @@ PROGRAMS = {
         print(torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False])).sum())
     """,
 }
+
+CHILDREN = (
+    ("imports of every form",),
+    ("warned between transforms", "counters", "modes", "tracebacks", "scripts", "warned once"),
+    ("every module",),
+    ("source",),
+    ("numbers",),
+)
+"""Programs by the child that runs them, one after the other: torch imports its compiler late, and then once a child."""

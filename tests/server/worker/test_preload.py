@@ -4,8 +4,9 @@ Two fresh processes fork a child for each program: one has imported torch and no
 children can open no file.
 """
 
-import ast
+import dis
 import importlib.util
+import inspect
 import json
 import re
 import subprocess
@@ -13,8 +14,9 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -95,6 +97,7 @@ for line in sys.stdin:
 """
 
 Ask = Callable[..., dict[str, Any]]
+IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 
 
 def host(kind: str, empty: Path) -> Iterator[Ask]:
@@ -287,37 +290,35 @@ def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
     assert {wanted: users for wanted, users in late.items() if exists(wanted)} == {}
 
 
-INDENTED_IMPORT = re.compile(r"(?:^[ \t]+|[:;][ \t]*)(?:import|from)\b", re.MULTILINE)
-"""What a text has whose functions import something."""
-
-
-def outermost_functions(node: ast.AST) -> Iterator[ast.AST]:
-    """The functions below a node that stand in no other function below it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield child
-        else:
-            yield from outermost_functions(child)
-
-
 def within(name: str, path: Path) -> set[str]:
     """What functions of a module import, with the names that may be modules of a package."""
     modules: set[str] = set()
-    text = path.read_text() if path.is_file() else ""
+    code = SourceFileLoader(name, str(path)).get_code(name) if path.is_file() else None
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    if not INDENTED_IMPORT.search(text):
-        return modules
-    for node in (inner for function in outermost_functions(ast.parse(text)) for inner in ast.walk(function)):
-        if isinstance(node, ast.Import):
-            modules.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            modules.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
+    for level, names, wanted in imports_of_functions(code):
+        module = importlib.util.resolve_name("." * level + wanted, package)
+        modules.update([module, *(f"{module}.{name}" for name in names or ())])
     return modules
 
 
-def test_every_warm_up_case_runs(fresh: Ask) -> None:
-    result = fresh("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
+def imports_of_functions(code: CodeType | None, inside: bool = False) -> Iterator[tuple[int, Any, str]]:
+    """Of each import in a function of this code: its level, the names that it takes or None, its module."""
+    if code is None:
+        return
+    if inside and IMPORT_NAME in code.co_code[::2]:
+        before: list[Any] = []
+        for one in dis.get_instructions(code):
+            if one.opcode == IMPORT_NAME:
+                yield before[-2], before[-1], one.argval
+            elif one.opname != "EXTENDED_ARG":
+                before = [*before[-1:], one.argval]
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from imports_of_functions(constant, inside or bool(constant.co_flags & inspect.CO_OPTIMIZED))
+
+
+def test_every_warm_up_case_runs(warm: Ask) -> None:
+    result = warm("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
     assert (result["error"], result["printed"].split("\n")[-2]) == (None, "done")
 
 
@@ -340,9 +341,9 @@ def test_hidden_modules_come_back_unchanged(warm: Ask) -> None:
     assert int(result["printed"]) > 500
 
 
-@pytest.mark.parametrize("name", preload_programs.PROGRAMS)
-def test_a_program_runs_as_in_a_fresh_process(name: str, warm: Ask, fresh: Ask) -> None:
-    source = textwrap.dedent(preload_programs.PROGRAMS[name])
+@pytest.mark.parametrize("names", preload_programs.CHILDREN, ids=", ".join)
+def test_programs_run_as_in_a_fresh_process(names: tuple[str, ...], warm: Ask, fresh: Ask) -> None:
+    source = "".join(textwrap.dedent(preload_programs.PROGRAMS[name]) for name in names)
     mine, theirs = warm(source), fresh(source, False)
     assert ADDRESS.sub("0x", mine["printed"]) == LOGGED.sub("", ADDRESS.sub("0x", theirs["printed"]))
     assert mine["error"] == theirs["error"] is None

@@ -19,7 +19,6 @@ export function truncateTrace(trace: Trace, last: number): Trace {
     ...trace,
     steps: trace.steps.slice(0, last + 1),
     outcome: hasRaised ? trace.outcome : { status: "finished" },
-    gradient_check: null,
   };
   TRACES_WITH_HIDDEN_STEPS.add(partialTrace);
   return partialTrace;
