@@ -120,6 +120,11 @@ class Renderer:
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
 
     @property
+    def starts(self) -> int:
+        """How often a process was started."""
+        return self._small.starts + self._large.starts
+
+    @property
     def failures(self) -> int:
         """Drawings that failed."""
         return self._small.failures + self._large.failures

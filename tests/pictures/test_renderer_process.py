@@ -227,7 +227,7 @@ def test_a_small_picture_waits_for_no_large_one_and_the_second_process_ends(monk
             await goes_on.wait()
             return await draw(*arguments)
 
-        drawings._large._draw = stand_still
+        monkeypatch.setattr(drawings._large, "_draw", stand_still)
         try:
             large = [
                 asyncio.create_task(drawings.get_drawing(owner, stage, packed(30), None, owner)) for owner in "abc"
