@@ -44,8 +44,6 @@ NOT_HELD = {"workers", "processes"}
 
 SAMPLE = {"package", "trainer_package", "uncaught"}
 RUN_IN_FORKS = {"package", "trainer_package"}
-"""Programs that run in forks both ways, which import nothing anew."""
-
 pytestmark = pytest.mark.slow
 
 
@@ -65,8 +63,7 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     also = [option for pattern in ALSO.get(name, []) for option in ("--also", pattern)]
     command = ["open", "--trace", str(trace_file), *also, "train.py", *arguments]
     if name in RUN_IN_FORKS:
-        plain = forked_python(folders["plain"], "train.py", *arguments)
-        recorded = forked_gradbox(folders["recorded"], *command)
+        plain, recorded = forked_python(folders["plain"], "train.py"), forked_gradbox(folders["recorded"], *command)
     else:
         plain = run_in_folder([sys.executable, "train.py", *arguments], folders["plain"], text)
         recorded = run_in_folder([*gradbox_command(), *command], folders["recorded"], text)

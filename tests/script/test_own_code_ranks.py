@@ -2,8 +2,8 @@
 are not."""
 
 import json
-import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from gradbox.sessions import unstepped_code
 from gradbox.sessions.rank_launcher import launcher_arguments
 from gradbox.sessions.rank_parameters import parameter_digest, parameter_names, uncalled_wrappers
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_beside_gradbox
+from tests.forks.forked_script import run_python
+from tests.forks.plain_python import call_beside_gradbox, call_in_plain
+from tests.support.own_programs import files_left, gradbox_command, run_in_folder
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -60,19 +62,15 @@ main("ddp" in sys.argv)
 """
 
 
-def run_ranks(folder: Path, launcher: list[str], argument: str) -> tuple[str, dict[str, str]]:
-    """What is printed to stderr, and what each rank has written."""
-    folder.mkdir()
-    (folder / "net.py").write_text(NET)
-    (folder / "train.py").write_text(TRAIN)
-    done = subprocess.run([*launcher, "train.py", argument], cwd=folder, capture_output=True, text=True, check=False)
-    return done.stderr, {path.name: path.read_text() for path in folder.glob("out-*")}
+def run_plain_ranks(folder: Path, argument: str) -> None:
+    """Two ranks, as forks with the variables that torchrun sets."""
+    names = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+    with ThreadPoolExecutor(2) as pool:
+        for rank in "01":
+            pool.submit(call_in_plain, run_python, str(folder), ["train.py", argument], names | {"RANK": rank})
 
 
 TORCHRUN = ["--nproc-per-node", "2", "--master-port"]
-GRADBOX = [
-    sys.executable, "-c", f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
-]  # fmt: skip
 
 
 def free_port() -> str:
@@ -85,12 +83,16 @@ def free_port() -> str:
 
 @pytest.mark.parametrize("argument", ["ddp", pytest.param("by hand", marks=pytest.mark.exhaustive)])
 def test_a_rank_is_recorded_and_the_ranks_do_as_they_would(tmp_path: Path, argument: str) -> None:
-    plain = [sys.executable, "-m", "torch.distributed.run", *TORCHRUN, free_port()]
-    _, expected = run_ranks(tmp_path / "plain", plain, argument)
-    options = ["open", "--trace", "run.json", "--rank", "1", "--", "torchrun", *TORCHRUN, free_port()]
-    said, written = run_ranks(tmp_path / "recorded", [*GRADBOX, *options], argument)
-    assert written == expected and set(written) == {"out-0", "out-1"}
-    trace = json.loads((tmp_path / "recorded/run.json").read_text())
+    plain, folder = tmp_path / "plain", tmp_path / "recorded"
+    for path in (plain, folder):
+        path.mkdir()
+        (path / "net.py").write_text(NET)
+        (path / "train.py").write_text(TRAIN)
+    run_plain_ranks(plain, argument)
+    options = ["open", "--trace", "../run.json", "--rank", "1", "--", "torchrun", *TORCHRUN, free_port()]
+    said = run_in_folder([*gradbox_command(), *options, "train.py", argument], folder).stderr
+    assert files_left(folder) == files_left(plain) and {"out-0", "out-1"} < files_left(plain).keys()
+    trace = json.loads((tmp_path / "run.json").read_text())
     assert [file["name"] for file in trace["program"]["files"]] == ["train.py", "net.py"]
     assert trace["runtime"]["arguments"] == [argument] and "gradbox: train.py: rank 1: " in said
     if argument == "ddp":
