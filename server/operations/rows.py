@@ -341,7 +341,7 @@ W = required_hole("w", "leaf")
 OF_W = required_hole("loss", "scalar node", "{name} = (w * w).sum()")
 
 BACKWARD = (
-    OperationRow("backward", "{loss}.backward()", (LOSS,), ("backward_retain", "grad")),
+    OperationRow("backward", "{loss}.backward()", (LOSS,), ("grad",)),
     OperationRow("backward_retain", "{loss}.backward(retain_graph=True)", (LOSS,), ("backward",)),
     OperationRow("backward_with", "{a}.backward(torch.ones_like({a}))", (required_hole("a", "node"),), ("backward",)),
     OperationRow("grad", "{out}, = torch.autograd.grad({loss}, {w})", (W, OF_W), ("backward", "grad_create")),

@@ -1,4 +1,5 @@
-"""The server's side of the renderer: one process that makes one drawing at a time, and a cache."""
+"""The server's side of the renderer: a cache, and two processes that each make one drawing at a time, so that a picture
+of a small run waits for none of a large one."""
 
 import asyncio
 import contextlib
@@ -35,8 +36,19 @@ MAX_KNOWN_FAILURES = 1000
 FAILURE_SECONDS = 600.0
 """Seconds before a failed drawing is tried again; a busy machine may have been the cause."""
 
+GZIP_MAGIC = b"\x1f\x8b"
+
 MAX_DRAWING_BYTES = 64 << 20
 """The most bytes of a drawing."""
+
+LARGE_BYTES = 300_000
+"""Bytes of a trace's JSON from which on its drawings are made in the second process."""
+
+LONG_KINDS = frozenset({"comparison", "comparison_picture", "comparison_file", "film", "series_file"})
+"""What takes long to draw of a small trace, too."""
+
+IDLE_SECONDS = 60.0
+"""Seconds after its last drawing that the second process ends."""
 
 MAX_LINE_BYTES = 100_000
 """The most bytes of a line from the process."""
@@ -103,11 +115,19 @@ class Renderer:
     def __init__(self, capacity: int) -> None:
         self.cache = ResultCache(capacity)
         self.version = assets_version()
-        self._queue = FairLock(MAX_WAITING)
-        self._process: asyncio.subprocess.Process | None = None
+        self._small, self._large = DrawingProcess(), DrawingProcess(IDLE_SECONDS)
         self._drawings: dict[str, PendingDrawing] = {}
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
-        self.starts = self.failures = 0
+
+    @property
+    def starts(self) -> int:
+        """How often a process was started."""
+        return self._small.starts + self._large.starts
+
+    @property
+    def failures(self) -> int:
+        """Drawings that failed."""
+        return self._small.failures + self._large.failures
 
     async def get_drawing(
         self, trace_name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
@@ -144,7 +164,8 @@ class Renderer:
         for task in drawings:
             task.cancel()
         await asyncio.gather(*drawings, return_exceptions=True)
-        await self._kill_process()
+        for process in (self._small, self._large):
+            await process.close()
 
     async def _wait_for_drawing(self, drawing: PendingDrawing, owner: str) -> bytes:
         drawing.owners.append(owner)
@@ -178,32 +199,71 @@ class Renderer:
                 self._failures.popitem(last=False)
 
     async def _draw_in_turn(self, key: str, owners: list[str], draw: DrawRequest, trace: bytes) -> bytes:
+        process = self._large if takes_long(draw, trace) else self._small
         try:
-            async with self._queue.wait_for_turn(owners):
+            async with process.queue.wait_for_turn(owners):
                 if key in self._drawings:
                     self._drawings[key].begun = True
-                body = await self._request_drawing(draw, trace)
+                body = await process.request_drawing(draw, trace)
                 self.cache.put(key, body)
                 return body
         except QueueFull:
             raise RenderingFailed("too many pictures are being drawn; try again later") from None
 
-    async def _request_drawing(self, draw: DrawRequest, trace: bytes) -> bytes:
+
+def takes_long(draw: DrawRequest, trace: bytes) -> bool:
+    """Whether a drawing may take seconds: one of a large trace, a film, a comparison.
+
+    trace: gzipped JSON, whose last four bytes are its size, or what else is drawn from
+    """
+    size = int.from_bytes(trace[-4:], "little") if trace[:2] == GZIP_MAGIC else len(trace)
+    return draw.kind in LONG_KINDS or size >= LARGE_BYTES
+
+
+class DrawingProcess:
+    """A process that makes one drawing at a time, started for the first one, and the queue for it.
+
+    idle_seconds: after which it ends; None for never
+    starts, failures: how often it was started, and the drawings that it did not make
+    """
+
+    def __init__(self, idle_seconds: float | None = None) -> None:
+        self.queue = FairLock(MAX_WAITING)
+        self.starts = self.failures = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self._idle_seconds = idle_seconds
+        self._ending: asyncio.Task[None] | None = None
+
+    async def request_drawing(self, draw: DrawRequest, trace: bytes) -> bytes:
+        """A new drawing; whoever asks holds the queue. Raises StepNotFound, RenderingFailed."""
+        if self._ending is not None:
+            self._ending.cancel()
+        try:
+            return await self._draw(draw, trace)
+        finally:
+            if self._idle_seconds is not None:
+                self._ending = asyncio.create_task(self._end_after(self._idle_seconds))
+
+    async def _end_after(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self.end()
+
+    async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
             async with asyncio.timeout(TIMEOUT):
                 reply, body = await self._send_and_read_reply(draw, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
-            await self._kill_process()
+            await self.end()
             raise RenderingFailed("pictures can't be drawn here now") from error
         except asyncio.CancelledError:  # otherwise the next request would read its reply
-            await self._kill_process()
+            await self.end()
             raise
         if reply.failed is not None:
             self.failures += 1
             if reply.ends:
-                await self._kill_process()
+                await self.end()
             raise RenderingFailed(reply.failed, temporary=False)
         if reply.steps is not None:
             assert draw.step is not None
@@ -211,7 +271,7 @@ class Renderer:
         return body
 
     async def _send_and_read_reply(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
-        process = await self._get_or_start_process()
+        process = await self.get_or_start()
         assert process.stdin is not None
         process.stdin.write(json.dumps(draw.model_dump()).encode() + b"\n" + trace)
         await process.stdin.drain()
@@ -221,7 +281,7 @@ class Renderer:
             raise ValueError("too large a drawing")
         return reply, await process.stdout.readexactly(reply.size)
 
-    async def _get_or_start_process(self) -> asyncio.subprocess.Process:
+    async def get_or_start(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self.starts += 1
@@ -240,7 +300,14 @@ class Renderer:
         assert process.stdout is not None
         return DrawReply.model_validate_json(await process.stdout.readuntil(b"\n"))
 
-    async def _kill_process(self) -> None:
+    async def close(self) -> None:
+        """End for good."""
+        if self._ending is not None:
+            self._ending.cancel()
+        await self.end()
+
+    async def end(self) -> None:
+        """Kill the process, if there is one; the next drawing starts another."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

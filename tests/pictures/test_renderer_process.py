@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.forks.forked_server import run_command
 from tests.sharing.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
 from tests.sharing.test_saved_programs import code, saved, visiting
 from tests.support.databases import DatabaseFactory
-from tests.support.waiting import PATIENCE, wait_until
+from tests.support.waiting import PATIENCE, eventually, wait_until
 
 pytest_plugins = ["tests.support.databases"]
 
@@ -52,14 +53,14 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
         try:
             first = await drawings.get_drawing("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert first.startswith(b"<?xml")
-            assert drawings._process is not None
-            drawings._process.kill()
-            await drawings._process.wait()
+            assert drawings._small._process is not None
+            drawings._small._process.kill()
+            await drawings._small._process.wait()
             second = await drawings.get_drawing("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
-            assert second == first and drawings.starts == 2
+            assert second == first and drawings._small.starts == 2
             with pytest.raises(StepNotFound):
                 await drawings.get_drawing("a", DrawRequest(kind="stage", step=3), packed(3), nobody)
-            assert drawings.starts == 2
+            assert drawings._small.starts == 2
         finally:
             await drawings.close()
 
@@ -98,7 +99,7 @@ def test_steps_that_lack_something_end_no_process() -> None:
                 for step in (4, len(golden["steps"]) - 1):
                     with contextlib.suppress(RenderingFailed):
                         await drawings.get_drawing(f"{number}", DrawRequest(kind="stage", step=step), trace, nobody)
-            assert drawings.failures and drawings.starts == 1
+            assert drawings.failures and drawings._small.starts == 1
             assert (await drawings.get_drawing("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
         finally:
             await drawings.close()
@@ -156,7 +157,7 @@ def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
             tasks.append(asyncio.create_task(draw("lesson", "visitor")))
             await asyncio.gather(*tasks)
             assert done.index("lesson") == 2, done
-            assert done.count("lesson") == 2 and drawings.starts == 1
+            assert done.count("lesson") == 2 and drawings._small.starts == 1
         finally:
             await drawings.close()
 
@@ -170,7 +171,7 @@ def test_a_failed_drawing_is_not_tried_again_at_once() -> None:
             for _ in range(3):
                 with pytest.raises(RenderingFailed):
                     await drawings.get_drawing("x", DrawRequest(kind="stage", step=0), gzip.compress(b"null"), nobody)
-            assert (drawings.starts, drawings.failures) == (1, 1)
+            assert (drawings._small.starts, drawings.failures) == (1, 1)
         finally:
             await drawings.close()
 
@@ -191,7 +192,7 @@ def test_a_drawing_that_no_request_waits_for_is_skipped() -> None:
             first, *gone, last = await asyncio.gather(*tasks, return_exceptions=True)
             assert isinstance(first, bytes) and isinstance(last, bytes)
             assert all(isinstance(error, asyncio.CancelledError) for error in gone)
-            assert drawings.cache.size == len(first) + len(last) and drawings.starts == 1
+            assert drawings.cache.size == len(first) + len(last) and drawings._small.starts == 1
         finally:
             await drawings.close()
 
@@ -213,13 +214,44 @@ def test_closing_does_not_wait_for_drawings() -> None:
     asyncio.run(render())
 
 
+def test_a_small_picture_waits_for_no_large_one_and_the_second_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer_client, "LARGE_BYTES", len(gzip.decompress(packed(30))))
+    monkeypatch.setattr(renderer_client, "IDLE_SECONDS", 0.0)
+    stage = DrawRequest(kind="stage", step=1)
+
+    async def main() -> None:
+        drawings, goes_on = Renderer(10**7), asyncio.Event()
+        draw = drawings._large._draw
+
+        async def stand_still(*arguments: Any) -> bytes:
+            await goes_on.wait()
+            return await draw(*arguments)
+
+        monkeypatch.setattr(drawings._large, "_draw", stand_still)
+        try:
+            large = [
+                asyncio.create_task(drawings.get_drawing(owner, stage, packed(30), None, owner)) for owner in "abc"
+            ]
+            film = asyncio.create_task(drawings.get_drawing("d", DrawRequest(kind="film"), packed(3), None, "d"))
+            assert (await drawings.get_drawing("e", stage, packed(3), None, "e")).startswith(b"<?xml")
+            assert not any(task.done() for task in (*large, film))
+            goes_on.set()
+            assert len({await task for task in large}) == 1 and b"film" in await film
+            await eventually(lambda: drawings._large._process is None)
+            assert drawings._small._process is not None
+        finally:
+            await drawings.close()
+
+    asyncio.run(main())
+
+
 ALONE = """
 import asyncio
 from server.pictures import renderer_client
-from server.pictures.renderer_client import Renderer
+from server.pictures.renderer_client import DrawingProcess
 
 async def whole():
-    print((await Renderer(1)._get_or_start_process()).pid, flush=True)
+    print((await DrawingProcess().get_or_start()).pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(whole())
@@ -376,7 +408,7 @@ def test_thousands_of_names_are_compared(left: int, right: int) -> None:
     """Names that share memory do not list each other in every difference."""
     text, drawings = compare(crowded_trace(9_000, 2, left, 1.0), crowded_trace(9_000, 2, right, 2.0))
     reply = json.loads(text)
-    assert (drawings.starts, drawings.failures) == (1, 0)
+    assert (drawings._small.starts, drawings.failures) == (1, 0)
     values = [difference for difference in reply["differences"] if difference["property"] == "values"]
     assert len(values) > 100 and reply["omitted"] > 1000
     assert {(difference["left"], difference["right"]) for difference in values} == {("[1, 1]", "[2, 2]")}
@@ -387,4 +419,4 @@ def test_thousands_of_names_are_compared(left: int, right: int) -> None:
 def test_a_comparison_that_would_take_too_long_leaves_the_drawing_process_alive() -> None:
     text, drawings = compare(crowded_trace(6_000, 300, 1, 1.0), crowded_trace(6_000, 300, 1, 2.0))
     assert "too many names at too many steps" in text
-    assert (drawings.starts, drawings.failures) == (1, 1)
+    assert (drawings._small.starts, drawings.failures) == (1, 1)
