@@ -12,6 +12,7 @@ import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -108,17 +109,15 @@ class UnsteppedCode:
         return self._has_earlier_functions or self._reaches_into_graph
 
     def _note_words_of_file(self, path: str) -> None:
-        """Note, for a new module without steps, whether its text (other than imports) hands out memory or reaches into
-        the graph."""
+        """Note, for a new module without steps, what its text does."""
         try:
-            nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            self._exposes_memory = self._reaches_into_graph = True
-            return
-        words = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
-        words |= {node.attr for node in nodes.of_kind(ast.Attribute)}
-        self._exposes_memory = self._exposes_memory or any(word_exposes_memory(word) for word in words)
-        self._reaches_into_graph = self._reaches_into_graph or reaches_into_graph(nodes)
+            status = Path(path).stat()
+        except OSError:
+            exposes_memory = reaches = True
+        else:
+            exposes_memory, reaches = words_of_file(path, status.st_mtime_ns, status.st_size)
+        self._exposes_memory = self._exposes_memory or exposes_memory
+        self._reaches_into_graph = self._reaches_into_graph or reaches
 
     def _waits_for_program(self, frame: FrameType | None) -> bool:
         """Whether the user's code without steps has called a function with steps and waits for it."""
@@ -134,6 +133,21 @@ class UnsteppedCode:
             if waits and stack.is_program_code(code):
                 return True
         return False
+
+
+@lru_cache(4096)
+def words_of_file(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
+    """Whether the text of a module (other than imports) hands out memory, and whether it reaches into the graph.
+
+    Kept from one recording of a process to the next, each of which meets all of the user's modules.
+    """
+    try:
+        nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return True, True
+    words = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
+    words |= {node.attr for node in nodes.of_kind(ast.Attribute)}
+    return any(word_exposes_memory(word) for word in words), reaches_into_graph(nodes)
 
 
 def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:

@@ -27,22 +27,22 @@ def facts_of_script(folder: str, arguments: list[str], text: str) -> dict[str, A
         return facts(runpy.run_path("train.py", run_name="__main__"))
 
 
-def printed_by_script(path: str, arguments: list[str], environment: dict[str, str]) -> str:
-    """What the script prints to its standard output.
+def run_python(folder: str, arguments: list[str], environment: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """The status of `python …`, run in this folder, and what was printed to stdout and stderr.
 
+    arguments: a script or `-m` and a module, which raises nothing but SystemExit, and its arguments
     environment: variables that it finds besides this process's
     """
-    os.environ |= environment
-    sys.argv[:] = [path, *arguments]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        runpy.run_path(path, run_name="__main__")
-    return out.getvalue()
-
-
-def errors_of_script(path: str) -> str:
-    """What the script prints to its standard error."""
-    errors = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
-        runpy.run_path(path, run_name="__main__")
-    return errors.getvalue()
+    os.environ |= environment or {}
+    os.chdir(folder)
+    sys.path.insert(0, str(Path(folder).resolve()))
+    is_module, status = arguments[0] == "-m", 0
+    sys.argv[:] = arguments[is_module:]
+    run = runpy.run_module if is_module else runpy.run_path
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            run(sys.argv[0], run_name="__main__")
+        except SystemExit as end:
+            status = int(end.code or 0)
+    return status, out.getvalue(), errors.getvalue()

@@ -14,7 +14,6 @@ from typing import Any
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes import ops
-from gradbox.sessions import unstepped_code
 from gradbox.sessions.hooks import pass_value_through, redirect_partial
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
@@ -23,7 +22,6 @@ from tests.forks.plain_host import StandardOutput, described, prepare_main
 from tests.referee.torch_facts import facts
 from tests.support.full_observation import comparing
 from tests.support.process_state import process_state
-from tests.support.tracing import ROOT
 
 
 def handle(request: Request, write: Write) -> None:
@@ -31,16 +29,15 @@ def handle(request: Request, write: Write) -> None:
     it.
 
     as_it_is: its code is not instrumented. modules: texts of modules beside it, by name, that are not stepped. missed:
-    say what its steps missed as `missed`, and which of them observed everything as `everything`, with the modules of
-    the project as if they were installed. `lines` of the trace; `printed`, `error`, `facts` as tests.forks.plain_host
-    has them of plain Python; `left`: what is not as it was before the session, but for the numbers of hooks, which are
-    the program's. `with_hooks`: functions of the program that still call the recorder.
+    say what its steps missed as `missed`, and which of them observed everything as `everything`. `lines` of the trace;
+    `printed`, `error`, `facts` as tests.forks.plain_host has them of plain Python; `left`: what is not as it was before
+    the session, but for the numbers of hooks, which are the program's. `with_hooks`: functions of the program that
+    still call the recorder.
     """
     source = request["source"]
     missed: list[dict[str, Any]] = []
     everything: list[int] = []
     if request.get("missed"):
-        unstepped_code.INSTALLATION_FOLDERS += (f"{ROOT}/",)
         Observer.observe = comparing(missed.append, everything.append)
     namespace = prepare_main(source)
     out = StandardOutput()

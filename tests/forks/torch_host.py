@@ -16,6 +16,7 @@ from contextlib import suppress
 import torch
 import torch._dynamo
 
+from tests.forks import prepared_modules
 from tests.forks.host_sockets import CHECK_INTERVAL, reap_children
 
 
@@ -41,7 +42,9 @@ def become_host(connection: socket.socket, parent: int) -> None:
     try:
         module, (listener, *_), _, _ = socket.recv_fds(connection, 100, 1)
         connection.close()
-        importlib.import_module(module.decode()).main(listener, parent)
+        host_module = importlib.import_module(module.decode())
+        prepared_modules.prepare()
+        host_module.main(listener, parent)
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gradbox.recorder.probes.module_calls import observed_function
-from tests.forks.forked_script import errors_of_script
+from tests.forks.forked_script import run_python
 from tests.forks.plain_python import call_in_plain
 from tests.recorder.module_calls_truth import calls_of_script
 from tests.recordings.store import kept_document, kept_trace
@@ -132,7 +132,7 @@ print(nn.ReLU()(torch.ones(1)))
 def test_a_call_that_raises_has_the_traceback_of_plain_torch(tmp_path: Path) -> None:
     path = tmp_path / "raises.py"
     path.write_text(RAISES)
-    plain = call_in_plain(errors_of_script, str(path))
+    plain = call_in_plain(run_python, str(tmp_path), [str(path)])[2]
     traced = kept_trace(RAISES)
     printed = "".join(
         e["text"] for s in traced["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stderr"

@@ -2,9 +2,7 @@
 
 import ast
 import json
-import math
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,8 @@ from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script import part_recorder
 from gradbox.script.parts import PartOptions, choose_parts
-from gradbox.script.recorded_parts import run_script_recording_parts
-from gradbox.script.script_process import Script, read_recorded_runs
-from gradbox.sessions import recording_cost
-from tests.support.own_programs import forked_gradbox, gradbox_command, run_in_folder
+from tests.support.own_programs import forked_gradbox
+from tests.support.recorded_parts import no_remark_on_the_time, record_parts  # noqa: F401 a fixture of its tests
 from tests.support.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -133,26 +129,6 @@ def test_loops_that_may_be_meant_are_listed() -> None:
         chosen(TRAIN, lines=(11, 33), after="a")
 
 
-@pytest.fixture(autouse=True)
-def _no_remark_on_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow machine a recording says why it took long."""
-    monkeypatch.setattr(recording_cost, "WORTH_TELLING_SECONDS", math.inf)
-
-
-def recorded(
-    tmp_path: Path, source: str, **options: Any
-) -> tuple[dict[str, Run], BaseException | None, dict[str, Any]]:
-    """The recordings of a script, by name; what it raised; its namespace."""
-    script, folder = tmp_path / "train.py", tmp_path / "recordings"
-    script.write_text(source)
-    folder.mkdir()
-    parts = PartOptions(**options)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    request = {"parts": vars(parts), "folder": str(folder), "also": [], "limits": {}}
-    error = run_script_recording_parts(request, str(script), namespace, source, None)
-    return read_recorded_runs(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
-
-
 def rows(run: Run) -> list[tuple[str, str]]:
     """The kind and the text of each step, but for visits."""
     source = run.trace["program"]["source"].split("\n")
@@ -160,7 +136,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 
 def test_iterations_are_recorded_and_no_others(tmp_path: Path, capfd: Any) -> None:
-    runs, error, namespace = recorded(tmp_path, TRAIN, iterations=(0, 4, 100))
+    runs, error, namespace = record_parts(tmp_path, TRAIN, iterations=(0, 4, 100))
     plain: dict[str, Any] = {"__name__": "__main__"}
     exec(TRAIN, plain)
     assert error is None and namespace["result"] == plain["result"]
@@ -194,14 +170,14 @@ print(late)
 
 
 def test_the_iteration_after_a_condition_is_recorded_and_an_error_goes_on(tmp_path: Path) -> None:
-    runs, error, _ = recorded(tmp_path, NAN, after="loss.isnan()")
+    runs, error, _ = record_parts(tmp_path, NAN, after="loss.isnan()")
     assert list(runs) == ["iteration 3"], "once it has become true, not as long as it is"
     assert isinstance(error, NameError) and error.__traceback__ is not None
     assert error.__traceback__.tb_lineno == 6 and error.__traceback__.tb_next is None
 
 
 def test_a_condition_that_raises_is_reported_once_and_changes_nothing(tmp_path: Path, capfd: Any) -> None:
-    runs, _, namespace = recorded(tmp_path, NAN, after="lost.isnan()")
+    runs, _, namespace = record_parts(tmp_path, NAN, after="lost.isnan()")
     assert runs == {} and namespace["step"] == 5
     said = "gradbox: --after 'lost.isnan()', evaluated for line 3: NameError: name 'lost' is not defined\n"
     assert capfd.readouterr().err == said
@@ -230,7 +206,7 @@ never = lambda: down(1)
 
 
 def test_lines_are_recorded_the_first_time_that_they_run(tmp_path: Path) -> None:
-    runs, error, _ = recorded(tmp_path, RECURSION, lines=(2, 5))
+    runs, error, _ = record_parts(tmp_path, RECURSION, lines=(2, 5))
     assert error is None
     down = rows(runs["lines 2-5"])
     assert down == [
@@ -241,7 +217,7 @@ def test_lines_are_recorded_the_first_time_that_they_run(tmp_path: Path) -> None
 
 
 def test_an_error_that_leaves_the_recorded_lines_ends_their_recording(tmp_path: Path) -> None:
-    runs, error, _ = recorded(tmp_path, RECURSION, lines=(13, 14), iterations=(0, 3))
+    runs, error, _ = record_parts(tmp_path, RECURSION, lines=(13, 14), iterations=(0, 3))
     assert error is None
     run = runs["lines 13-14, time 0"]
     assert (run.trace["outcome"]["status"], run.trace["outcome"]["error"]["type"]) == ("raised", "ValueError")
@@ -252,7 +228,7 @@ def test_one_run_has_a_bounded_number_of_recordings(
 ) -> None:
     monkeypatch.setattr(part_recorder, "MAX_RECORDINGS", 3)
     source = "for k in range(100):\n    a = k\n"
-    runs, _, _ = recorded(tmp_path, source, lines=(2, 2), after="k % 2")
+    runs, _, _ = record_parts(tmp_path, source, lines=(2, 2), after="k % 2")
     assert len(runs) == 3 and "3 recordings are the most" in capfd.readouterr().err
 
 
@@ -322,7 +298,7 @@ for length in (10, 10, 20, 40):
 def test_a_recorded_iteration_costs_what_it_does_and_not_its_square(tmp_path: Path) -> None:
     (tmp_path / "episodes.py").write_text(EPISODES)
     options = ["--quiet", "--iterations", "1,2,3", "--out", "run.html"]
-    done = run_in_folder([*gradbox_command(sys.executable), "open", *options, "episodes.py"], tmp_path)
+    done = forked_gradbox(tmp_path, "open", *options, "episodes.py")
     unrecorded, first, second, third = (int(count) for count in re.findall(r"calls (\d+)", done.stdout))
     assert unrecorded < 100 and first > 10_000, "what the recorder did was counted"
     assert (third - second) / (second - first) < 2.2, (first, second, third)

@@ -13,10 +13,11 @@ import torch
 from gradbox.command import main
 from gradbox.script.ranks import compare_ranks, torchrun_arguments
 from gradbox.script.recorded_script import count_of_processes
+from gradbox.sessions import unstepped_code
 from gradbox.sessions.rank_launcher import launcher_arguments
 from gradbox.sessions.rank_parameters import parameter_digest, parameter_names, uncalled_wrappers
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_in_plain
+from tests.forks.plain_python import call_beside_gradbox
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -140,7 +141,8 @@ def test_differing_parameters_of_ranks_are_named() -> None:
     assert list(compare_ranks({0: same, 1: shards})) == [], "of other shapes"
 
 
-def test_a_wrapper_whose_forward_never_ran_is_named() -> None:
+def test_a_wrapper_whose_forward_never_ran_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unstepped_code, "INSTALLATION_FOLDERS", unstepped_code.installation_folders())
     never, ran = (
         torch.nn.parallel.DistributedDataParallel.__new__(torch.nn.parallel.DistributedDataParallel) for _ in "ab"
     )
@@ -155,7 +157,8 @@ def test_a_wrapper_whose_forward_never_ran_is_named() -> None:
     del wrapper
 
 
-def test_parameters_are_called_as_the_function_that_runs_calls_them() -> None:
+def test_parameters_are_called_as_the_function_that_runs_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unstepped_code, "INSTALLATION_FOLDERS", unstepped_code.installation_folders())
     model = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD([*model.parameters(), torch.nn.Parameter(torch.ones(2))], lr=0.1)
     names = parameter_names(sys._getframe())
@@ -179,7 +182,7 @@ if __name__ == "__main__":
 
 def test_processes_that_are_not_recorded_are_counted(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SPAWNS)
-    status, out, said = call_in_plain(run_gradbox, str(tmp_path), ["open", "--trace", "run.json", "train.py"])
+    status, out, said = call_beside_gradbox(run_gradbox, str(tmp_path), ["open", "--trace", "run.json", "train.py"])
     assert status == 0 and out == "[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]\n"
     assert said.startswith("gradbox: train.py: ") and said.count("\n") == 1
     assert "2 processes that it started are not recorded (num_workers=0 " in said

@@ -2,7 +2,6 @@
 and ends there."""
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ import torch
 from gradbox.command import main
 from gradbox.recorder.probes import optimizer_steps
 from gradbox.run import Run
-from gradbox.script.parts import PartOptions
-from gradbox.script.recorded_parts import run_script_recording_parts
-from gradbox.script.script_process import Script, read_recorded_runs
-from gradbox.sessions import recording_cost
+from gradbox.sessions import unstepped_code
 from gradbox.sessions.round_hook import ExpressionInUserFrame
 from tests.support.own_programs import forked_gradbox
+from tests.support.recorded_parts import no_remark_on_the_time, record_parts  # noqa: F401 a fixture of its tests
 from tests.support.tracing import events
 
 pytestmark = pytest.mark.slow
@@ -53,12 +50,6 @@ print(trainer.seen)
 ONE = "[torch.optim.SGD(model.parameters(), lr=0.01)]"
 
 
-@pytest.fixture(autouse=True)
-def _no_remark_on_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow machine a recording says why it took long."""
-    monkeypatch.setattr(recording_cost, "WORTH_TELLING_SECONDS", math.inf)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "the_trainer.py").write_text(TRAINER)
@@ -69,15 +60,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def recorded(folder: Path, source: str, **options: Any) -> tuple[dict[str, Run], BaseException | None, dict[str, Any]]:
     """The recordings of a script, by name; what it raised; its namespace."""
-    script, into = folder / "train.py", folder / "recordings"
-    script.write_text(source)
-    into.mkdir()
-    parts = PartOptions(**options)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    request = {"parts": vars(parts), "folder": str(into), "also": [], "limits": {}}
-    error = run_script_recording_parts(request, str(script), namespace, source)
+    runs, error, namespace = record_parts(folder, source, **options)
     assert optimizer_steps._listeners == [] and sys.gettrace() is None
-    runs = read_recorded_runs(into, Script(str(script), parts=parts), 0, "en")
     for run in runs.values():
         assert events(run.trace, "tracer_fault") == []
     return runs, error, namespace
@@ -242,7 +226,8 @@ def test_an_error_in_a_recorded_round_is_its_outcome(folder: Path) -> None:
     assert (outcome["status"], outcome["error"]["type"]) == ("raised", "TypeError")
 
 
-def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive() -> None:
+def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unstepped_code, "INSTALLATION_FOLDERS", unstepped_code.installation_folders())
     expression = ExpressionInUserFrame("loss.isnan() and all(k < n for k in (1, 2))")
 
     def outer() -> tuple[bool, int]:

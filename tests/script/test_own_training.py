@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.explaining import findings_of_traces
-from tests.support.own_programs import ROOT, files_left, forked_gradbox, gradbox_command, run_in_folder
+from tests.support.own_programs import ROOT, files_left, forked_gradbox, forked_python, gradbox_command, run_in_folder
 
 pytestmark = pytest.mark.slow
 PROGRAMS = ROOT / "tests/examples/own_training"
@@ -108,11 +108,13 @@ def test_a_recorded_training_is_as_it_is_without(name: str, tmp_path: Path) -> N
     folders = {way: tmp_path / way for way in ("plain", "recorded")}
     for folder in folders.values():
         shutil.copytree(PROGRAMS / name, folder)
-    plain = run_in_folder(plain_command(python, arguments), folders["plain"])
     trace = str(tmp_path / "run.json")
-    recorded = run_in_folder(
-        [*gradbox_command(python), "open", "--quiet", "--trace", trace, *arguments], folders["recorded"]
-    )
+    command = ["open", "--quiet", "--trace", trace, *arguments]
+    if name in SAMPLE:
+        plain, recorded = forked_python(folders["plain"], *arguments), forked_gradbox(folders["recorded"], *command)
+    else:
+        plain = run_in_folder(plain_command(python, arguments), folders["plain"])
+        recorded = run_in_folder([*gradbox_command(python), *command], folders["recorded"])
     assert recorded.stdout == plain.stdout
     assert recorded.returncode == plain.returncode == STATUS.get(name, 0), plain.stderr
     said = [line for line in recorded.stderr.splitlines() if not line.startswith("gradbox: ")]

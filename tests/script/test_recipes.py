@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.forks.forked_pytest import printed_by_pytest
+from tests.forks.plain_python import call_beside_gradbox
 from tests.notebook.test_own_code_notebook import executed_notebook
-from tests.support.own_programs import ROOT, gradbox_command
+from tests.support.own_programs import ROOT, forked_python, gradbox_command
 
 pytestmark = pytest.mark.slow
 DOCUMENT = ROOT / "docs/recipes.md"
@@ -85,6 +87,8 @@ EXPECTED = {
 SAMPLE = {"Watch a loop", "A failing test"}
 """Recipes of each pytest."""
 
+PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-p", "no:schemathesis")
+
 
 def run_line(line: str, folder: Path, python: str) -> subprocess.CompletedProcess[str]:
     """What a command of the document does.
@@ -95,12 +99,21 @@ def run_line(line: str, folder: Path, python: str) -> subprocess.CompletedProces
     commands = {
         "gradbox": gradbox_command(python),
         "python": [python],
-        "pytest": [python, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis"],
+        "pytest": [python, "-m", "pytest", *PYTEST_OPTIONS],
     }
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "WANDB_SILENT": "true", "COLUMNS": "80"}
     return subprocess.run(
         [*commands[name], *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
+
+
+def run_forked(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The same in forks, which import nothing anew."""
+    name, *arguments = shlex.split(line)
+    if name == "python":
+        return forked_python(folder, *arguments)
+    status, said = call_beside_gradbox(printed_by_pytest, str(folder), [*PYTEST_OPTIONS, *arguments])
+    return subprocess.CompletedProcess(line, status, said, "")
 
 
 def python_with(expected: Expected) -> str:
@@ -130,7 +143,7 @@ def test_a_recipe_does_what_it_says(heading: str, tmp_path: Path) -> None:
             (tmp_path / block.name).write_text(block.code)
     said, status = "", 0
     for line in [line for block in found[heading] if block.language == "sh" for line in block.code.splitlines()]:
-        done = run_line(line, tmp_path, python)
+        done = run_forked(line, tmp_path) if heading in SAMPLE else run_line(line, tmp_path, python)
         said, status = said + done.stdout + done.stderr, done.returncode
     assert status == expected.status, said
     for text in expected.texts:

@@ -14,7 +14,7 @@ from gradbox.sessions.own_modules import MAX_FILES, OwnModules, project_folder
 from gradbox.sessions.passed_calls import MAX_CALLS
 from gradbox.wire.trace import Trace
 from tests.forks.forked_command import run_gradbox
-from tests.forks.plain_python import call_in_plain
+from tests.forks.plain_python import call_beside_gradbox
 from tests.support.explaining import findings_of_traces
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +93,7 @@ def write_project(folder: Path, script: str = TRAIN, model: str = MODEL) -> None
 
 def recorded(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
     """The trace of the script, and what it and the command printed to stderr."""
-    _, out, said = call_in_plain(run_gradbox, str(folder), ["trace", *options, "train.py"])
+    _, out, said = call_beside_gradbox(run_gradbox, str(folder), ["trace", *options, "train.py"])
     trace = json.loads(out)
     Trace.model_validate(trace)
     assert not [e for step in trace["steps"] for e in step["log"] if e.get("event") == "tracer_fault"]
@@ -160,7 +160,7 @@ def test_only_the_script_steps_where_that_is_asked_for(tmp_path: Path) -> None:
 def test_the_command_says_how_to_run_again_with_the_module(tmp_path: Path) -> None:
     write_project(tmp_path)
     arguments = ["explain", "--script-only", "train.py", "--lr", "a b"]
-    _, out, _ = call_in_plain(run_gradbox, str(tmp_path), arguments)
+    _, out, _ = call_beside_gradbox(run_gradbox, str(tmp_path), arguments)
     assert "again  gradbox explain --also pkg.model --script-only train.py --lr 'a b'" in out
 
 

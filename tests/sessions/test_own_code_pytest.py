@@ -1,11 +1,8 @@
 """The plugin of pytest: a failing test is explained with `--gradbox`, and nothing happens without."""
 
 import json
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -132,14 +129,6 @@ PLUGINS = ("-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:hypothes
 pytestmark = pytest.mark.slow
 
 
-def run_pytest(folder: Path, *options: str) -> str:
-    command = [sys.executable, "-m", "pytest", *PLUGINS, *options, "."]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_a_failing_test_is_explained(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     for call, options in ((call_in_plain, ()), (call_beside_gradbox, ("--gradbox",))):
@@ -153,10 +142,12 @@ def test_a_failing_test_is_explained(tmp_path: Path) -> None:
     assert "error[saved_overwritten]" in other and "passes with it" not in other, "it fails with each fix"
 
 
-def test_tests_of_every_kind_are_explained(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=pytest.mark.exhaustive)])
+def test_tests_of_every_kind_are_explained(tmp_path: Path, workers: str) -> None:
     (tmp_path / "test_others.py").write_text(OTHERS)
-    output = run_pytest(tmp_path, "--gradbox", "--gradbox-no-fixes", "-n", "1")
-    assert "5 failed, 1 skipped, 1 error" in output
+    options = ["--gradbox", "--gradbox-no-fixes", "-n", workers]
+    status, output = call_beside_gradbox(printed_by_pytest, str(tmp_path), [*PLUGINS, *options, "."])
+    assert status == 1 and "5 failed, 1 skipped" in output and "1 error in" in output
     reports = re.split(r"^_{3,} (?:ERROR at setup of )?(\S+) _{3,}$", output, flags=re.MULTILINE)[1:]
     found = dict(zip(reports[::2], reports[1::2], strict=True))
     assert found.keys() == FINDINGS.keys()

@@ -16,7 +16,7 @@ import pytest
 from gradbox.region import program_of_dash_c
 from gradbox.showing import PYTEST_VARIABLE
 from gradbox.wire.trace import Trace
-from tests.forks.forked_script import printed_by_script
+from tests.forks.forked_script import run_python
 from tests.forks.plain_python import call_in_plain
 from tests.support.tracing import events
 
@@ -32,7 +32,8 @@ pytestmark = pytest.mark.slow
 @cache
 def watched() -> dict[str, Any]:
     in_a_test = {PYTEST_VARIABLE: os.environ[PYTEST_VARIABLE]}  # where a region is neither shown nor written to a file
-    result: dict[str, Any] = json.loads(call_in_plain(printed_by_script, str(SCRIPT), [str(REGIONS)], in_a_test))
+    _, printed, _ = call_in_plain(run_python, str(ROOT), [str(SCRIPT), str(REGIONS)], in_a_test)
+    result: dict[str, Any] = json.loads(printed)
     return result | {name: json.loads(result[name]) for name in ("training", "function")}
 
 
@@ -222,9 +223,7 @@ def test_a_region_of_python_dash_c_is_recorded() -> None:
 
 
 def test_a_region_of_standard_input_says_why_it_is_not_recorded() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-"], input=REGION_OF_A_COMMAND, env=environment, cwd=ROOT, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 1 and "write the program to a file" in done.stderr.splitlines()[-1]
+    naming = "import sys; print(sys._getframe().f_code.co_filename, end='')"
+    name = subprocess.run([sys.executable, "-"], input=naming, capture_output=True, text=True, check=True).stdout
+    with pytest.raises(OSError, match="write the program to a file"):
+        exec(compile(REGION_OF_A_COMMAND, name, "exec"), {"__name__": "__main__"})

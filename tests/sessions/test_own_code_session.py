@@ -27,7 +27,7 @@ OF_THE_RUN = re.compile(r"\btmp[a-z0-9_]{8}\b|0x[0-9a-f]+|\b\d{11,}\b")
 
 
 @functools.cache
-def recorded(source: str, as_it_is: bool = False, without_values: bool = False) -> dict[str, Any]:
+def recorded(source: str, as_it_is: bool, without_values: bool = False) -> dict[str, Any]:
     """What tests.forks.session_host says of a program, with the trace."""
     answer = HOST.ask(source=source, limits={}, as_it_is=as_it_is, without_values=without_values)
     result: dict[str, Any] = pickle.loads(answer)
@@ -39,7 +39,7 @@ def recorded(source: str, as_it_is: bool = False, without_values: bool = False) 
 
 def agrees_with_plain_python(source: str, as_it_is: bool = False) -> None:
     """The trace is true, the program printed and ended as without it, its tensors are the same, nothing is left."""
-    result, truth = recorded(source, as_it_is=as_it_is), plain_run(source)
+    result, truth = recorded(source, as_it_is), plain_run(source)
     assert verdict(Case("program", source, source), result["trace"]) == Verdict("agrees")
     assert events(result["trace"], "tracer_fault") == []
     assert result["error"] == truth["error"]
@@ -198,7 +198,7 @@ def test_the_call_beyond_the_recursion_limit_is_in_no_traceback(source: str, as_
 
 def test_statements_after_a_colon_have_their_own_columns() -> None:
     source = "import torch\nclass A:\n    def f(self, n):\n        for k in range(n): a = 1; b = 2; c = a + b\n        return c\nA().f(2)\n"  # noqa: E501
-    rows = recorded(source, as_it_is=True)["trace"]["program"]["statements"]
-    steps = [step for step in recorded(source, as_it_is=True)["trace"]["steps"] if step["line"] == 4]
+    rows = recorded(source, True)["trace"]["program"]["statements"]
+    steps = [step for step in recorded(source, True)["trace"]["steps"] if step["line"] == 4]
     columns = [rows[step["stmt"]]["col"] for step in steps if step["kind"] == "statement"]
     assert columns[:3] == [27, 34, 41]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.forks.forked_command import run_gradbox
+from tests.forks.forked_script import run_python
 from tests.forks.plain_python import call_beside_gradbox
 
 ROOT = Path(__file__).parents[2]
@@ -39,3 +40,8 @@ def gradbox_command(python: str = sys.executable) -> list[str]:
 def forked_gradbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`gradbox …` in a folder, where no process imports torch anew."""
     return subprocess.CompletedProcess(arguments, *call_beside_gradbox(run_gradbox, str(folder), arguments))
+
+
+def forked_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python …` in a folder, of a script or module that raises nothing; no process imports torch anew."""
+    return subprocess.CompletedProcess(arguments, *call_beside_gradbox(run_python, str(folder), arguments))
