@@ -168,6 +168,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
     module_calls.observe_module_calls()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
+        gc.freeze()  # a run collects garbage, and need not search all of torch for it
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
             run_in_thread(rehearse_run)
     require_one_thread()

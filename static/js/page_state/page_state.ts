@@ -292,6 +292,8 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
+  if (before && hasEndedBefore(trace, request, iteration))
+    return { ...withoutPendingRequest(state), problem: problemOfEnd(trace) };
   const requested = stepToOpenAnswerAt(state, request, trace, iteration);
   const isLanding = reason === "run" && requested === null && !state.predict;
   const next = showTrace(state, trace, requested, isLanding);
@@ -308,6 +310,21 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   )
     next.problem = { key: "not_repeatable" };
   return next;
+}
+
+/**
+ * Whether a limit, or what stopped it from outside, ended a run before it came to what it was to show besides: what is
+ * shown already stays. `iteration` as in `stepToOpenAnswerAt`.
+ */
+function hasEndedBefore(trace: Trace, { reason, at, focus }: TraceRequest, iteration: number | null) {
+  if (["finished", "raised", "refused"].includes(trace.outcome.status)) return false;
+  if (reason === "round") return stepOfRound(trace, at) === null;
+  return reason === "elements" ? trace.steps.length <= (focus?.step ?? 0) : iteration === -1;
+}
+
+function problemOfEnd({ outcome: { stopped } }: Trace): PageState["problem"] {
+  const hasClock = stopped?.limit === "wall" || stopped?.limit === "cpu";
+  return hasClock ? { key: "focus_stopped", args: { value: stopped.value } } : { key: "focus_ended" };
 }
 
 /**

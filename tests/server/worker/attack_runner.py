@@ -1,13 +1,14 @@
-"""Runs the programs of tests.server.worker.attacks: `python -m tests.server.worker.attack_runner WAY UID...`, WAY is
-`confined`, `loose` or `loops`.
+"""Runs the programs of tests.server.worker.attacks: `python -m tests.server.worker.attack_runner WAYS UID...`, WAYS are
+some of `confined`, `loose` and `loops`, with commas.
 
-Each runs in a child of its own, as root or as the user UID. Prints for each user how each ended as JSON: `succeeded`
-(it came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
+Each runs in a child of its own, as root or as the user UID. Prints for each way and user how each ended as JSON:
+`succeeded` (it came to its end), `raised TYPE: ...`, `died SIGNAL`, or `outlived` its time.
 """
 
 import contextlib
 import ctypes
 import importlib
+import itertools
 import json
 import mmap
 import os
@@ -318,15 +319,15 @@ def outcomes(uid: int, way: str, endless: Iterable[str]) -> dict[str, dict[str, 
         shutil.rmtree(folder)
 
 
-def main(way: str, *users: str) -> int:
-    """Print a line of JSON for each user, from a fork: the user and the outcomes; those of LOOPS for the first one, or
-    with `loops`."""
+def main(ways: str, *users: str) -> int:
+    """Print a line of JSON for each way and user, from a fork: both, and the outcomes; those of LOOPS for the first
+    user, or with `loops`."""
     prepare()
-    for uid in users:
+    for way, uid in itertools.product(ways.split(","), users):
         pid = os.fork()
         if pid == 0:
             endless = LOOPS if way == "loops" else ENDS.keys() if uid == users[0] else ENDS.keys() - LOOPS
-            print(json.dumps([uid, outcomes(int(uid), way, endless)]), flush=True)
+            print(json.dumps([f"{way} {uid}", outcomes(int(uid), way, endless)]), flush=True)
             os._exit(0)
         if os.waitpid(pid, 0)[1]:
             return 1

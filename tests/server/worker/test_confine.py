@@ -34,17 +34,17 @@ as_any = pytest.mark.parametrize("user", USERS)
 
 
 @functools.cache
-def outcomes_of_all(how: str) -> dict[str, dict[str, dict[str, str]]]:
-    """By user, of attacks and programs that are confined, or loose; `loops`: of LOOPS, confined."""
+def outcomes_of_all(ways: str) -> dict[str, dict[str, dict[str, str]]]:
+    """By way and user, of attacks and programs that are confined, or loose; `loops`: of LOOPS, confined."""
     environment = {"SECRET": "s3cr3t", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "tests.server.worker.attack_runner", how, *map(str, USERS)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=240, check=False)
+    command = [sys.executable, "-m", "tests.server.worker.attack_runner", ways, *map(str, USERS)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=480, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return dict(map(json.loads, done.stdout.splitlines()))
 
 
-def outcomes(user: int, how: str) -> dict[str, dict[str, str]]:
-    return outcomes_of_all(how)[str(user)]
+def outcomes(user: int, way: str) -> dict[str, dict[str, str]]:
+    return outcomes_of_all("loops" if way == "loops" else "confined,loose")[f"{way} {user}"]
 
 
 @pytest.fixture

@@ -303,16 +303,14 @@ def within(name: str, path: Path) -> set[str]:
 
 def imports_of_functions(code: CodeType | None, inside: bool = False) -> Iterator[tuple[int, Any, str]]:
     """Of each import in a function of this code: its level, the names that it takes or None, its module."""
-    if code is None:
-        return
-    if inside and IMPORT_NAME in code.co_code[::2]:
+    if code and inside and IMPORT_NAME in code.co_code[::2]:
         before: list[Any] = []
         for one in dis.get_instructions(code):
             if one.opcode == IMPORT_NAME:
                 yield before[-2], before[-1], one.argval
             elif one.opname != "EXTENDED_ARG":
                 before = [*before[-1:], one.argval]
-    for constant in code.co_consts:
+    for constant in code.co_consts if code else ():
         if isinstance(constant, CodeType):
             yield from imports_of_functions(constant, inside or bool(constant.co_flags & inspect.CO_OPTIMIZED))
 

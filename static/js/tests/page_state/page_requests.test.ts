@@ -112,6 +112,25 @@ test("elements that were left out are asked for at the step that is shown", () =
   assert.equal(reduce(other, { type: "elementsRequested", storage: "s1", at: 0 }), other);
 });
 
+test("a run that ends before what it was to show leaves the run from before", () => {
+  const stopped = (limit: "wall" | "trace") => ({ status: "stopped" as const, stopped: { limit, value: 10, line: 1 } });
+  const asked = after(opened({ source: "for" }), arrived(1, looped()), { type: "iterationRequested", index: 4 });
+  for (const outcome of [stopped("wall"), stopped("trace"), { status: "lost" as const }]) {
+    const state = after(asked, arrived(2, { ...looped(), outcome }));
+    assert.equal(state.opened, asked.opened);
+    assert.deepEqual([state.step, state.pending], [asked.step, null]);
+    const isClock = "stopped" in outcome && outcome.stopped.limit === "wall";
+    assert.equal(state.problem?.key, isClock ? "focus_stopped" : "focus_ended");
+  }
+  const opening = looped();
+  opening.steps[0].iter = [4];
+  const reached = after(asked, arrived(2, { ...opening, outcome: stopped("wall") }));
+  assert.equal(reached.opened?.trace.outcome.status, "stopped", "it is shown where it came that far");
+  const elements = after(ran(), { type: "stepChosen", step: 2 }, { type: "elementsRequested", storage: "s1", at: 600 });
+  const kept = after(elements, arrived(2, { ...trace("a\nb\nc"), steps: [], outcome: stopped("wall") }));
+  assert.deepEqual([kept.opened, kept.revealed, kept.step], [elements.opened, null, 2]);
+});
+
 test("a plain run after one for an iteration is a plain run", () => {
   const state = after(opened({ source: "for" }), arrived(1, looped()), { type: "iterationRequested", index: 4 }, RUN);
   assert.equal(state.pending?.focus, null);
