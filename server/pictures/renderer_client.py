@@ -21,8 +21,8 @@ from server.pool.fair_lock import FairLock, QueueFull
 from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
-TIMEOUT = 20.0
-"""The most seconds for a drawing, including the start of a new process."""
+TIMEOUT, START_TIMEOUT = 20.0, 60.0
+"""The most seconds for a drawing, and for the start of a new process before it."""
 
 MAX_WAITING = 32
 """The most drawings that may wait at the same time, each for any number of requests."""
@@ -250,8 +250,10 @@ class DrawingProcess:
 
     async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
+            async with asyncio.timeout(START_TIMEOUT):
+                process = await self.get_or_start()
             async with asyncio.timeout(TIMEOUT):
-                reply, body = await self._send_and_read_reply(draw, trace)
+                reply, body = await self._send_and_read_reply(process, draw, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
@@ -270,8 +272,9 @@ class DrawingProcess:
             raise StepNotFound(draw.step, reply.steps)
         return body
 
-    async def _send_and_read_reply(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
-        process = await self.get_or_start()
+    async def _send_and_read_reply(
+        self, process: asyncio.subprocess.Process, draw: DrawRequest, trace: bytes
+    ) -> tuple[DrawReply, bytes]:
         assert process.stdin is not None
         process.stdin.write(json.dumps(draw.model_dump()).encode() + b"\n" + trace)
         await process.stdin.drain()

@@ -41,7 +41,7 @@ def available_memory() -> int | None:
 def read_kernel_value(file: Path, name: str) -> int | None:
     """The bytes listed under this name in one of the kernel's files of names and numbers."""
     try:
-        words = next(line.split() for line in file.read_text().splitlines() if line.startswith(f"{name} "))
+        words = next(words for line in file.read_text().splitlines() if (words := line.split())[:1] == [name])
         return int(words[1]) * (1024 if words[2:] == ["kB"] else 1)
     except (OSError, ValueError, StopIteration):
         return None

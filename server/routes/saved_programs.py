@@ -12,8 +12,10 @@ from server.http.fair_turns import work_in_thread
 from server.http.json_body import JsonRoute
 from server.http.response_delivery import Disconnected
 from server.http.responses import not_modified_response, trace_response, with_cache_headers
+from server.pictures.renderer_client import BeforeDrawing
 from server.pool.executions import ExecutionResult
 from server.routes.api import TRACE_RESPONSES
+from server.runs.explainer import count_nothing
 from server.runs.service import RunService
 from server.saved.headline import PAGE_SECONDS, finding_headline
 from server.saved.programs import RunProgram, describe_program, python_script
@@ -84,8 +86,8 @@ async def save_program(
     program, new = await services.saved.programs.save_program(
         body, client, program_runner(services.runs, client, disconnected)
     )
-    if new:
-        await fetch_headline(program, services, client, 0)
+    if new:  # drawn for its page, at the cost of saving it
+        await fetch_headline(program, services, client, count_nothing, 0)
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
@@ -155,18 +157,20 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep, c
     if base:
         url = program_permalink(services.settings, request.scope["root_path"], program.id)
         values = {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
-        values["headline"] = await fetch_headline(program, services, client, PAGE_SECONDS)
+        limits = services.visitors.limits.pictures
+        values["headline"] = await fetch_headline(
+            program, services, client, lambda: limits.count_request(client), PAGE_SECONDS
+        )
     return render_saved_program_page(request, services, program, {}, **values)
 
 
-async def fetch_headline(program: SavedProgram, services: Services, client: Client, seconds: float) -> str:
+async def fetch_headline(
+    program: SavedProgram, services: Services, client: Client, before_drawing: BeforeDrawing, seconds: float
+) -> str:
     """What other sites show of the program's link; "" where a description does instead, or no site knows the link."""
     if program.content.description or not public_url(services.settings):
         return ""
-    limits = services.visitors.limits.pictures
-    return await finding_headline(
-        services.renderer, program, lambda: limits.count_request(client), client.network, seconds
-    )
+    return await finding_headline(services.renderer, program, before_drawing, client.network, seconds)
 
 
 def render_saved_program_page(

@@ -45,6 +45,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No clock ends a drawing."""
     monkeypatch.setattr(renderer_client, "COMMAND", (*renderer_client.COMMAND, str(PATIENCE)))
     monkeypatch.setattr(renderer_client, "TIMEOUT", 2 * PATIENCE)
+    monkeypatch.setattr(renderer_client, "START_TIMEOUT", 2 * PATIENCE)
 
 
 def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
@@ -57,10 +58,10 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
             drawings._small._process.kill()
             await drawings._small._process.wait()
             second = await drawings.get_drawing("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
-            assert second == first and drawings._small.starts == 2
+            assert second == first and drawings.starts == 2
             with pytest.raises(StepNotFound):
                 await drawings.get_drawing("a", DrawRequest(kind="stage", step=3), packed(3), nobody)
-            assert drawings._small.starts == 2
+            assert drawings.starts == 2
         finally:
             await drawings.close()
 
@@ -99,7 +100,7 @@ def test_steps_that_lack_something_end_no_process() -> None:
                 for step in (4, len(golden["steps"]) - 1):
                     with contextlib.suppress(RenderingFailed):
                         await drawings.get_drawing(f"{number}", DrawRequest(kind="stage", step=step), trace, nobody)
-            assert drawings.failures and drawings._small.starts == 1
+            assert drawings.failures and drawings.starts == 1
             assert (await drawings.get_drawing("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
         finally:
             await drawings.close()
@@ -157,7 +158,7 @@ def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
             tasks.append(asyncio.create_task(draw("lesson", "visitor")))
             await asyncio.gather(*tasks)
             assert done.index("lesson") == 2, done
-            assert done.count("lesson") == 2 and drawings._small.starts == 1
+            assert done.count("lesson") == 2 and drawings.starts == 1
         finally:
             await drawings.close()
 
@@ -171,7 +172,7 @@ def test_a_failed_drawing_is_not_tried_again_at_once() -> None:
             for _ in range(3):
                 with pytest.raises(RenderingFailed):
                     await drawings.get_drawing("x", DrawRequest(kind="stage", step=0), gzip.compress(b"null"), nobody)
-            assert (drawings._small.starts, drawings.failures) == (1, 1)
+            assert (drawings.starts, drawings.failures) == (1, 1)
         finally:
             await drawings.close()
 
@@ -192,7 +193,7 @@ def test_a_drawing_that_no_request_waits_for_is_skipped() -> None:
             first, *gone, last = await asyncio.gather(*tasks, return_exceptions=True)
             assert isinstance(first, bytes) and isinstance(last, bytes)
             assert all(isinstance(error, asyncio.CancelledError) for error in gone)
-            assert drawings.cache.size == len(first) + len(last) and drawings._small.starts == 1
+            assert drawings.cache.size == len(first) + len(last) and drawings.starts == 1
         finally:
             await drawings.close()
 
@@ -408,7 +409,7 @@ def test_thousands_of_names_are_compared(left: int, right: int) -> None:
     """Names that share memory do not list each other in every difference."""
     text, drawings = compare(crowded_trace(9_000, 2, left, 1.0), crowded_trace(9_000, 2, right, 2.0))
     reply = json.loads(text)
-    assert (drawings._small.starts, drawings.failures) == (1, 0)
+    assert (drawings.starts, drawings.failures) == (1, 0)
     values = [difference for difference in reply["differences"] if difference["property"] == "values"]
     assert len(values) > 100 and reply["omitted"] > 1000
     assert {(difference["left"], difference["right"]) for difference in values} == {("[1, 1]", "[2, 2]")}
@@ -419,4 +420,4 @@ def test_thousands_of_names_are_compared(left: int, right: int) -> None:
 def test_a_comparison_that_would_take_too_long_leaves_the_drawing_process_alive() -> None:
     text, drawings = compare(crowded_trace(6_000, 300, 1, 1.0), crowded_trace(6_000, 300, 1, 2.0))
     assert "too many names at too many steps" in text
-    assert (drawings._small.starts, drawings.failures) == (1, 1)
+    assert (drawings.starts, drawings.failures) == (1, 1)

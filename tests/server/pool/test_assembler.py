@@ -135,7 +135,9 @@ def test_a_killed_assembler_is_replaced_without_losing_a_trace() -> None:
 
 def peak_memory(pid: int) -> int:
     """Bytes that a process has had in memory at most, before its forks."""
-    return read_kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:") or 0
+    peak = read_kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:")
+    assert peak
+    return peak
 
 
 def step_with(storages: int, contents: str) -> bytes:
