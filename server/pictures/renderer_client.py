@@ -117,6 +117,7 @@ class Renderer:
         self.version = assets_version()
         self._small, self._large = DrawingProcess(), DrawingProcess(IDLE_SECONDS)
         self._drawings: dict[str, PendingDrawing] = {}
+        self._closed = False
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
 
     @property
@@ -150,6 +151,8 @@ class Renderer:
         why, failed_at = self._failures.get(key, ("", -FAILURE_SECONDS))
         if time.monotonic() - failed_at < FAILURE_SECONDS:
             raise RenderingFailed(why, temporary=False)
+        if self._closed:
+            raise RenderingFailed("the server is going down")
         drawing = self._drawings.get(key)
         if drawing is None:
             owners: list[str] = []
@@ -160,6 +163,7 @@ class Renderer:
         return await self._wait_for_drawing(drawing, owner)
 
     async def close(self) -> None:
+        self._closed = True
         drawings = [drawing.task for drawing in self._drawings.values()]
         for task in drawings:
             task.cancel()
@@ -288,14 +292,21 @@ class DrawingProcess:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self.starts += 1
-        self._process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=PROJECT_FOLDER,
-            env=HELPER_ENVIRONMENT,
-            limit=MAX_LINE_BYTES,
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                *COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=PROJECT_FOLDER,
+                env=HELPER_ENVIRONMENT,
+                limit=MAX_LINE_BYTES,
+            )
         )
+        try:
+            self._process = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # whoever is cancelled ends it, so it has to be known
+            self._process = await starting
+            raise
         await self._read_reply(self._process)
         return self._process
 

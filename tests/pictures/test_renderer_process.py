@@ -395,7 +395,7 @@ def compare(left: dict[str, object], right: dict[str, object]) -> tuple[str, Ren
             trace = gzip.compress(json.dumps(pair).encode())
             return (await drawings.get_drawing("a", request, trace, nobody)).decode(), drawings
         except RenderingFailed as failed:
-            await drawings.get_drawing("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
+            await drawings.get_drawing("b", DrawRequest(kind="film"), packed(3), nobody)
             return failed.problem.message, drawings
         finally:
             await drawings.close()

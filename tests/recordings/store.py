@@ -45,6 +45,7 @@ RECORDS = (
     "tests/forks/fork_host.py",
     "tests/forks/host_sockets.py",
     "tests/forks/huge_pages.py",
+    "tests/forks/prepared_modules.py",
     "tests/forks/recorder_host.py",
     "tests/forks/torch_host.py",
     "tests/support/__init__.py",
