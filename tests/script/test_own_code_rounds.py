@@ -14,8 +14,8 @@ from gradbox.recorder.probes import optimizer_steps
 from gradbox.run import Run
 from gradbox.sessions import unstepped_code
 from gradbox.sessions.round_hook import ExpressionInUserFrame
+from tests.script.recorded_parts import no_remark_on_the_time, record_parts  # noqa: F401 a fixture of its tests
 from tests.support.own_programs import forked_gradbox
-from tests.support.recorded_parts import no_remark_on_the_time, record_parts  # noqa: F401 a fixture of its tests
 from tests.support.tracing import events
 
 pytestmark = pytest.mark.slow
