@@ -5,7 +5,7 @@
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import { headlineSentences, wholeRunHeadline, type CaptionSentence } from "../../captions/captions.ts";
+import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
@@ -198,7 +198,7 @@ function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
       const now = host.state();
       if (now.opened !== opened || now.step !== step || now.view !== view) return;
       const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
-      if (said.length) return writeSentences(host, wholeRunHeadline(said));
+      if (said.length) return writeSentences(host, wholeRunSentences(said));
     }
     const isList = shownPicture(host.state()) === "net";
     const known = {
