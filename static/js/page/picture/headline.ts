@@ -17,13 +17,13 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   const button = headline.querySelector<HTMLButtonElement>(":scope > button");
   if (!list || !button) return;
 
-  function open(isOpen: boolean) {
+  function setOpen(isOpen: boolean) {
     headline.classList.toggle("open", isOpen);
     button?.setAttribute("aria-expanded", String(isOpen));
   }
 
   function settle() {
-    open(false);
+    setOpen(false);
     if (!list || !button) return;
     fit(headline, list);
     const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
@@ -35,14 +35,14 @@ export function startHeadline(headline: HTMLElement, say: Say) {
     button.hidden = hidden <= 0 && !isCut(list);
   }
 
-  button.addEventListener("click", () => open(!headline.classList.contains("open")));
+  button.addEventListener("click", () => setOpen(!headline.classList.contains("open")));
   headline.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !headline.classList.contains("open")) return;
     event.stopPropagation();
-    open(false);
+    setOpen(false);
   });
   document.addEventListener("pointerdown", ({ target }) => {
-    if (headline.classList.contains("open") && target instanceof Node && !headline.contains(target)) open(false);
+    if (headline.classList.contains("open") && target instanceof Node && !headline.contains(target)) setOpen(false);
   });
   // once for all that a step writes, before it is painted
   let isAsked = false;

@@ -94,10 +94,11 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
     const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
-    const goesOn = predict !== null && predict.whole === before?.predict?.whole;
+    const isContinuation = predict !== null && predict.whole === before?.predict?.whole;
     printed.open(opened?.trace ?? null, hidesMore);
     curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
-    timeline.open(opened?.trace.steps ?? [], { hidesMore, goesPast: predict !== null, goesOn });
+    const timelineOptions = { hidesMore, requestsMoreAtEnd: predict !== null, isContinuation };
+    timeline.setSteps(opened?.trace.steps ?? [], timelineOptions);
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
     element("views").hidden = !opened?.count;
     element("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
