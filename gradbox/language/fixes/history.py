@@ -29,7 +29,7 @@ def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from _with_history_kept(program, hint, [statement], None)
     yield from _with_history_kept(program, hint, *_related(program, statement))
     yield from _with_gradients(program, hint)
-    yield from _without_decorator(program, hint)
+    yield from _without_no_grad_decorator(program, hint)
 
 
 def _with_history_kept(
@@ -177,7 +177,7 @@ def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             yield from program.with_edits(hint, work)
 
 
-def _without_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _without_no_grad_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Remove `@torch.no_grad()` from the function around a line."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
