@@ -87,23 +87,23 @@ class TrackedParameter:
     kept: its elements before the next step; None if they are not known
     """
 
-    __slots__ = ("_allowed_share", "kept", "uid")
+    __slots__ = ("_room", "kept", "uid")
 
     def __init__(self, uid: str) -> None:
         self.uid = uid
         self.kept: Array | None = None
-        self._allowed_share: Array | None = None
+        self._room: Array | None = None
 
     def keep_elements_before_step(self, tensor: torch.Tensor) -> None:
         """Keep a copy of the elements, to compare with after the step."""
-        values, room = readable_elements(tensor), self._allowed_share
+        values, room = readable_elements(tensor), self._room
         if values is None:
             self.kept = None
         elif room is not None and room.shape == values.shape and room.dtype == values.dtype:
             room[...] = values
             self.kept = room
         else:
-            self.kept = self._allowed_share = values.copy()
+            self.kept = self._room = values.copy()
 
     def sums_of_squares(self, tensor: torch.Tensor) -> tuple[float | None, float | None, float | None]:
         """The sums of squares of the gradient, of the elements, and of their change since they were kept."""

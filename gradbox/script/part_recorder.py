@@ -21,7 +21,7 @@ from gradbox.terminal.progress import ProgressLine
 
 
 class PartWatcher:
-    """What the code of one part calls: see `recorded_parts.Watcher`.
+    """What the code of one part calls: see `part_instrumentation.Watcher`.
 
     times_begun: how often the part has begun
     lines: the lines of the part

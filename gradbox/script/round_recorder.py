@@ -35,7 +35,7 @@ class RoundRecorder(PartRecorder):
         self._recorded_folders: list[Path] = []
         self._hook = RoundHook(self._end_round)
 
-    # What the script's code calls: it is a part as a whole. See `recorded_parts.Watcher`
+    # What the script's code calls: it is a part as a whole. See `part_instrumentation.Watcher`
 
     def on_part_begin(self) -> None:
         """The script begins."""
