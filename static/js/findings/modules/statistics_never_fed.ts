@@ -29,7 +29,7 @@ function diagnoseStatisticsNeverFed(facts: RunFacts): Diagnosis[] {
   return [...byModule.values()];
 }
 
-/** Null where the statistics were fed or loaded, the weights are an optimizer's, or were only written before training. */
+/** Null where the statistics were fed or loaded, or the weights are an optimizer's or only written before training. */
 function diagnosisOf(facts: RunFacts, call: LayerCall, outer: string): Diagnosis | null {
   const norm = findEntity(facts.stateAt(call.step), call.inner?.module, "object")?.attrs ?? {};
   const [weight, mean, batches] = [norm.weight, norm.running_mean, norm.num_batches_tracked].map(referencedUid);
