@@ -8,7 +8,6 @@ import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./grap
 import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
 import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
 import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
-import { layoutGraphOverview, type GraphOverview } from "./graph_overview.ts";
 import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
 import { layoutNodePlace } from "./graph_row.ts";
 import {
@@ -59,8 +58,6 @@ export type GraphPane = Pane & {
   titles: GraphTitlePlace[];
   idle: UnreadLeafPlaces;
   empty: boolean;
-  /** of a run whose graph has a map: all of its nodes, and what the step did in full */
-  overview: GraphOverview | null;
 };
 
 /** a living node before it has a place. */
@@ -96,18 +93,11 @@ export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
   return fixedGraphPlaces(model, w).height;
 }
 
-/** `graphStep` is what step `i` says about the graph, where that is known already. */
-export function layoutGraphPane(
-  model: GraphModel,
-  i: number,
-  paneSize: PaneRoom,
-  options: PaneOptions,
-  graphStep = new GraphStep(model, i, options),
-): GraphPane {
-  if (paneSize.overview) return paneOfOverview(paneSize, layoutGraphOverview(graphStep, paneSize, paneSize.overview));
+export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
+  const graphStep = new GraphStep(model, i, options);
   const spread = spreadGraphPlaces(model, paneSize.w, paneSize.h);
   const still = spread ?? fixedGraphPlaces(model, paneSize.w);
-  const isAtRest = spread !== null;
+  const isAtRest = spread !== null || paneSize.scrolls === true;
   const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
   const idle = graphStep.unreadLeaves();
   if (isAtRest)
@@ -127,17 +117,6 @@ export function layoutGraphPane(
   const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
   const sizes = isAtRest ? still.sizes : NORMAL_GRAPH_SIZES;
   return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow, sizes), still: isAtRest };
-}
-
-function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane {
-  const { anchors, folds, touched, map } = overview;
-  return {
-    ...{ w, height: h, rows: [], edges: [], foldLines: [], titles: [], anchors, folds, focus: touched, still: false },
-    idle: { height: 0, leaves: [], line: null },
-    empty: !map.dots.length && !map.rest.length,
-    overview,
-    staying: { from: map.left, to: w },
-  };
 }
 
 /**
@@ -307,7 +286,6 @@ function assembleGraphPane(
     ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
     folds: closedFoldByUid(placedLines.folds, rows, idle, anchors),
     focus: touchedGraphRects(graphStep, rows, anchors),
-    overview: null,
     empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,
   };
 }

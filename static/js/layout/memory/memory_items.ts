@@ -8,7 +8,7 @@ import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, RowItem, HeadingItem, FoldItem, RankedItems, MemoryItem } from "./memory_parts.ts";
 
 /** What opens all that has no name. */
-export const NAMELESS_KEY = "nameless";
+const NAMELESS_KEY = "nameless";
 
 /** What lost a name stands right below what has it now. */
 const AFTER_ITS_NAME = 0.5;

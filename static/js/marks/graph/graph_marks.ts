@@ -6,8 +6,6 @@ import { isInBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { unreadLeafMark } from "./graph_dock.ts";
 import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
-import { graphFocusMarks } from "./graph_focus.ts";
-import { graphMapMarks } from "./graph_map.ts";
 import { nodePlaceMark } from "./graph_node.ts";
 import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { wrapText } from "../svg_document.ts";
@@ -26,20 +24,10 @@ export function graphMarks(
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = stepFacts;
   const body: VNode[] = [];
-  const emptyX = (pane.overview?.map.left ?? 0) + 14;
   const emptyText = stepFacts.hadGraph ? labels.graphGone : labels.noGraph;
   if (pane.empty)
-    for (const [k, line] of wrapText(emptyText, pane.w - emptyX - 8, FONT_SIZES.small).entries())
-      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: emptyX, y: 20 + 17 * k }, line));
-  if (pane.overview) {
-    const { map, focus } = pane.overview;
-    const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
-    body.push(
-      graphMapMarks(stepFacts, map, pane.height, inFocus, markCache),
-      ...graphFocusMarks(stepFacts, focus, map),
-    );
-    return { heading: graphHeadingMarks(stepFacts, pane, map.left), body };
-  }
+    for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
+      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: 14, y: 20 + 17 * k }, line));
   const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
     const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
@@ -66,11 +54,10 @@ export function graphMarks(
   return { heading: graphHeadingMarks(stepFacts, pane), body };
 }
 
-/** The heading stands at `left`. */
-function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
-  const showsDirections = pane.w - left > 240 && !pane.empty;
+function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane) {
+  const showsDirections = pane.w > 240 && !pane.empty;
   return [
-    h("text", { key: "graph", class: "lane-head", x: left + 14, y: 16 }, labels.graph),
+    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
     showsDirections &&
       h(
         "text",

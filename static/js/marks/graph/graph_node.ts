@@ -140,7 +140,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
 }
 
 /** Saved slots that have no room. */
-export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
+function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },

@@ -57,7 +57,7 @@ function frameHeadingMark(
         isSuspended && "suspended",
         stepFacts.snap.fresh.has(item.uid) && "fresh",
       ),
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       "data-frame-card": item.uid,
       role: "group",
       "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
@@ -92,7 +92,7 @@ function objectHeadingMark(
     {
       key: item.key,
       class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
       tabindex: "0",
@@ -269,7 +269,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     {
       key: `fold ${item.key}`,
       class: "moves fold line",
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
     },
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),

@@ -44,7 +44,6 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
   function showFinding() {
     const { opened } = state();
     if (!opened?.count || element("stage").classList.contains("previewed")) return;
-    stage.tell((i) => findings.uidsAt(i));
     placeFindings();
     showHeadline();
   }
