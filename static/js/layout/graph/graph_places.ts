@@ -74,7 +74,6 @@ export type AttachedLeafPlace = Rect & {
 export type NodePlace = Rect & {
   uid: string;
   block: NodeBlock;
-  level: "full" | "slim";
   /** top, bottom: with its leaves and gradients */
   top: number;
   bottom: number;
@@ -95,8 +94,6 @@ export type NodePlace = Rect & {
   /** saved slots that have none */
   moreSlots: (Rect & { keys: string[] }) | null;
   docks: AttachedLeafPlace[];
-  /** leaves that have no place */
-  hidden: (Rect & { key: string; uids: string[] }) | null;
   grads: GradientPlace[];
   seed: boolean;
   /** how many gradients have none */

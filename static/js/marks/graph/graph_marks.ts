@@ -5,7 +5,7 @@ import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { isInBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { unreadLeafMark } from "./graph_dock.ts";
-import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
+import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
 import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { wrapText } from "../svg_document.ts";
@@ -41,8 +41,6 @@ export function graphMarks(
   for (const edge of edges) if (edge.lane) addEdge(edge);
   for (const title of pane.titles)
     if (isInBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
-  for (const fold of pane.foldLines)
-    if (isInBand(band, fold.y, fold.y + fold.h)) body.push(graphFoldMark(stepFacts, fold));
   for (const row of pane.rows) {
     if (!isInBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);

@@ -258,7 +258,6 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
     rows: labels.moreRows,
     calls: labels.moreCalls,
-    touched: labels.moreTouched,
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
