@@ -33,10 +33,10 @@ def open_net(page: Any, site: str, name: str, width: int = 1280, height: int = 7
 
 def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_steps(page: Any, site: str) -> None:
     open_net(page, site, "weight_tying")
-    for step in range(8):
+    for step in range(12):
         page.keyboard.press("ArrowRight")
         at_step(page, step + 1)
-    box = page.locator("#stage .memory-pane [data-row]").nth(3).bounding_box()
+    box = page.locator("#stage .memory-pane [data-row]").nth(1).bounding_box()
     x, y = box["x"] + 60, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.move(x + 1, y)
@@ -44,7 +44,7 @@ def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_step
     assert before
     page.mouse.move(x + 1, y + 400)
     page.mouse.move(x, y)
-    for step in range(8, 20):
+    for step in range(12, 24):
         page.keyboard.press("ArrowRight")
         at_step(page, step + 1)
         now = page.evaluate(UNDER_POINTER, [x, y])
