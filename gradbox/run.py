@@ -12,7 +12,7 @@ from typing import Any
 
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.notebook import notebook_cells, shared_viewer
+from gradbox.notebook import notebook_cells, viewer_cells
 from gradbox.notebook.shortened_trace import shorten_trace
 from gradbox.pictures import page
 from gradbox.pictures.built_files import LANGUAGES
@@ -303,10 +303,10 @@ class Run:
     def _notebook_output(self) -> str:
         viewer = page.viewer_id(self.language)
         if self.whole_output:
-            shared_viewer.note_viewer_in_output(viewer)
+            viewer_cells.note_viewer_in_output(viewer)
             carrier = None
         else:
-            carrier = shared_viewer.cell_with_viewer(viewer)
+            carrier = viewer_cells.cell_with_viewer(viewer)
         number = None if carrier is None else carrier.number
         trace, title = self.trace_for_output()
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)

@@ -61,12 +61,12 @@ class AssembledTrace:
 
     def compressed(self) -> bytes:
         """The gzipped JSON, which is the same for the same trace. Slow."""
-        return compress_parts(self._json_parts())
+        return gzip_parts(self._json_parts())
 
     def check_reply(self) -> GradientCheckReply:
         """The result of a gradient check."""
         return GradientCheckReply(
-            status=self.outcome.status, message=outcome_message(self.outcome), check=self.gradient_check
+            status=self.outcome.status, message=unfinished_reason(self.outcome), check=self.gradient_check
         )
 
     def result_digest(self) -> str:
@@ -109,12 +109,12 @@ class AssembledTrace:
         yield b"}"
 
 
-def compress_parts(parts: Iterable[bytes]) -> bytes:
+def gzip_parts(parts: Iterable[bytes]) -> bytes:
     compressor = zlib.compressobj(1, wbits=GZIP_WINDOW_BITS)  # level 6 takes five times as long
     return b"".join([*map(compressor.compress, parts), compressor.flush()])
 
 
-def outcome_message(outcome: Outcome) -> str:
+def unfinished_reason(outcome: Outcome) -> str:
     """At which limit a run was stopped, or what its program raised; "" if it finished."""
     if outcome.stopped is not None:
         return f"the run was stopped at the limit {outcome.stopped.limit}: {outcome.stopped.value}"
@@ -290,7 +290,7 @@ def assemble_compressed_trace(
     assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
     is_check = request.job.check is not None
-    body = compress_parts([trace.check_reply().model_dump_json().encode()]) if is_check else trace.compressed()
+    body = gzip_parts([trace.check_reply().model_dump_json().encode()]) if is_check else trace.compressed()
     stopped = trace.outcome.stopped
     reply = AssemblyReply(
         status=trace.outcome.status,

@@ -109,7 +109,7 @@ class GradientChecker:
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=original.line,
                 backward=original.call_number if original.call_number >= 0 else None, loss=json_number(original.loss),
             )  # fmt: skip
-        complete = self._compare_elements(original, double_run)
+        complete = self._compare_elements_until_deadline(original, double_run)
         leaves = [make_leaf_check(leaf) for leaf in double_run.leaves]
         leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
         return GradientCheck(
@@ -236,7 +236,7 @@ class GradientChecker:
         if error is not None:
             raise GradientsNotComparable("not_in_double", error_text(error))
 
-    def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
+    def _compare_elements_until_deadline(self, original: OriginalRun, double_run: DoubleRun) -> bool:
         """Compare the elements, alternating between leaves. Returns whether the time sufficed."""
         assert double_run.loss is not None
         for leaf, element in elements_to_vary(double_run.leaves, self._options.elements):

@@ -172,7 +172,7 @@ class Recorder:
     def stop_recording(self) -> None:
         """Stop recording, even from within a step: a limit is reached, and the program goes on."""
         self._closed = True
-        self._guard.stay_busy()
+        self._guard.suppress_permanently()
         self._skipped.active = False
         self.ops.set_recording_paused(True)
         self.backward.set_recording_paused(True)

@@ -100,7 +100,7 @@ class UnsteppedCode:
                 path = vars(module).get("__file__")
                 if type(path) is str and not is_installed_file(path) and path not in stack.line_offsets:
                     self._modules[name] = module
-                    self._note_words_of_file(path)
+                    self._note_use_of_file(path)
         for name in self._classified.keys() - sys.modules.keys():
             del self._classified[name]
 
@@ -108,14 +108,14 @@ class UnsteppedCode:
         """Whether its text contains names through which a saved tensor can be changed without an operation."""
         return self._has_earlier_functions or self._reaches_into_graph
 
-    def _note_words_of_file(self, path: str) -> None:
+    def _note_use_of_file(self, path: str) -> None:
         """Note, for a new module without steps, what its text does."""
         try:
             status = Path(path).stat()
         except OSError:
             exposes_memory = reaches = True
         else:
-            exposes_memory, reaches = words_of_file(path, status.st_mtime_ns, status.st_size)
+            exposes_memory, reaches = memory_and_graph_use(path, status.st_mtime_ns, status.st_size)
         self._exposes_memory = self._exposes_memory or exposes_memory
         self._reaches_into_graph = self._reaches_into_graph or reaches
 
@@ -136,7 +136,7 @@ class UnsteppedCode:
 
 
 @lru_cache(4096)
-def words_of_file(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
+def memory_and_graph_use(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
     """Whether the text of a module (other than imports) hands out memory, and whether it reaches into the graph.
 
     Kept from one recording of a process to the next, each of which meets all of the user's modules.

@@ -44,7 +44,7 @@ def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_step
     assert before
     page.mouse.move(x + 1, y + 400)
     page.mouse.move(x, y)
-    for step in range(12, 24):
+    for step in range(12, 20):
         page.keyboard.press("ArrowRight")
         at_step(page, step + 1)
         now = page.evaluate(UNDER_POINTER, [x, y])

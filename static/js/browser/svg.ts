@@ -277,9 +277,11 @@ function writeElementTitle(el: Element, title: string | null) {
   if (shownTitleElement?.parentNode === el) shownTitleElement.textContent = title;
 }
 
-/** Give a picture its size in pixels, one unit each. */
+/** Give a picture its size in pixels, one unit each; written where it has another, since all of it is laid out then. */
 export function sizeSvg(svg: SVGElement, width: number, height: number) {
+  const viewBox = `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`;
+  if (svg.getAttribute("viewBox") === viewBox && svg.getAttribute("height") === String(height)) return;
   svg.setAttribute("width", String(width));
   svg.setAttribute("height", String(height));
-  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
+  svg.setAttribute("viewBox", viewBox);
 }

@@ -156,7 +156,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       if (shownFactKeys.get(item) === key) continue;
       shownFactKeys.set(item, key);
       const boundNames = painter
-        .namesOf(item)
+        .nameOccurrencesOf(item)
         .filter(({ role }) => role === "made")
         .map(({ name }) => name);
       const fact =

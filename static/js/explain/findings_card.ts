@@ -14,7 +14,7 @@ import type { LoadCheckPanel } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import {
   indexOfCauseLink,
-  isAboutStep,
+  isSaidAtStep,
   type ChainLink,
   type Finding,
   type FindingSentence,
@@ -300,7 +300,7 @@ export function createFindingsCard(
   /** What the open finding says at a step that it is about; null elsewhere. */
   function sentenceAt(step: number): FindingSentence | null {
     const finding = openIndex === null ? undefined : findings[openIndex];
-    const isTold = finding && isAboutStep(finding, step, opened?.trace.outcome.error?.step ?? null);
+    const isTold = finding && isSaidAtStep(finding, step, opened?.trace.outcome.error?.step ?? null);
     return isTold && openIndex !== null ? { text: texts[openIndex].what, severity: finding.severity } : null;
   }
 

@@ -3,7 +3,7 @@
 import type { Say } from "../words/sentences.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
-import { closestTarget, targetsWithin } from "../browser/targets.ts";
+import { closestTarget, targetOf, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
 import { LIST_HEAD_HEIGHT, listAtStep, listFactsOf as factsOf, listLocale } from "./list_picture.ts";
 import { bottomOf, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
@@ -150,8 +150,9 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function move() {
     const heights = new Map((shown?.layout?.rows ?? []).map(({ key, y }) => [key, y]));
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      for (const { element: row, target } of targetsWithin(parts.root)) {
-        if (target.kind !== "net row") continue;
+      for (const row of parts.body.children) {
+        const target = targetOf(row);
+        if (target?.kind !== "net row") continue;
         const [before, after] = [drawnHeights.get(target.key), heights.get(target.key)];
         if (before === undefined || after === undefined || before === after) continue;
         const frames = [{ transform: `translateY(${before}px)` }, { transform: `translateY(${after}px)` }];

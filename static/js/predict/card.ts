@@ -5,7 +5,7 @@ import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../page_state/predict_mode.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PredictQuestion } from "../page_state/predict_question.ts";
-import type { AnswerInput, PredictState } from "../page_state/predict_answers.ts";
+import type { AnswerInput, PredictState } from "../page_state/predict_state.ts";
 
 type CardPhase = "making" | "intro" | "ask" | "told" | "walk" | "summary";
 

@@ -27,8 +27,8 @@ let chosenIndex = 0;
 
 const orderList = createOrderList(elementById("items"), say, {
   onChoose: chooseItem,
-  onMove: moveItem,
-  onRemove: removeItem,
+  onMove: moveDraftItem,
+  onRemove: removeDraftItem,
 });
 const noteEditor = createNoteEditor(elementById, say, (change) => {
   seriesDraft.items[chosenIndex] = { ...seriesDraft.items[chosenIndex], ...change };
@@ -59,7 +59,7 @@ function chooseItem(k: number) {
   orderList.focus(k);
 }
 
-function moveItem(from: number, to: number) {
+function moveDraftItem(from: number, to: number) {
   const items = itemsWithOneMoved(seriesDraft.items, from, to);
   if (items === seriesDraft.items) return;
   const item = seriesDraft.items[chosenIndex];
@@ -71,7 +71,7 @@ function moveItem(from: number, to: number) {
   elementById("moved").textContent = say("series_moved", { title: items[to].title || items[to].program, n: to + 1 });
 }
 
-function removeItem(k: number) {
+function removeDraftItem(k: number) {
   seriesDraft = { ...seriesDraft, items: seriesDraft.items.filter((_, index) => index !== k) };
   const isOther = k === chosenIndex;
   if (k < chosenIndex || chosenIndex >= seriesDraft.items.length) chosenIndex = Math.max(0, chosenIndex - 1);

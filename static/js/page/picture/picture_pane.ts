@@ -5,7 +5,7 @@
 
 import { printedRunHeader, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import { headlineSentences, wholeRunHeadline, type CaptionSentence } from "../../captions/captions.ts";
+import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
@@ -93,10 +93,11 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
     const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
-    const goesOn = predict !== null && predict.whole === before?.predict?.whole;
+    const isContinuation = predict !== null && predict.whole === before?.predict?.whole;
     printed.open(opened?.trace ?? null, hidesMore);
     curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
-    timeline.open(opened?.trace.steps ?? [], { hidesMore, goesPast: predict !== null, goesOn });
+    const timelineOptions = { hidesMore, requestsMoreAtEnd: predict !== null, isContinuation };
+    timeline.setSteps(opened?.trace.steps ?? [], timelineOptions);
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
     element("views").hidden = !opened?.count;
     element("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
@@ -197,7 +198,7 @@ function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
       const now = host.state();
       if (now.opened !== opened || now.step !== step || now.view !== view) return;
       const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
-      if (said.length) return writeSentences(host, wholeRunHeadline(said));
+      if (said.length) return writeSentences(host, wholeRunSentences(said));
     }
     const isList = shownPicture(host.state()) === "net";
     const known = {
