@@ -84,7 +84,7 @@ export function createStagePane(document: Document, side: PaneSide) {
       patchHost(document, marks, bodyNodes);
       drawnMarks = bodyNodes;
     },
-    /** Scroll as little as brings what the step touched into sight, what matters most first; after a jump, around it. */
+    /** Scroll as little as shows what the step touched, what matters most first; after a jump, around it. */
     bringIntoSight() {
       if (!pane || isAllVisible() || !scroller.clientHeight) return;
       const scrollerHeight = scroller.clientHeight / currentScale;
