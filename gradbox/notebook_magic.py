@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, display
 
-from gradbox.notebook import shared_viewer
+from gradbox.notebook import viewer_cells
 from gradbox.pictures import page
 from gradbox.pictures.built_files import LANGUAGES
 from gradbox.run import Run
@@ -158,7 +158,7 @@ def display_viewer(languages: list[str]) -> None:
     language = languages[0] if languages else "en"
     if language not in LANGUAGES or len(languages) > 1:
         raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(LANGUAGES)}")
-    shared_viewer.note_viewer_in_output(page.viewer_id(language))
+    viewer_cells.note_viewer_in_output(page.viewer_id(language))
     display(HTML(page.viewer_frame(language)))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.notebook import notebook_cells, shared_viewer
+from gradbox.notebook import notebook_cells, viewer_cells
 from gradbox.notebook.shortened_trace import shorten_trace
 from gradbox.pictures import page
 from gradbox.pictures.built_files import LANGUAGES
@@ -211,7 +211,9 @@ class Run:
         if outcome["status"] == "stopped" and stopped:
             end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,.10g}"
         elif error:
-            end = failure_text(outcome) + (f" at {self._line_label(error['line'])}" if error.get("line") else "")
+            end = unfinished_run_sentence(outcome) + (
+                f" at {self._line_label(error['line'])}" if error.get("line") else ""
+            )
         else:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
@@ -223,7 +225,7 @@ class Run:
     def _line_label(self, line: int) -> str:
         """Return the label of a source line, with its file if there are several."""
         files = self.program_files()
-        place: str = terminal.format_line_place(line, files)
+        place: str = terminal.format_line_location(line, files)
         return place if files else f"line {place}"
 
     def page(self) -> str:
@@ -303,15 +305,15 @@ class Run:
     def _notebook_output(self) -> str:
         viewer = page.viewer_id(self.language)
         if self.whole_output:
-            shared_viewer.note_viewer_in_output(viewer)
+            viewer_cells.note_viewer_in_output(viewer)
             carrier = None
         else:
-            carrier = shared_viewer.cell_with_viewer(viewer)
+            carrier = viewer_cells.cell_with_viewer(viewer)
         number = None if carrier is None else carrier.number
-        trace, title = self.trace_for_output()
+        trace, title = self.trace_and_title_for_notebook()
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
 
-    def trace_for_output(self) -> tuple[bytes, str]:
+    def trace_and_title_for_notebook(self) -> tuple[bytes, str]:
         """Return the trace for a notebook's output, and its title. Only a run that raised keeps all of its steps."""
         if self.trace["outcome"].get("error") is not None:
             return self.body, self.title
@@ -344,7 +346,7 @@ def check_save_path(path: Path) -> None:
         raise FileNotFoundError(2, "there is no such folder", str(path.parent))
 
 
-def failure_text(outcome: dict[str, Any]) -> str:
+def unfinished_run_sentence(outcome: dict[str, Any]) -> str:
     """Say how an unfinished run ended, without the place."""
     error = outcome["error"]
     if outcome["status"] == "crashed":

@@ -57,7 +57,7 @@ class Services:
             log.log_setting_warning(name, why)
         await self.pool.start()
         if self.shared is not None:
-            self.shared.runs.start(self.runs.executions)
+            self.shared.runs.start_answering(self.runs.executions)
         self._start_tasks = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
 
     async def close(self) -> None:

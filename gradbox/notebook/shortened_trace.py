@@ -20,7 +20,7 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     steps = value["steps"]
     compressor = zlib.compressobj(9)
 
-    def packed_size(part: Any) -> int:
+    def pack_and_measure(part: Any) -> int:
         text = json.dumps(part, separators=(",", ":")).encode()
         return -(-(len(compressor.compress(text)) + len(compressor.flush(zlib.Z_SYNC_FLUSH))) * 4 // 3)
 
@@ -28,10 +28,10 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     if len(zlib.compress(json.dumps(value.get("rounds")).encode())) * 4 // 3 > max_packed_bytes // 2:
         without_rounds = value.pop("rounds", None) is not None
     # with the ending that it gets where it is shortened
-    size = packed_size({**value, "steps": []}) + packed_size(_ending(max_packed_bytes, steps[-1]["line"]))
+    size = pack_and_measure({**value, "steps": []}) + pack_and_measure(_ending(max_packed_bytes, steps[-1]["line"]))
     count = 0
     while count < len(steps) and (count == 0 or size <= max_packed_bytes):
-        size += packed_size(steps[count])
+        size += pack_and_measure(steps[count])
         count += 1
     if size > max_packed_bytes and count > 1:
         count -= 1

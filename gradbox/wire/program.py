@@ -2,9 +2,10 @@
 in the pasted text."""
 
 from collections.abc import Iterable
+from types import UnionType
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 from gradbox.wire.base import FailFastList, Fields, Model
 
@@ -56,6 +57,17 @@ NodeWord = Annotated[StrictStr, Field(max_length=40)]
 LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=MAX_NODE_TEXT)] | None
 
 
+def _all_of(kinds: type | UnionType) -> BeforeValidator:
+    """Of a million invalid values one is reported; `fail_fast` does it for dictionaries only since pydantic 2.14."""
+
+    def reject_first_other(values: object) -> object:
+        if isinstance(values, dict) and not all(isinstance(value, kinds) for value in values.values()):
+            raise ValueError("a value of another kind")
+        return values
+
+    return BeforeValidator(reject_first_other)
+
+
 class StatementSyntax(Model):
     """The nodes of a statement's syntax tree, each before those in it, as columns: item k of each list is of node k.
 
@@ -87,8 +99,8 @@ class StatementSyntax(Model):
     parents: FailFastList[StrictInt]
     starts: FailFastList[StrictInt]
     ends: FailFastList[StrictInt]
-    values: Annotated[dict[str, LiteralValue], Field(fail_fast=True)] = {}
-    paths: Annotated[dict[str, NodePath], Field(fail_fast=True)] = {}
+    values: Annotated[dict[str, LiteralValue], _all_of(str | int | float | None)] = {}
+    paths: Annotated[dict[str, NodePath], _all_of(str)] = {}
 
     @model_validator(mode="after")
     def check_nodes(self) -> Self:

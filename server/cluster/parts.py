@@ -2,7 +2,7 @@
 
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.shared_broker import SharedBroker, SharedLimitCounts
-from server.runs.relay import RunRelay
+from server.runs.peer_runs import BrokerPeerRuns
 from server.runs.shared_result_cache import SharedResultCache
 from server.settings import Settings
 from server.store.database import Database
@@ -23,7 +23,7 @@ class SharedState:
         self.counts = SharedLimitCounts(self._broker, settings.queue_url, secret)
         room = 2 * settings.trace + (1 << 20)
         self.results = SharedResultCache(self._broker, secret, settings.cache, room)
-        self.runs = RunRelay(self._broker, settings.queue_url, secret, RunLinesStore(database))
+        self.runs = BrokerPeerRuns(self._broker, settings.queue_url, secret, RunLinesStore(database))
 
     @property
     def reachable(self) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from gradbox.terminal.finding_texts import finding_title
+from gradbox.terminal.finding_texts import load_finding_title
 from server.gallery.scenarios import LANGUAGES, Scenario
 
 SYMPTOM_WEIGHT = TITLE_WEIGHT = 3.0
@@ -124,7 +124,7 @@ class ScenarioSearch:
 
 
 def _index_scenario(scenario: Scenario) -> IndexedScenario:
-    titles = [finding_title(kind) for kind in scenario.findings]
+    titles = [load_finding_title(kind) for kind in scenario.findings]
     texts = {key: "\n".join(scenario.text[language][key] for language in LANGUAGES) for key in ("title", "question")}
     look_at = "\n".join(scenario.text[language]["look_at"] for language in LANGUAGES)
     weights: dict[str, float] = {}

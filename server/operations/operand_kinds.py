@@ -26,7 +26,7 @@ class OperationRow:
     """One operation. Its sentence is `NAME` in static/locales/operations.en.json and operations.zh.json.
 
     template: one statement
-    siblings: names of rows
+    siblings: names of rows; either row then stands in the place of the other
     imports: modules besides torch
     inside: a statement around the template in the example, like `with torch.no_grad():`
     """

@@ -342,7 +342,7 @@ OF_W = required_hole("loss", "scalar node", "{name} = (w * w).sum()")
 
 BACKWARD = (
     OperationRow("backward", "{loss}.backward()", (LOSS,), ("grad",)),
-    OperationRow("backward_retain", "{loss}.backward(retain_graph=True)", (LOSS,), ("backward",)),
+    OperationRow("backward_retain", "{loss}.backward(retain_graph=True)", (LOSS,)),
     OperationRow("backward_with", "{a}.backward(torch.ones_like({a}))", (required_hole("a", "node"),), ("backward",)),
     OperationRow("grad", "{out}, = torch.autograd.grad({loss}, {w})", (W, OF_W), ("backward", "grad_create")),
     OperationRow("grad_create", "{out}, = torch.autograd.grad({loss}, {w}, create_graph=True)", (W, OF_W), ("grad",)),

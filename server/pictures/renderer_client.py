@@ -203,19 +203,19 @@ class Renderer:
                 self._failures.popitem(last=False)
 
     async def _draw_in_turn(self, key: str, owners: list[str], draw: DrawRequest, trace: bytes) -> bytes:
-        process = self._large if takes_long(draw, trace) else self._small
+        process = self._large if is_slow_to_draw(draw, trace) else self._small
         try:
             async with process.queue.wait_for_turn(owners):
                 if key in self._drawings:
                     self._drawings[key].begun = True
-                body = await process.request_drawing(draw, trace)
+                body = await process.draw(draw, trace)
                 self.cache.put(key, body)
                 return body
         except QueueFull:
             raise RenderingFailed("too many pictures are being drawn; try again later") from None
 
 
-def takes_long(draw: DrawRequest, trace: bytes) -> bool:
+def is_slow_to_draw(draw: DrawRequest, trace: bytes) -> bool:
     """Whether a drawing may take seconds: one of a large trace, a film, a comparison.
 
     trace: gzipped JSON, whose last four bytes are its size, or what else is drawn from
@@ -238,21 +238,21 @@ class DrawingProcess:
         self._idle_seconds = idle_seconds
         self._ending: asyncio.Task[None] | None = None
 
-    async def request_drawing(self, draw: DrawRequest, trace: bytes) -> bytes:
+    async def draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         """A new drawing; whoever asks holds the queue. Raises StepNotFound, RenderingFailed."""
         if self._ending is not None:
             self._ending.cancel()
         try:
-            return await self._draw(draw, trace)
+            return await self._draw_in_time(draw, trace)
         finally:
             if self._idle_seconds is not None:
-                self._ending = asyncio.create_task(self._end_after(self._idle_seconds))
+                self._ending = asyncio.create_task(self._end_when_idle(self._idle_seconds))
 
-    async def _end_after(self, seconds: float) -> None:
+    async def _end_when_idle(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        await self.end()
+        await self.kill()
 
-    async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
+    async def _draw_in_time(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
             async with asyncio.timeout(START_TIMEOUT):
                 process = await self.get_or_start()
@@ -261,15 +261,15 @@ class DrawingProcess:
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
-            await self.end()
+            await self.kill()
             raise RenderingFailed("pictures can't be drawn here now") from error
         except asyncio.CancelledError:  # otherwise the next request would read its reply
-            await self.end()
+            await self.kill()
             raise
         if reply.failed is not None:
             self.failures += 1
             if reply.ends:
-                await self.end()
+                await self.kill()
             raise RenderingFailed(reply.failed, temporary=False)
         if reply.steps is not None:
             assert draw.step is not None
@@ -318,9 +318,9 @@ class DrawingProcess:
         """End for good."""
         if self._ending is not None:
             self._ending.cancel()
-        await self.end()
+        await self.kill()
 
-    async def end(self) -> None:
+    async def kill(self) -> None:
         """Kill the process, if there is one; the next drawing starts another."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:

@@ -99,7 +99,7 @@ class Pool:
         queue = self._gpu_queue if job.device == "cuda" else self.queue
         has_run = False
 
-        async def record(job: Job) -> ChildRecording:
+        async def record_in_turn(job: Job) -> ChildRecording:
             nonlocal has_run
             again, has_run = has_run, True
             # who waits is told nothing of a second run: neither a position nor that there was no place for it
@@ -112,7 +112,7 @@ class Pool:
                 await self._assembler.wait_for_room()
                 return recording
 
-        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
+        return await record_trace(self._assembler, job, record_in_turn, stop, self._settings.log_programs, askers)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         async with self.queue.create_request(client, None):

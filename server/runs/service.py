@@ -22,13 +22,13 @@ MAX_PROPOSALS = 32
 """How many programs may wait at the same time for a process to propose fixes."""
 
 
-class RunsOfOtherProcesses(Protocol):
-    """The runs that other web processes accepted: see `server.runs.relay.RunRelay`."""
+class PeerRuns(Protocol):
+    """The runs that other web processes accepted: see `server.runs.peer_runs.BrokerPeerRuns`."""
 
     @property
     def process_name(self) -> str: ...
 
-    def start(self, executions: Executions) -> None: ...
+    def start_answering(self, executions: Executions) -> None: ...
 
     async def find_run(self, run: str) -> Subscription | None: ...
 
@@ -48,7 +48,7 @@ class SharedState(Protocol):
     def results(self) -> SharedResults: ...
 
     @property
-    def runs(self) -> RunsOfOtherProcesses: ...
+    def runs(self) -> PeerRuns: ...
 
     @property
     def reachable(self) -> bool: ...
@@ -64,7 +64,7 @@ class RunService:
     executions: those of this process
     limits: how many runs one visitor may ask for; a cached result does not count, unless something is made of it
     live_limits: the same for runs that start while somebody types
-    other_processes: the runs of other web processes; None if there are no others
+    peer_runs: the runs of other web processes; None if there are no others
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class RunService:
         executions: Executions,
         limits: SharedRateLimiter,
         live_limits: SharedRateLimiter,
-        other_processes: RunsOfOtherProcesses | None = None,
+        peer_runs: PeerRuns | None = None,
     ) -> None:
         self._settings, self._pool, self.executions = settings, pool, executions
         self.proposals = FairLock(MAX_PROPOSALS)
-        self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
+        self._limits, self._live_limits, self._peer_runs = limits, live_limits, peer_runs
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
         """Create the job that a request asks for. Raises ProblemError (413, 422).
@@ -131,8 +131,8 @@ class RunService:
     async def find_subscription(self, id_: str) -> Subscription:
         """Find the subscription with this id, whichever web process accepted it. Raises ProblemError (404)."""
         subscription = self.executions.find_subscription(id_)
-        if subscription is None and self._other_processes is not None:
-            subscription = await self._other_processes.find_run(id_)
+        if subscription is None and self._peer_runs is not None:
+            subscription = await self._peer_runs.find_run(id_)
         if subscription is None:
             raise run_not_found_error()
         return subscription
@@ -142,7 +142,7 @@ class RunService:
         subscription = self.executions.find_subscription(id_)
         if subscription is not None:
             self.executions.stop_subscription(subscription)
-        elif self._other_processes is None or not await self._other_processes.stop_run(id_):
+        elif self._peer_runs is None or not await self._peer_runs.stop_run(id_):
             raise run_not_found_error()
 
     async def wait_for_result(
@@ -194,5 +194,5 @@ def create_run_service(
 
     results, process = (shared.results, shared.runs.process_name) if shared is not None else (None, "")
     executions = Executions(pool, cache, settings.cache, on_result, results, process)
-    other_processes = shared.runs if shared is not None else None
-    return RunService(settings, pool, executions, limits.runs, limits.live_runs, other_processes)
+    peer_runs = shared.runs if shared is not None else None
+    return RunService(settings, pool, executions, limits.runs, limits.live_runs, peer_runs)

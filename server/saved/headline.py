@@ -28,14 +28,14 @@ async def finding_headline(
         renderer.get_drawing(program.trace_name, draw, program.trace, before_drawing, network)
     )
     _waited_for.add(drawing)
-    drawing.add_done_callback(_forget)
+    drawing.add_done_callback(_drop_finished)
     done, _ = await asyncio.wait({drawing}, timeout=seconds)
     if not done or drawing.cancelled() or isinstance(drawing.exception(), ProblemError | RenderingFailed):
         return ""
     return drawing.result().decode("utf-8", "replace")
 
 
-def _forget(drawing: asyncio.Task[bytes]) -> None:
+def _drop_finished(drawing: asyncio.Task[bytes]) -> None:
     _waited_for.discard(drawing)
     if not drawing.cancelled():
         drawing.exception()  # whoever waited has it; nobody else is told

@@ -69,7 +69,7 @@ def test_a_program_for_cuda_runs_on_the_cpu_and_one_click_leads_back(page: Any, 
     open_with(page, site, ON_CUDA)
     press_run(page)
     notice = page.locator("#on-cpu:not([hidden])")
-    notice.wait_for()
+    notice.locator("summary").wait_for()
     page.wait_for_function("() => document.querySelector('#outcome').classList.contains('finished')")
     assert page.locator("#printed").inner_text().strip() == "tensor([1., 1., 1.])"
     assert "There is no GPU here" in notice.inner_text() and "2 lines were changed: 2, 3" in notice.inner_text()

@@ -222,13 +222,13 @@ def test_a_small_picture_waits_for_no_large_one_and_the_second_process_ends(monk
 
     async def main() -> None:
         drawings, goes_on = Renderer(10**7), asyncio.Event()
-        draw = drawings._large._draw
+        draw = drawings._large._draw_in_time
 
         async def stand_still(*arguments: Any) -> bytes:
             await goes_on.wait()
             return await draw(*arguments)
 
-        monkeypatch.setattr(drawings._large, "_draw", stand_still)
+        monkeypatch.setattr(drawings._large, "_draw_in_time", stand_still)
         try:
             large = [
                 asyncio.create_task(drawings.get_drawing(owner, stage, packed(30), None, owner)) for owner in "abc"

@@ -7,7 +7,7 @@ from gradbox.gradient_check import function_check
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.graph import AutogradGraph
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire.records import StatementRecord
 from server.worker import run
 

@@ -92,6 +92,19 @@ def test_the_headline_names_the_module_and_not_the_node(page: Any, site: str) ->
     assert said.startswith("Backward is") and not re.search(r"[A-Z][a-z]+[A-Za-z]* \d", said)
 
 
+def test_the_list_has_one_height_whatever_is_said_over_it(page: Any, site: str) -> None:
+    open_program(page, site, GPT)
+    show_step(page)
+    page.keyboard.press("Home")
+    at_step(page, 0)
+    heights = []
+    for _ in range(14):
+        press(page, "ArrowRight")
+        page.wait_for_timeout(40)  # of another height it would be drawn once more, and jump
+        heights.append(page.evaluate("document.querySelector('.net-scroll').clientHeight"))
+    assert len(set(heights)) == 1, heights
+
+
 def test_arrows_step_over_rows_and_with_shift_into_them(page: Any, site: str) -> None:
     trace = open_program(page, site, GPT)
     show_step(page)

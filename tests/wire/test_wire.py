@@ -16,7 +16,7 @@ from gradbox.wire import trace as models
 from gradbox.wire.api import RunRequest
 from gradbox.wire.base import Model
 from gradbox.wire.entities import ENTITIES
-from gradbox.wire.program import Program
+from gradbox.wire.program import Program, StatementSyntax
 from gradbox.wire.schema import schema_document
 from gradbox.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Step, StepLine, Trace
 from server.wire import link, matrix
@@ -241,3 +241,23 @@ def test_the_declarations_for_javascript_are_current() -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr + "\nnpm run types writes them anew"
+
+
+@pytest.mark.parametrize("column", ["values", "paths"])
+def test_a_dictionary_of_invalid_values_makes_one_report(column: str) -> None:
+    columns = {"kinds": ["Pass"], "fields": [""], "parents": [-1], "starts": [0], "ends": [4]}
+    with pytest.raises(ValidationError) as refused:
+        StatementSyntax.model_validate({**columns, column: {str(k): [1] for k in range(1000)}})
+    assert refused.value.error_count() == 1
+
+
+def test_no_model_asks_for_what_the_oldest_pydantic_lacks() -> None:
+    """`fail_fast` on a dictionary came with 2.14: beside an older one nothing could be imported."""
+
+    def asks(schema: object) -> bool:
+        if isinstance(schema, dict):
+            return (schema.get("type") == "dict" and "fail_fast" in schema) or any(map(asks, schema.values()))
+        return isinstance(schema, list | tuple) and any(map(asks, schema))
+
+    assert asks({"a": [{"type": "dict", "fail_fast": True}]})
+    assert not asks(Trace.__pydantic_core_schema__) and not asks(StatementSyntax.__pydantic_core_schema__)

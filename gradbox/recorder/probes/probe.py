@@ -43,8 +43,8 @@ class RecorderGuard:
         self._torch_function: Any = None
         self._torch_dispatch: Any = None
 
-    def stay_busy(self) -> None:
-        """Stay busy for good."""
+    def suppress_permanently(self) -> None:
+        """Record nothing any more: from now on the guard is always busy."""
         self.busy = self._closed = True
 
     def __call__(self) -> AbstractContextManager[Any]:

@@ -74,7 +74,7 @@ export function classNames(...names: (string | false | null | undefined)[]) {
 }
 
 /** How far a `transform` like `translate(3 4)` moves. */
-export function translationOf(transform: string | undefined): [number, number] {
+export function parseTranslate(transform: string | undefined): [number, number] {
   const [x = 0, y = 0] = (transform?.match(/^translate\(([^)]*)\)/)?.[1].match(/-?[\d.]+/g) ?? []).map(Number);
   return [x, y];
 }
@@ -277,9 +277,11 @@ function writeElementTitle(el: Element, title: string | null) {
   if (shownTitleElement?.parentNode === el) shownTitleElement.textContent = title;
 }
 
-/** Give a picture its size in pixels, one unit each. */
-export function sizeSvg(svg: SVGElement, width: number, height: number) {
+/** Give a picture its size in pixels, one unit each; written where it has another, since all of it is laid out then. */
+export function setSvgSize(svg: SVGElement, width: number, height: number) {
+  const viewBox = `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`;
+  if (svg.getAttribute("viewBox") === viewBox && svg.getAttribute("height") === String(height)) return;
   svg.setAttribute("width", String(width));
   svg.setAttribute("height", String(height));
-  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
+  svg.setAttribute("viewBox", viewBox);
 }

@@ -1,7 +1,7 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { pythonHighlighter } from "../editor/syntax.ts";
+import { pythonHighlighter } from "../editor/python_highlighter.ts";
 import { offsetsOfLineStarts } from "./line_edits.ts";
 import { nameOccurrences, type NameOccurrence } from "./names.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";
@@ -16,13 +16,13 @@ export function createSourceHighlighter(program: ParsedProgram) {
   const lineOffsets = offsetsOfLineStarts(program.lines);
 
   /** The names on the card's own lines. */
-  function namesOf({ first, last }: ProgramItem): NameOccurrence[] {
+  function nameOccurrencesOf({ first, last }: ProgramItem): NameOccurrence[] {
     return rangesOverlapping(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
   }
 
   /** The text of a card's own lines without its indentation. */
   function sourceParts(item: ProgramItem): SourcePart[] {
-    const itemNames = namesOf(item);
+    const itemNames = nameOccurrencesOf(item);
     const parts: SourcePart[] = [];
     for (let line = item.first; line <= item.last; line++) {
       if (line > item.first) parts.push("\n");
@@ -54,7 +54,7 @@ export function createSourceHighlighter(program: ParsedProgram) {
     return parts;
   }
 
-  return { paint: sourceParts, namesOf };
+  return { paint: sourceParts, nameOccurrencesOf };
 }
 
 /** Those of ranges in order, which do not overlap, that reach into another one. */

@@ -50,7 +50,7 @@ export function captionSentences(opened: OpenTrace, i: number, say: Say): Captio
   return sentences.filter(isNew).slice(0, MAX_CAPTION_SENTENCES);
 }
 
-interface KnownOfStep {
+interface HeadlineSources {
   /** the open finding's sentence, where it is about the step */
   found?: FindingSentence | null;
   /** what the step's row in a list says; null on the stage, and where no row has the step */
@@ -63,27 +63,23 @@ interface KnownOfStep {
 export function headlineSentences(
   opened: OpenTrace,
   i: number,
-  { found = null, ofRow = null, why = null }: KnownOfStep,
+  { found = null, ofRow = null, why = null }: HeadlineSources,
   say: Say,
 ): CaptionSentence[] {
-  if (found) return [{ ...explanationSentence(found.text), tone: found.severity === "error" ? "bad" : "note" }];
-  if (ofRow !== null) return [plainSentence(ofRow)];
-  const cause = why !== null && opened.trace.outcome.error?.step === i ? [explanationSentence(why)] : [];
+  if (found) return [markedSentence(found.text, found.severity === "error" ? "bad" : "note", "explained")];
+  if (ofRow !== null) return [markedSentence(ofRow)];
+  const cause = why !== null && opened.trace.outcome.error?.step === i ? [markedSentence(why, "bad", "explained")] : [];
   return [...cause, ...captionSentences(opened, i, say)];
 }
 
-export function wholeRunHeadline(said: { text: string; isBad: boolean }[]): CaptionSentence[] {
-  return said.map(({ text, isBad }) => ({ ...plainSentence(text), tone: isBad ? "bad" : "plain" }));
+export function wholeRunSentences(said: { text: string; isBad: boolean }[]): CaptionSentence[] {
+  return said.map(({ text, isBad }) => markedSentence(text, isBad ? "bad" : "plain"));
 }
 
-function plainSentence(text: string): CaptionSentence {
-  return { ...explanationSentence(text), key: undefined, tone: "plain" };
-}
-
-/** What was found to be the cause of an error; the text has names in backticks. */
-function explanationSentence(text: string): CaptionSentence {
+/** A sentence that is made already; `text` has names in backticks, `key` says which kind it is. */
+function markedSentence(text: string, tone: CaptionSentence["tone"] = "plain", key?: string): CaptionSentence {
   const parts = markedParts(text);
-  return { text: partsText(parts), parts, tone: "bad", key: "explained" };
+  return { text: partsText(parts), parts, tone, key };
 }
 
 function noteSeverityRank(note: CaptionNote) {

@@ -42,7 +42,7 @@ function callNotes({ entities, fresh, before, opened, index }: NoteContext): Cap
   );
   if (!inner) return [];
   const outside = objectNamesAt(opened, index, inner.caller);
-  const call = callArgument(outside, inner);
+  const call = calleeLabel(outside, inner);
   const pairs = [...inner.vars].flatMap(([name, value]): NoteArgument[] => {
     const uid = referencedUid(value);
     const path = outside.nameOf(uid);
@@ -53,14 +53,14 @@ function callNotes({ entities, fresh, before, opened, index }: NoteContext): Cap
 }
 
 /** A call by the name that its object has where it was called. */
-function callArgument(outside: ObjectNames, frame: Frame | undefined): NoteArgument {
+function calleeLabel(outside: ObjectNames, frame: Frame | undefined): NoteArgument {
   const self = outside.nameOf(referencedUid(frame?.vars.get("self")));
   return { name: self ? `${self}.${frame?.name}()` : `${frame?.name ?? ""}()` };
 }
 
 function noteOfReturn({ step, entities, before, opened, index }: NoteContext): CaptionNote {
   const frame = findEntity(entities, step.frame, "frame") ?? findEntity(before, step.frame, "frame");
-  const call = callArgument(objectNamesAt(opened, index, frame?.caller), frame);
+  const call = calleeLabel(objectNamesAt(opened, index, frame?.caller), frame);
   const returned = findHandle(entities, step.kind === "return" ? referencedUid(step.value) : null);
   if (!returned?.shape) return { key: step.kind, args: { call } };
   return { key: returned.kind === "array" ? "return_array" : "return_tensor", args: { call, size: sizeOf(returned) } };

@@ -167,7 +167,6 @@ export interface FindingSentence {
 }
 
 /** Whether a finding is said over the picture of a step: at each of its chain, and at the error that it explains. */
-export function isAboutStep({ chain, severity, explainsError }: Finding, i: number, errorStep: number | null): boolean {
-  if (severity === "note") return false;
-  return (explainsError && i === errorStep) || chain.some(({ step }) => step === i);
+export function isSaidAtStep({ chain, severity, explainsError }: Finding, i: number, errorStep: number | null) {
+  return severity !== "note" && ((explainsError && i === errorStep) || chain.some(({ step }) => step === i));
 }

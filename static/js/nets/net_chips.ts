@@ -30,12 +30,12 @@ const BOX_WIDTH = 24;
 const MAX_BOXES = 8;
 
 /** The nodes of a call in the order of forward; those of the step stay in sight. */
-export function nodeChips(
+export function operationChipMarks(
   facts: NetFacts,
   unit: Unit | undefined,
   { x, y, room, i, isBackward }: ChipRoom & { i: number },
 ) {
-  const chips = unit ? chipsOf(facts, unit) : [];
+  const chips = unit ? operationChips(facts, unit) : [];
   const visit = facts.opened.trace.steps[i]?.visit?.node;
   const now = chips.findIndex(({ nodes }) => nodes.includes(visit ?? ""));
   const end = x + room;
@@ -70,7 +70,7 @@ export function nodeChips(
 const restText = (chips: Chip[]) => `+${chips.reduce((sum, { nodes }) => sum + nodes.length, 0)}`;
 const restWidth = (chips: Chip[]) => textWidth(restText(chips), 12) + 5;
 
-function chipsOf(facts: NetFacts, unit: Unit): Chip[] {
+function operationChips(facts: NetFacts, unit: Unit): Chip[] {
   const chips: Chip[] = [];
   for (const uid of facts.nodes(unit)) {
     const name = facts.opened.index.nodes.get(uid)?.name ?? "";

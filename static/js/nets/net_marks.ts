@@ -8,7 +8,7 @@ import { learnsMark } from "./whole_run/learns_mark.ts";
 import { namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
-import { callBoxes, nodeChips } from "./net_chips.ts";
+import { callBoxes, operationChipMarks } from "./net_chips.ts";
 import { tonesOf } from "../findings/tones.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import type { NetFacts } from "./net_state.ts";
@@ -379,7 +379,7 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   if (room < 24) return [];
   if (calls.length > 1) return callBoxes(facts, row.states[0], { x, y, room, isBackward, say });
   if (row.kind === "place" && !place.inner.length) {
-    const chips = nodeChips(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
+    const chips = operationChipMarks(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
     const left = layout.columns.box - 12 - chips.end;
     const code = place.kind === "line" ? codeText(lines[place.line - 1] ?? "") : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;

@@ -130,7 +130,9 @@ class OpenRowReader {
       );
       const written = [...new Set([...told, ...steps])];
       const first = [...this.differentiated()].map((uid) => this.tensor(uid, "read"));
-      const read = written.map((uid) => this.tensor(uid, "parameter")).sort((a, b) => weightOf(b) - weightOf(a));
+      const read = written
+        .map((uid) => this.tensor(uid, "parameter"))
+        .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
       return { place, unit, read: [...first, ...read], nodes, made: [] };
     }
     const { reads, made } =
@@ -384,7 +386,7 @@ function sumOf(parts: { grad: Grad; step: number }[], i: number): RowValues & { 
 }
 
 /** By what the parameters that a statement changed are sorted: how far they moved, else the size of their gradients. */
-function weightOf({ moved, gradient }: RowTensor): number {
+function updateMagnitude({ moved, gradient }: RowTensor): number {
   const numbers = gradient?.cells ?? gradient?.summary?.heat ?? [];
   return moved ?? Math.hypot(...numbers.map(cellAsNumber).filter(Number.isFinite));
 }

@@ -7,7 +7,7 @@ import type { Repair, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { Address, View } from "./url.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
-import type { AnswerInput, GivenAnswer } from "./predict_answers.ts";
+import type { AnswerInput, GivenAnswer } from "./predict_state.ts";
 
 export type Action =
   | { type: "pageOpened"; address: Address }

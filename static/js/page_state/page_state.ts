@@ -292,7 +292,7 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
-  if (before && hasEndedBefore(trace, request, iteration))
+  if (before && hasEndedBeforeFocus(trace, request, iteration))
     return { ...withoutPendingRequest(state), problem: problemOfEnd(trace) };
   const requested = stepToOpenAnswerAt(state, request, trace, iteration);
   const isLanding = reason === "run" && requested === null && !state.predict;
@@ -316,15 +316,15 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
  * Whether a limit, or what stopped it from outside, ended a run before it came to what it was to show besides: what is
  * shown already stays. `iteration` as in `stepToOpenAnswerAt`.
  */
-function hasEndedBefore(trace: Trace, { reason, at, focus }: TraceRequest, iteration: number | null) {
+function hasEndedBeforeFocus(trace: Trace, { reason, at, focus }: TraceRequest, iteration: number | null) {
   if (["finished", "raised", "refused"].includes(trace.outcome.status)) return false;
   if (reason === "round") return stepOfRound(trace, at) === null;
   return reason === "elements" ? trace.steps.length <= (focus?.step ?? 0) : iteration === -1;
 }
 
 function problemOfEnd({ outcome: { stopped } }: Trace): PageState["problem"] {
-  const hasClock = stopped?.limit === "wall" || stopped?.limit === "cpu";
-  return hasClock ? { key: "focus_stopped", args: { value: stopped.value } } : { key: "focus_ended" };
+  // only this limit is in seconds of the reader's own clock
+  return stopped?.limit === "wall" ? { key: "focus_stopped", args: { value: stopped.value } } : { key: "focus_ended" };
 }
 
 /**

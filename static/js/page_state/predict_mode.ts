@@ -6,7 +6,7 @@
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { truncateTrace, lastStepToShow } from "../trace/steps/future.ts";
 import { isTypedAnswerRight, type PredictQuestion } from "./predict_question.ts";
-import type { GivenAnswer, PredictState, AnswerInput } from "./predict_answers.ts";
+import type { GivenAnswer, PredictState, AnswerInput } from "./predict_state.ts";
 import type { PageState } from "./state.ts";
 
 const emptyPredictState = (wasLive: boolean): PredictState => ({

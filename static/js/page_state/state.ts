@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { View } from "./url.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
-import type { PredictState } from "./predict_answers.ts";
+import type { PredictState } from "./predict_state.ts";
 
 interface SavedProgram {
   id: string;

@@ -5,10 +5,10 @@
 
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
-import { isAboutStep, type FindingSentence } from "../findings/finding.ts";
+import { isSaidAtStep, type FindingSentence } from "../findings/finding.ts";
 import { findingText } from "../findings/text.ts";
 import { findingLocale } from "../findings/words.ts";
-import { headlineSentences, wholeRunHeadline, type CaptionSentence } from "../captions/captions.ts";
+import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../captions/captions.ts";
 import { listFactsOf, listLocale } from "../nets/list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
@@ -38,6 +38,7 @@ export function shownRun(opened: OpenTrace, step: number | null, language: strin
   const findings = explain(opened);
   const [gravest] = findings;
   const isOpen = gravest && gravest.severity !== "note";
+  const told = isOpen ? findingText(gravest, say) : null;
   const why = findings.find(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
   const landing = isOpen && !gravest.explainsError ? gravest.cause.step : openingStep(opened);
   const i = at(step ?? landing);
@@ -45,11 +46,8 @@ export function shownRun(opened: OpenTrace, step: number | null, language: strin
   return {
     i,
     view: step === null && !isOpen && isLandingOnWholeRun(opened.trace) ? "run" : "step",
-    chain: isOpen ? chainMarksOf(gravest, findingText(gravest, say).chain) : [],
-    found:
-      isOpen && isAboutStep(gravest, i, errorStep)
-        ? { text: findingText(gravest, say).what, severity: gravest.severity }
-        : null,
+    chain: told ? chainMarksOf(gravest, told.chain) : [],
+    found: told && isSaidAtStep(gravest, i, errorStep) ? { text: told.what, severity: gravest.severity } : null,
     why: why ? findingText(why, say).what : null,
   };
 }
@@ -59,7 +57,7 @@ export function shownSentences(opened: OpenTrace, shown: ShownRun, language: str
   const { i, view, found, why } = shown;
   if (view === "run") {
     const said = runSentences(opened, language);
-    if (said.length) return wholeRunHeadline(said);
+    if (said.length) return wholeRunSentences(said);
   }
   const isList = pictureOfRun(opened) === "list";
   const ofRow = isList ? stepHeadline(listFactsOf(opened), i, listLocale(language).say) : null;

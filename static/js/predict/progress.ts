@@ -1,7 +1,7 @@
 /** What a reader has answered, kept in the browser for each program. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { GivenAnswer } from "../page_state/predict_answers.ts";
+import type { GivenAnswer } from "../page_state/predict_state.ts";
 
 interface PredictProgress {
   answers: GivenAnswer[];

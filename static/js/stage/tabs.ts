@@ -54,7 +54,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
  * `.grad`.
  */
 function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
-  if (side === "graph") return Boolean(step?.visit) || freshNodes(fresh, entities).length > 0;
+  if (side === "graph") return Boolean(step?.visit) || newNonLeafNodes(fresh, entities).length > 0;
   if (step?.visit) return Boolean(step.visit.accumulates);
   const { uids, names } = touchedByStep(step, entities);
   return names.size > 0 || [...uids].some((uid) => uid[0] !== "n");
@@ -93,13 +93,13 @@ function graphNews(stepFacts: StepFacts, labels: StageLabels) {
   const { snap, nodeName } = stepFacts;
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
-  const newNodes = freshNodes(snap.fresh, snap.entities);
+  const newNodes = newNonLeafNodes(snap.fresh, snap.entities);
   const shownNodes = newNodes.slice(0, MAX_NODES).map(nodeName);
   const more = newNodes.length > MAX_NODES ? `, … (${newNodes.length})` : "";
   return `${labels.graph}: + ${shownNodes.join(", ")}${more}`;
 }
 
 /** The nodes that a step made, but those of leaves. */
-function freshNodes(fresh: Set<string>, entities: Entities) {
+function newNonLeafNodes(fresh: Set<string>, entities: Entities) {
   return [...fresh].filter((uid) => uid[0] === "n" && !findEntity(entities, uid, "node")?.variable);
 }

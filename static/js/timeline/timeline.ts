@@ -75,13 +75,13 @@ export interface TimelineOptions {
   reducedMotion: boolean;
 }
 
-interface OpenOptions {
+interface SetStepsOptions {
   /** steps follow that are not shown */
   hidesMore?: boolean;
   /** whoever steps past the last one asks for more */
-  goesPast?: boolean;
+  requestsMoreAtEnd?: boolean;
   /** the same run as before, with more steps */
-  goesOn?: boolean;
+  isContinuation?: boolean;
 }
 
 export function createTimeline(
@@ -96,7 +96,7 @@ export function createTimeline(
     : 1;
   let shownSteps: Step[] = [];
   /** Going past the last step asks for those that are not shown. */
-  let goesPast = false;
+  let requestsMoreAtEnd = false;
   /** the steps that have a mark */
   let markedSteps = new Set<number>();
   /** call depth of each step */
@@ -107,7 +107,7 @@ export function createTimeline(
   const play = buttonNamed("play");
 
   function goTo(i: number) {
-    go(Math.max(0, Math.min(i, goesPast ? count : count - 1)));
+    go(Math.max(0, Math.min(i, requestsMoreAtEnd ? count : count - 1)));
   }
 
   /** The next step in that direction that has a mark or a breakpoint. */
@@ -127,7 +127,7 @@ export function createTimeline(
   function toggle() {
     if (timer) return pause();
     if (!count) return;
-    if (currentStep >= count - 1 && !goesPast) goTo(0);
+    if (currentStep >= count - 1 && !requestsMoreAtEnd) goTo(0);
     startTicking();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
@@ -138,8 +138,9 @@ export function createTimeline(
     timer = window.setInterval(
       () => {
         const stepBefore = currentStep;
-        if (currentStep < count - 1 || goesPast) goTo(currentStep + 1);
-        if (currentStep === stepBefore || (currentStep >= count - 1 && !goesPast) || stopsAt(currentStep)) pause();
+        if (currentStep < count - 1 || requestsMoreAtEnd) goTo(currentStep + 1);
+        if (currentStep === stepBefore || (currentStep >= count - 1 && !requestsMoreAtEnd) || stopsAt(currentStep))
+          pause();
       },
       (reducedMotion ? PLAY_STEP_MS_REDUCED_MOTION : PLAY_STEP_MS) / speed,
     );
@@ -227,9 +228,9 @@ export function createTimeline(
         ...(chainMarks.length ? findingChainElements(chainMarks, count, marksHost.clientWidth, goToMark) : []),
       );
     },
-    open(steps: Step[], options: OpenOptions = {}) {
-      if (!options.goesOn) pause();
-      goesPast = options.goesPast ?? false;
+    setSteps(steps: Step[], options: SetStepsOptions = {}) {
+      if (!options.isContinuation) pause();
+      requestsMoreAtEnd = options.requestsMoreAtEnd ?? false;
       root.classList.toggle("hides-more", options.hidesMore ?? false);
       shownSteps = steps;
       count = steps.length;
@@ -261,7 +262,7 @@ export function createTimeline(
     /** Whether a key leads to another step. */
     canMove(key: string, shift = false) {
       const step = stepOfKey(key, shift);
-      return step !== undefined && step !== currentStep && step >= 0 && (step < count || goesPast);
+      return step !== undefined && step !== currentStep && step >= 0 && (step < count || requestsMoreAtEnd);
     },
     toggle,
     isPlaying: () => timer !== 0,

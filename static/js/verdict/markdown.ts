@@ -20,12 +20,12 @@ const MAX_COMMENT_COLUMN = 56;
 /** Headline, picture, the two lines with a comment each, what to do, the link. */
 export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say): string {
   const parts = [
-    `**${markdownWithCode(verdict.headline)}**`,
+    `**${markdownOfRichText(verdict.headline)}**`,
     links.picture && `![${escapeMarkdown(plainText(verdict.headline))}](${links.picture})`,
     codeLines(verdict)
       .map((line) => `    ${inOneLine(line)}`)
       .join("\n"),
-    verdict.todo && markdownWithCode(verdict.todo),
+    verdict.todo && markdownOfRichText(verdict.todo),
     links.address && `[${say("verdict.step_through")}](${links.address})`,
   ];
   return `${parts.filter(Boolean).join("\n\n")}\n`;
@@ -81,7 +81,7 @@ function escapeMarkdown(text: string) {
 }
 
 /** Prose with names in backticks, which Markdown shows as they are. */
-function markdownWithCode(text: string) {
+function markdownOfRichText(text: string) {
   const parts = text.split("`").map((part, k) => (k % 2 ? part && `\`${part}\`` : part.replace(MARKDOWN, "\\$&")));
   return inOneLine(parts.join("")).trim();
 }

@@ -13,7 +13,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** elements: before, as torch left them, with a copy */
-interface OverlappingWriteOutcome {
+interface WrongElements {
   before: number[];
   after: number[];
   expected: number[];
@@ -38,7 +38,7 @@ export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
   const failed = OVERLAP_ERROR.test(facts.error?.message ?? "") ? facts.failedOperation : null;
   if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
   for (const op of inPlaceOperationsOnOneStorage(facts)) {
-    const outcome = overlappingWriteOutcome(facts, op);
+    const outcome = wrongElements(facts, op);
     const { line } = facts.place(op.step);
     if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
   }
@@ -58,7 +58,7 @@ function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
 
 /** What became of the elements where an operand changed while it was read; null where none did, or the trace does
  * not say. */
-function overlappingWriteOutcome(facts: RunFacts, op: Operation): OverlappingWriteOutcome | null {
+function wrongElements(facts: RunFacts, op: Operation): WrongElements | null {
   const compute = IN_PLACE_ARITHMETIC[operationName(op.name)];
   const [target, operand] = op.inputs.map((uid) => facts.handle(uid, op.step));
   const { storage } = target ?? {};
@@ -109,7 +109,7 @@ function isClose(a: number, b: number) {
 }
 
 /** `outcome` is null where torch refused. */
-function diagnosisOf(facts: RunFacts, op: Operation, outcome: OverlappingWriteOutcome | null): Diagnosis {
+function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | null): Diagnosis {
   const { step } = op;
   const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];

@@ -17,32 +17,32 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   const button = headline.querySelector<HTMLButtonElement>(":scope > button");
   if (!list || !button) return;
 
-  function open(isOpen: boolean) {
+  function setOpen(isOpen: boolean) {
     headline.classList.toggle("open", isOpen);
     button?.setAttribute("aria-expanded", String(isOpen));
   }
 
   function settle() {
-    open(false);
+    setOpen(false);
     if (!list || !button) return;
-    fit(headline, list);
+    fitHeadline(headline, list);
     const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
     const hidden = [...list.children].filter(isHidden).length;
     const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
     button.textContent = text;
     // what is spoken has what is read in it: who speaks to the page presses by that
     button.setAttribute("aria-label", hidden > 0 ? `${text} · ${say("all_sentences")}` : say("all_sentences"));
-    button.hidden = hidden <= 0 && !isCut(list);
+    button.hidden = hidden <= 0 && !isClipped(list);
   }
 
-  button.addEventListener("click", () => open(!headline.classList.contains("open")));
+  button.addEventListener("click", () => setOpen(!headline.classList.contains("open")));
   headline.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !headline.classList.contains("open")) return;
     event.stopPropagation();
-    open(false);
+    setOpen(false);
   });
   document.addEventListener("pointerdown", ({ target }) => {
-    if (headline.classList.contains("open") && target instanceof Node && !headline.contains(target)) open(false);
+    if (headline.classList.contains("open") && target instanceof Node && !headline.contains(target)) setOpen(false);
   });
   // once for all that a step writes, before it is painted
   let isAsked = false;
@@ -54,26 +54,33 @@ export function startHeadline(headline: HTMLElement, say: Say) {
       settle();
     });
   };
-  new MutationObserver(settleSoon).observe(list, { childList: true });
+  // where the card comes after the step is drawn, its sentence leaves the list and the next one has its room
+  const byCard = new ResizeObserver(() => {
+    if (!headline.classList.contains("open")) settleSoon();
+  });
+  new MutationObserver(() => {
+    settleSoon();
+    const item = list.querySelector(SAID_ELSEWHERE);
+    if (item) byCard.observe(item);
+  }).observe(list, { childList: true });
   new ResizeObserver(settleSoon).observe(headline);
 }
 
 /** A long first sentence has smaller letters, in more lines; another that has no room is left to the button, whole. */
-function fit(headline: HTMLElement, list: HTMLElement) {
-  const [first, ...others] = list.children as HTMLCollectionOf<HTMLElement>;
+function fitHeadline(headline: HTMLElement, list: HTMLElement) {
+  const items = [...list.children];
+  for (const item of items) item.classList.remove("without-room");
+  const [first, ...others] = items.filter((item) => item.getClientRects().length);
   for (const length of ["", "long", "longer"]) {
     headline.dataset.length = length;
     if (!first || !overflows(first)) break;
   }
   const bottom = list.getBoundingClientRect().bottom + 1;
-  for (const item of others) {
-    item.classList.remove("without-room");
-    item.classList.toggle("without-room", item.getBoundingClientRect().bottom > bottom);
-  }
+  for (const item of others) item.classList.toggle("without-room", item.getBoundingClientRect().bottom > bottom);
 }
 
 /** Whether a sentence is longer than its lines, or all of them than their room. */
-function isCut(list: HTMLElement) {
+function isClipped(list: HTMLElement) {
   return [list, ...list.children].some(overflows);
 }
 

@@ -56,6 +56,13 @@ test("a name that is no tensor, and what the catalogue does not have, has none",
     assert.deepEqual(texts(line), [], line);
 });
 
+test("no statement is offered to keep the graph", () => {
+  for (const line of ["loss.backward()", "loss.backward(torch.ones_like(loss))", "g, = torch.autograd.grad(loss, w)"]) {
+    assert.notDeepEqual(texts(line), [], line);
+    assert.ok(!texts(line).some((text) => text.includes("retain_graph")), line);
+  }
+});
+
 test("a missing import comes along", () => {
   const [deepcopy] = found("b = a.clone()").filter(({ name }) => name === "deepcopy");
   assert.deepEqual(editsReplacingLine("import torch\nb = a.clone()", 2, deepcopy), {

@@ -53,7 +53,7 @@ const replies = createInterface(recorder.stdout)[Symbol.asyncIterator]();
 after(() => recorder.stdin.end());
 
 /** Programs as a trace has them. */
-async function recorded(...sources: string[]): Promise<Program[]> {
+async function recordedPrograms(...sources: string[]): Promise<Program[]> {
   recorder.stdin.write(`${JSON.stringify(sources)}\n`);
   const { value } = await replies.next();
   assert.ok(value, "the recorder wrote no programs");
@@ -61,8 +61,8 @@ async function recorded(...sources: string[]): Promise<Program[]> {
 }
 
 /** The tree of the last statement of each program. */
-async function lastStatements(...sources: string[]): Promise<SyntaxNode[]> {
-  return (await recorded(...sources)).map((program) => statementTrees(program).at(-1) as SyntaxNode);
+async function lastStatementTrees(...sources: string[]): Promise<SyntaxNode[]> {
+  return (await recordedPrograms(...sources)).map((program) => statementTrees(program).at(-1) as SyntaxNode);
 }
 
 test("a gradient that is read in any spelling is read of the same path", async () => {
@@ -77,7 +77,7 @@ test("a gradient that is read in any spelling is read of the same path", async (
     "中间.grad.zero_()",
     "(y := 中间).grad",
   ];
-  for (const tree of await lastStatements(...spellings))
+  for (const tree of await lastStatementTrees(...spellings))
     assert.deepEqual(gradReads(tree).map(pathText).slice(0, 1).map(String), ["中间"], tree.text);
 });
 
@@ -91,13 +91,13 @@ test("a question whether there is a gradient reads none", async () => {
     "del x.grad",
     "[p for p in ps if p.grad is not None]",
   ];
-  const programs = await recorded(...questions);
+  const programs = await recordedPrograms(...questions);
   for (const program of programs)
     assert.deepEqual(gradReads(statementTrees(program)[0] as SyntaxNode), [], program.source);
 });
 
 test("keywords, attributes and parameters are no names that a statement mentions", async () => {
-  const [keyword, lambda, comprehension, walrus, text] = await lastStatements(
+  const [keyword, lambda, comprehension, walrus, text] = await lastStatementTrees(
     "print(dict(b=1), c.d)",
     "f = lambda b, c=d: b + c + e",
     "xs = [b for b in c if b for e in b.f]",
@@ -112,7 +112,7 @@ test("keywords, attributes and parameters are no names that a statement mentions
 });
 
 test("a name is only bound where nothing of the statement reads it", async () => {
-  const [plain, own, element, loop, augmented] = await lastStatements(
+  const [plain, own, element, loop, augmented] = await lastStatementTrees(
     "x = f(y)",
     "x = f(x)",
     "x[0] = 1",
@@ -129,7 +129,7 @@ test("a name is only bound where nothing of the statement reads it", async () =>
 test("what is assigned to what", async () => {
   const pairsOf = (tree: SyntaxNode) =>
     assignments(tree).map(({ target, value, operator }) => [target.text, value?.text ?? null, operator]);
-  const [swap, chain, starred, annotated, augmented, walrus] = await lastStatements(
+  const [swap, chain, starred, annotated, augmented, walrus] = await lastStatementTrees(
     "a, b = b, a",
     "a = b.c = d",
     "a, *b = c, d",
@@ -157,7 +157,7 @@ test("what is assigned to what", async () => {
 });
 
 test("a call with its arguments, by name or by place", async () => {
-  const trees = await lastStatements(
+  const trees = await lastStatementTrees(
     "from torch.nn import functional as F\nF.softmax(x, -1)",
     "import torch as th\nth.nn.functional.softmax(input=x, dim=(-1))",
     "from torch.nn.functional import softmax\nsoftmax(\n  x,\n  dim=1 - 2,\n)",
@@ -171,24 +171,24 @@ test("a call with its arguments, by name or by place", async () => {
     assert.equal(pathText(argument(call, "input", 0)), "x");
     assert.ok(isOfTorch(part(call, "func")));
   }
-  const [renamed] = (await lastStatements("from torch.nn.functional import softmax as s\ns(x)")).map(
+  const [renamed] = (await lastStatementTrees("from torch.nn.functional import softmax as s\ns(x)")).map(
     (tree) => callsIn(tree)[0],
   );
   assert.equal(calleeName(renamed), "softmax");
-  const [unpacked] = (await lastStatements("f(*a, b, **c)")).map((tree) => callsIn(tree)[0]);
+  const [unpacked] = (await lastStatementTrees("f(*a, b, **c)")).map((tree) => callsIn(tree)[0]);
   assert.ok(hasUnpackedArguments(unpacked));
   assert.equal(argument(unpacked, "second", 1), null);
 });
 
 test("what a method is called on, through calls and brackets", async () => {
-  const [chain, own] = await lastStatements("(net).fc[0](x).sum().backward()", "torch = f()\ntorch.add(x)");
+  const [chain, own] = await lastStatementTrees("(net).fc[0](x).sum().backward()", "torch = f()\ntorch.add(x)");
   const [backward] = methodCalls(chain, "backward");
   assert.equal(receiver(backward)?.text, "(net).fc[0](x).sum()");
   assert.ok(!isOfTorch(part(callsIn(own)[0], "func")));
 });
 
 test("paths are as the names of a trace are written", async () => {
-  const trees = await lastStatements(
+  const trees = await lastStatementTrees(
     `a . b[0]["k"].c`,
     "a[-1]",
     "a[i].b",
@@ -203,7 +203,7 @@ test("paths are as the names of a trace are written", async () => {
 });
 
 test("the names through which a statement writes", async () => {
-  const written = async (source: string) => [...namesWritten((await lastStatements(source))[0])].sort();
+  const written = async (source: string) => [...namesWritten((await lastStatementTrees(source))[0])].sort();
   assert.deepEqual(await written("net.fc[0].weight.mul_(2)"), ["net"]);
   assert.deepEqual(await written("x.view(2).add_(1)"), ["x"]);
   assert.deepEqual(await written("x[0], (y, *z) = 1, (2, 3)"), ["x", "y", "z"]);
@@ -216,7 +216,7 @@ test("the names through which a statement writes", async () => {
 });
 
 test("heads of loops, and what statements stand in", async () => {
-  const [program] = await recorded(
+  const [program] = await recordedPrograms(
     "for k, (x, y) in enumerate(zs):\n    if k:\n        def f(a):\n            b = [c for c in a]\n",
   );
   const trees = statementTrees(program) as SyntaxNode[];
@@ -231,7 +231,7 @@ test("heads of loops, and what statements stand in", async () => {
 });
 
 test("a text with characters that count twice keeps its places", async () => {
-  const [tree] = await lastStatements(`s = "😀😀"; t = f("😀", 名)`);
+  const [tree] = await lastStatementTrees(`s = "😀😀"; t = f("😀", 名)`);
   assert.deepEqual(
     nodesOfKind(tree, "Name").map(({ text }) => text),
     ["t", "f", "名"],
@@ -258,12 +258,12 @@ test("a statement is one line without comments, a block its head", async () => {
     "try:  # it\n  pass\nexcept E: pass": "try:",
     "match x:\n  case 1: pass": "match x:",
   };
-  const programs = await recorded(...Object.keys(texts));
+  const programs = await recordedPrograms(...Object.keys(texts));
   assert.deepEqual(
     programs.map((program) => textOfStatement(program, 0)),
     Object.values(texts),
   );
-  const [{ source, statements }] = await recorded("if (a and  # both\n    b): c()");
+  const [{ source, statements }] = await recordedPrograms("if (a and  # both\n    b): c()");
   const unknown = { source, statements: statements?.map(({ syntax: _, ...statement }) => statement) } as Program;
   assert.equal(textOfStatement(unknown, 0), "if (a and  # both");
   assert.equal(textOfStatement(unknown, 1), "c()");

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gradbox.notebook import shared_viewer
+from gradbox.notebook import viewer_cells
 from gradbox.notebook.notebook_cells import RunningCell
-from gradbox.notebook.shared_viewer import are_outputs_isolated, cell_with_viewer, note_viewer_in_output
+from gradbox.notebook.viewer_cells import are_outputs_isolated, cell_with_viewer, note_viewer_in_output
 
 FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
 
@@ -16,8 +16,8 @@ FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
 @pytest.fixture
 def run_cell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Says which cell runs from now on."""
-    monkeypatch.setattr(shared_viewer, "carriers", {})
-    yield lambda cell: monkeypatch.setattr(shared_viewer, "running_cell", lambda: cell)
+    monkeypatch.setattr(viewer_cells, "carriers", {})
+    yield lambda cell: monkeypatch.setattr(viewer_cells, "running_cell", lambda: cell)
 
 
 def test_the_first_cell_has_the_viewer_and_others_name_that_cell(run_cell: Any) -> None:
@@ -62,6 +62,6 @@ def test_the_next_picture_has_the_viewer_after_its_cell_was_deleted(run_cell: An
     cell_with_viewer("v")
     run_cell(SECOND)
     assert cell_with_viewer("v") == FIRST
-    monkeypatch.setattr(shared_viewer, "is_deleted", lambda cell: cell == FIRST)
+    monkeypatch.setattr(viewer_cells, "is_deleted", lambda cell: cell == FIRST)
     assert cell_with_viewer("v") is None
     assert cell_with_viewer("v") == SECOND

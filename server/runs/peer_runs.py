@@ -51,7 +51,7 @@ log = logging.getLogger("gradbox.pool")
 throttled_log = ThrottledLog(log)
 
 
-class RelayQuestion(Model):
+class PeerQuestion(Model):
     """A question from one process to another.
 
     known: the state that the asker knows; the reply is sent once it differs. None: reply at once
@@ -65,7 +65,7 @@ class RelayQuestion(Model):
     known: RunState | None = None
 
 
-class RelayReply(Model):
+class PeerReply(Model):
     """The reply of the process that has a run.
 
     state: None if it has no such run
@@ -80,12 +80,12 @@ class RelayReply(Model):
     stored: bool = False
 
 
-MESSAGE_ADAPTER: TypeAdapter[RelayQuestion | RelayReply] = TypeAdapter(
-    Annotated[RelayQuestion | RelayReply, Field(discriminator="kind")]
+MESSAGE_ADAPTER: TypeAdapter[PeerQuestion | PeerReply] = TypeAdapter(
+    Annotated[PeerQuestion | PeerReply, Field(discriminator="kind")]
 )
 
 
-class RunRelay:
+class BrokerPeerRuns:
     """Relays questions and replies about runs between web processes.
 
     name: the name of this process
@@ -99,12 +99,12 @@ class RunRelay:
         self._signer = MessageSigner(secret, b"runs of other web processes")
         self._reading_broker = create_broker_connections(url, READ_TIMEOUT)
         self._executions: Executions | None = None
-        self._waiting: dict[str, asyncio.Future[tuple[RelayReply, bytes]]] = {}  # by the question's id
+        self._waiting: dict[str, asyncio.Future[tuple[PeerReply, bytes]]] = {}  # by the question's id
         self._followed: dict[str, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def start(self, executions: Executions) -> None:
+    def start_answering(self, executions: Executions) -> None:
         """Answer questions about the runs of this process."""
         self._executions = executions
         self._spawn_task(self._read_forever())
@@ -159,7 +159,7 @@ class RunRelay:
         if execution.result is not None:
             self._executions.retain_subscription(subscription, execution.result)
 
-    async def _apply_reply(self, subscription: Subscription, reply: RelayReply, trace: bytes) -> None:
+    async def _apply_reply(self, subscription: Subscription, reply: PeerReply, trace: bytes) -> None:
         """Update a subscription from a reply."""
         execution, state = subscription.execution, reply.state
         assert state is not None
@@ -177,7 +177,7 @@ class RunRelay:
 
     async def _ask_owner_with_retries(
         self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
-    ) -> tuple[RelayReply, bytes] | None:
+    ) -> tuple[PeerReply, bytes] | None:
         """Ask the process that accepted a run; None if it knows no such run or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
         if match is None or match[1] == self.process_name:
@@ -194,10 +194,10 @@ class RunRelay:
 
     async def _ask_owner(
         self, owner: str, run: str, ask: Literal["state", "stop"], known: RunState | None, seconds: float
-    ) -> tuple[RelayReply, bytes] | None:
+    ) -> tuple[PeerReply, bytes] | None:
         """Ask one question; None if no reply comes within this many seconds."""
-        question = RelayQuestion(id=secrets.token_hex(8), sender=self.process_name, run=run, ask=ask, known=known)
-        waiting: asyncio.Future[tuple[RelayReply, bytes]] = asyncio.get_running_loop().create_future()
+        question = PeerQuestion(id=secrets.token_hex(8), sender=self.process_name, run=run, ask=ask, known=known)
+        waiting: asyncio.Future[tuple[PeerReply, bytes]] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         try:
             if not await self._send_message(owner, question):
@@ -209,11 +209,11 @@ class RunRelay:
         finally:
             del self._waiting[question.id]
 
-    async def _answer_question(self, question: RelayQuestion) -> None:
+    async def _answer_question(self, question: PeerQuestion) -> None:
         assert self._executions is not None
         subscription = self._executions.find_subscription(question.run)
         if subscription is None:
-            await self._send_message(question.sender, RelayReply(id=question.id))
+            await self._send_message(question.sender, PeerReply(id=question.id))
             return
         if question.ask == "stop":
             self._executions.stop_subscription(subscription)
@@ -222,7 +222,7 @@ class RunRelay:
         elif not subscription.execution.is_done:
             self._executions.unsubscribe_unless_read(subscription)
         execution = subscription.execution
-        reply = RelayReply(id=question.id, state=RunState.model_validate(subscription.state_fields()))
+        reply = PeerReply(id=question.id, state=RunState.model_validate(subscription.state_fields()))
         if execution.error is not None:
             reply = reply.model_copy(update={"error": str(execution.error)[:500]})
         trace = execution.result.body if execution.result is not None and question.ask == "state" else b""
@@ -243,7 +243,7 @@ class RunRelay:
                     if RunState.model_validate(state) != known:
                         return
 
-    async def _send_message(self, to: str, message: RelayQuestion | RelayReply, trace: bytes = b"") -> bool:
+    async def _send_message(self, to: str, message: PeerQuestion | PeerReply, trace: bytes = b"") -> bool:
         """Add a message to another process's list. Returns whether the broker accepted it."""
         content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
@@ -281,7 +281,7 @@ class RunRelay:
             return
         text, _, trace = content.partition(b"\n")
         message = MESSAGE_ADAPTER.validate_json(text)
-        if isinstance(message, RelayQuestion):
+        if isinstance(message, PeerQuestion):
             self._spawn_task(self._answer_question(message))
         elif (waiting := self._waiting.get(message.id)) is not None and not waiting.done():
             waiting.set_result((message, trace))

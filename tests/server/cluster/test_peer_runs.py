@@ -16,8 +16,8 @@ from server.pool.executions import ExecutionResult, Executions, Subscription
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
-from server.runs import relay as run_relay
-from server.runs.relay import RelayReply, RunRelay, process_alive_key, process_messages_key
+from server.runs import peer_runs
+from server.runs.peer_runs import BrokerPeerRuns, PeerReply, process_alive_key, process_messages_key
 from server.settings import Settings
 from server.visitors.clients import Client
 from tests.support.brokers import SECRET, STAND_IN, RedisServer
@@ -49,15 +49,17 @@ class Web:
 
     def __init__(self, url: str, pool: Pool, blobs: Blobs, secret: str = SECRET) -> None:
         self.broker = SharedBroker(url)
-        self.relay = RunRelay(self.broker, url, secret.encode(), blobs)
-        self.executions = Executions(pool, ResultCache(1), 10_000_000, lambda *_: None, None, self.relay.process_name)
+        self.peer_runs = BrokerPeerRuns(self.broker, url, secret.encode(), blobs)
+        self.executions = Executions(
+            pool, ResultCache(1), 10_000_000, lambda *_: None, None, self.peer_runs.process_name
+        )
 
     async def states(self, subscription: Subscription) -> list[str]:
         return [state["state"] async for state in self.executions.iterate_states(subscription)]
 
     async def close(self) -> None:
         await self.executions.close()
-        await self.relay.close()
+        await self.peer_runs.close()
         await self.broker.close()
 
 
@@ -65,7 +67,7 @@ class Web:
 def max_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow on a busy machine is not away."""
     monkeypatch.setattr(shared_broker, "TIMEOUT", PATIENCE)
-    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", PATIENCE)
+    monkeypatch.setattr(peer_runs, "ANSWER_SECONDS", PATIENCE)
 
 
 def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret: str = SECRET) -> None:
@@ -77,8 +79,8 @@ def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret
         await pool.start()
         await pool.wait_until_booted()
         for web in (one, other):
-            web.relay.start(web.executions)
-            while not await web.broker.redis.exists(process_alive_key(web.relay.process_name)):
+            web.peer_runs.start_answering(web.executions)
+            while not await web.broker.redis.exists(process_alive_key(web.peer_runs.process_name)):
                 await asyncio.sleep(PAUSE)  # until it is
         try:
             await work(one, other, blobs)
@@ -100,7 +102,7 @@ def outcome(result: ExecutionResult | None) -> Any:
 
 
 async def found(web: Web, run: str) -> Subscription:
-    subscription = await web.relay.find_run(run)
+    subscription = await web.peer_runs.find_run(run)
     assert subscription is not None
     return subscription
 
@@ -116,10 +118,10 @@ def test_a_run_is_followed_read_and_stopped_elsewhere(broker: RedisServer) -> No
         assert (await found(other, running.id)).state == "running"
         assert await found(other, waiting.id) is mirror, "it is followed once"
         for run in (running, beside):
-            assert await other.relay.stop_run(run.id)
+            assert await other.peer_runs.stop_run(run.id)
         assert outcome(await other.executions.wait_for_result(await found(other, running.id))) == "cancelled"
         await eventually(lambda: mirror.state == "running")
-        assert await other.relay.stop_run(waiting.id)
+        assert await other.peer_runs.stop_run(waiting.id)
         assert (await states)[-2:] == ["running", "done"]
         await eventually(lambda: other.executions.find_subscription(waiting.id) is not None)
         here = other.executions.find_subscription(waiting.id)
@@ -135,7 +137,7 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
         run = await one.executions.subscribe(job("finish"), ANN)
         result = await one.executions.wait_for_result(run)
         for bound, stored in ((1 << 20, 0), (10, 1)):
-            monkeypatch.setattr(run_relay, "MAX_STREAMED", bound)
+            monkeypatch.setattr(peer_runs, "MAX_STREAMED", bound)
             mirror = await found(other, run.id)
             assert mirror.execution.result == ExecutionResult("finished", result.body)
             assert len(blobs.stored) == stored
@@ -150,7 +152,7 @@ def test_a_run_read_by_another_server_goes_on_and_an_unread_one_ends(
     broker: RedisServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("server.pool.executions.GRACE_SECONDS", 0.5)
-    monkeypatch.setattr(run_relay, "LONGEST_WAIT", 0.2)
+    monkeypatch.setattr(peer_runs, "LONGEST_WAIT", 0.2)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
         gate = Gate(tmp_path)
@@ -167,7 +169,7 @@ def test_a_run_read_by_another_server_goes_on_and_an_unread_one_ends(
 
 
 def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_relay, "MAX_WAIT", 0.5)
+    monkeypatch.setattr(peer_runs, "MAX_WAIT", 0.5)
 
     async def work(one: Web, other: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 6000"), ANN)
@@ -175,24 +177,24 @@ def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest
         states = asyncio.create_task(other.states(mirror))
         await one.close()
         assert (await states)[-1] == "done" and mirror.execution.error is not None
-        for missing in (run.id, "ffffffffffff" + run.id[12:], "never", f"{other.relay.process_name}.{run.id[13:]}"):
-            assert await other.relay.find_run(missing) is None
-            assert not await other.relay.stop_run(missing)
+        for missing in (run.id, "ffffffffffff" + run.id[12:], "never", f"{other.peer_runs.process_name}.{run.id[13:]}"):
+            assert await other.peer_runs.find_run(missing) is None
+            assert not await other.peer_runs.stop_run(missing)
 
     related(broker.url, work)
 
 
 def test_messages_without_a_valid_signature_are_ignored(broker: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_relay, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(run_relay, "MAX_WAIT", 0.1)
+    monkeypatch.setattr(peer_runs, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(peer_runs, "MAX_WAIT", 0.1)
 
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 6000"), ANN)
-        assert not await stranger.relay.stop_run(run.id)
-        signed = one.relay._signer.sign(stranger.relay.process_name, b"{}")
-        for message in (b"", b"x" * 100, signed, RelayReply(id="x").model_dump_json().encode()):
-            await one.broker.redis.rpush(process_messages_key(one.relay.process_name), message)
-        while await one.broker.redis.exists(process_messages_key(one.relay.process_name)):
+        assert not await stranger.peer_runs.stop_run(run.id)
+        signed = one.peer_runs._signer.sign(stranger.peer_runs.process_name, b"{}")
+        for message in (b"", b"x" * 100, signed, PeerReply(id="x").model_dump_json().encode()):
+            await one.broker.redis.rpush(process_messages_key(one.peer_runs.process_name), message)
+        while await one.broker.redis.exists(process_messages_key(one.peer_runs.process_name)):
             await asyncio.sleep(PAUSE)  # until it has read them
         assert run.state == "running" and one.executions.find_subscription(run.id) is run
 
