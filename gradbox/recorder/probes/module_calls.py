@@ -62,10 +62,8 @@ class ModuleCalls:
             restore_module_calls()
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Stop or resume receiving calls. The calls that run when it stops go on unrecorded."""
+        """Stop or resume receiving calls. The end of one that runs when it stops is received."""
         self._paused = paused
-        if paused:
-            self._context.module_calls.clear()
 
     def begin(self, module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
         """Note that a call begins. Returns its number, from 0 over the whole run; None if it is not recorded."""
