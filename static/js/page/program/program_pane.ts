@@ -28,8 +28,8 @@ import type { PageState } from "../../page_state/state.ts";
 import type { LineMessage } from "../../program/message.ts";
 
 /**
- * `elementById` gives an element of the page. On `previewStage` a card is drawn that is not in the program yet. `colours`
- * has the editor's tools, or the colours of the text until they come.
+ * `elementById` gives an element of the page. On `previewStage` a card is drawn that is not in the program yet.
+ * `colours` has the editor's tools, or the colours of the text until they come.
  */
 export function createProgramPane(
   elementById: <T extends HTMLElement>(id: string) => T,
