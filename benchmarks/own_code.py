@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.own_code_models import SCRIPTS
-from gradbox.script import part_recorder, parts, recorded_parts
+from gradbox.script import part_instrumentation, part_recorder, script_parts
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ("torchlens", "torchviz")
@@ -140,13 +140,13 @@ def later(recorded: list[float], plain: list[float], watched: int) -> float:
 
 def seconds_of_a_part() -> float:
     """Seconds that a part which is not due costs each time that it begins and ends, beside an empty loop."""
-    options = parts.PartOptions(iterations=(10**9,), lines=(1, 2))
+    options = script_parts.PartOptions(iterations=(10**9,), lines=(1, 2))
     tree = ast.parse(EMPTY_LOOP)
-    chosen = parts.choose_parts(tree, EMPTY_LOOP, options, "")
-    watchers = part_recorder.PartRecorder("loop.py", Path(), options).create_watchers(chosen)
+    chosen = script_parts.choose_parts(tree, EMPTY_LOOP, options, "")
+    watchers = part_recorder.PartRecorder("loop.py", Path(), options).create_part_watchers(chosen)
     codes = (
         compile(EMPTY_LOOP, "loop.py", "exec"),
-        recorded_parts.compile_with_watchers(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None),
+        part_instrumentation.compile_with_watchers(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None),
     )
     plain, with_part = (min(processor_seconds(partial(exec, code, {})) for _ in range(3)) for code in codes)
     return (with_part - plain) / 1_000_000

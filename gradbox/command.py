@@ -19,9 +19,9 @@ from gradbox import __version__, doctor
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script.parts import MAX_RECORDINGS, PartOptions
 from gradbox.script.ranks import record_ranks, torchrun_arguments
 from gradbox.script.script_check import MAX_SECONDS, check_script
+from gradbox.script.script_parts import MAX_RECORDINGS, PartOptions
 from gradbox.script.script_process import RecordingResult, Script, record_script
 from gradbox.showing import serve_pages_and_open_browser
 from gradbox.terminal.finding_texts import FindingTextError, finding_kinds, load_finding_text
@@ -262,12 +262,12 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
 
     again: as in `Run`
     """
-    problem = why_not_runnable(args)
+    problem = reason_not_runnable(args)
     if problem:
         print(problem, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     if args.command in ("open", "summary") and not args.module and Path(args.file).suffix == ".json":
-        return open_trace(args)
+        return open_trace_or_print_tables(args)
     for_stdout = (
         args.command == "trace"
         or (args.command in ("explain", "summary") and args.json)
@@ -288,13 +288,13 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
         args.quiet,
         stdout_to_stderr=for_stdout,
         script_only=args.script_only,
-        parts=parts if parts.any_given else None,
+        parts=parts if parts.is_any_option_given else None,
         again=again.replace("'{also}'", "{also}"),
     )
     recorded = record_script_or_ranks(args, script)
     if not recorded.runs:
         if not recorded.status:
-            print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
+            print(NO_PART_RECORDED_MESSAGE if parts.is_any_option_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
     is_answer = args.command == "explain" and not args.json and recorded.differ
     if recorded.notes and not is_answer and (args.command != "open" or len(recorded.runs) > 1 or args.rank):
@@ -304,7 +304,7 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
             with waiting_line("explaining", sys.stderr, args.quiet):
                 for run in recorded.runs.values():
                     run.prepare_findings()
-        return output_runs(args, recorded, parts.any_given or bool(args.rank))
+        return write_print_or_open_runs(args, recorded, parts.is_any_option_given or bool(args.rank))
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"gradbox: {reason}", file=sys.stderr)
@@ -325,12 +325,12 @@ def record_script_or_ranks(args: argparse.Namespace, script: Script) -> Recordin
     return record_ranks(script, arguments, args.rank, args.language)
 
 
-def why_not_runnable(args: argparse.Namespace) -> str:
+def reason_not_runnable(args: argparse.Namespace) -> str:
     """Return why a script can't be run, or "" if it can."""
     if importlib.util.find_spec("torch") is None:
         return NO_TORCH_MESSAGE
     for name in (getattr(args, "out", None), getattr(args, "trace", None)):
-        problem = "" if name is None else why_unwritable(Path(name))
+        problem = "" if name is None else reason_not_writable(Path(name))
         if problem:
             return f"gradbox: {name}: {problem}"
     if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
@@ -344,7 +344,7 @@ def why_not_runnable(args: argparse.Namespace) -> str:
         return f"gradbox: can't open file {str(Path(args.file).absolute())!r}: [Errno {error.errno}] {error.strerror}"
 
 
-def why_unwritable(path: Path) -> str:
+def reason_not_writable(path: Path) -> str:
     """Return why a file can't be written, or "" if nothing speaks against it before the script runs."""
     folder = path.absolute().parent
     if not folder.is_dir():
@@ -354,7 +354,7 @@ def why_unwritable(path: Path) -> str:
     return "" if os.access(path if path.exists() else folder, os.W_OK) else "it can't be written"
 
 
-def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: bool) -> int:
+def write_print_or_open_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: bool) -> int:
     """Write, print or open the recordings and return the script's exit status. Raises OSError, RuntimeError,
     ValueError.
 
@@ -371,7 +371,7 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
         found = {name: [f.model_dump(mode="json") for f in run.findings()] for name, run in runs.items()}
         parts = [{"recording": name, "findings": findings} for name, findings in found.items()]
         reply: Any = parts if in_parts else found[""]
-        checks = run_checks(args)
+        checks = announce_and_run_gradient_checks(args)
         print(json.dumps({"findings": reply} | {name: check.model_dump(mode="json") for name, check in checks.items()}
                          if checks else reply))  # fmt: skip
     elif args.command == "explain":
@@ -380,7 +380,7 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
         if recorded.differ:
             print(*(f"warning[ranks]: {note[0].upper()}{note[1:]}." for note in recorded.notes), "", sep="\n")
         print("\n\n".join(title + text for title, text in zip(titles, texts, strict=True)))
-        for check in run_checks(args).values():
+        for check in announce_and_run_gradient_checks(args).values():
             print("", *GradientReport(check, args.language).report_lines(), sep="\n")
     elif args.command == "summary":
         print_tables(args, runs, in_parts)
@@ -392,7 +392,7 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
 def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool) -> None:
     """Print the tables of runs as text, JSON or CSV. Raises RuntimeError.
 
-    in_parts: as in `output_runs`
+    in_parts: as in `write_print_or_open_runs`
     """
     if args.json:
         tables = {name: sorted_tables(run.tables, args.sort).model_dump(mode="json") for name, run in runs.items()}
@@ -405,7 +405,7 @@ def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool)
         print("\n\n".join(run.tables_text(args.sort) for run in runs.values()))
 
 
-def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
+def announce_and_run_gradient_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
     """Announce the cost of the requested checks, run them, and return their results by name. Raises OSError."""
     script, checks = Script(args.file, args.arguments, args.module), {}
     for name, wanted in (("gradients", args.check_gradients), ("samples", args.check_samples)):
@@ -419,7 +419,7 @@ def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
     return checks
 
 
-def open_trace(args: argparse.Namespace) -> int:
+def open_trace_or_print_tables(args: argparse.Namespace) -> int:
     """Open a recorded trace or print its tables, and return the exit status."""
     body = Path(args.file).read_bytes()
     if not is_trace_json(body):

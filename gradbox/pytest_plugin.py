@@ -46,9 +46,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """When a fix is tried, replace the functions of a file by those of its changed text."""
     changed = session.config.getoption("gradbox_functions")
     if changed is not None:
-        from gradbox.repaired_test import replace_functions  # noqa: PLC0415 every run of pytest loads this plugin
+        from gradbox.fix_trials import replace_function_code  # noqa: PLC0415 every run of pytest loads this plugin
 
-        replace_functions(Path(changed))
+        replace_function_code(Path(changed))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -133,7 +133,7 @@ def add_working_fixes(item: pytest.Function, run: Any) -> None:
     if not findings or not findings[0].hints:
         return
     source = item.path.read_text("utf-8")
-    from gradbox.repaired_test import working_fixes  # noqa: PLC0415 every run of pytest loads this plugin
+    from gradbox.fix_trials import passing_fixes  # noqa: PLC0415 every run of pytest loads this plugin
 
-    fixes = working_fixes(findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files())
+    fixes = passing_fixes(findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files())
     run.add_fixes(0, fixes)

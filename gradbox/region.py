@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from gradbox.destinations import MAX_RECORDINGS, check_destination, send_run
-from gradbox.notebook.notebook_cells import cell_name, notebook_path
+from gradbox.notebook.notebook_cells import cell_name, marimo_notebook_path
 from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
@@ -120,7 +120,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
     def stop(self) -> None:
         """Leave the region, if it was entered."""
         if self._session is not None:
-            self._session.continue_in(sys._getframe(1))
+            self._session.end_recorded_part_in_frame(sys._getframe(1))
             self._end_recording(None)
 
     def _is_due(self) -> bool:
@@ -195,7 +195,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
 def own_folder_of_code(path: str) -> Path:
     """Return the project folder of some code; the current folder's project for code without a file, as in a
     notebook."""
-    file = notebook_path(path) or Path(path)
+    file = marimo_notebook_path(path) or Path(path)
     return project_folder(str(file if file.is_file() else Path.cwd()))
 
 

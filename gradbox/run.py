@@ -211,7 +211,9 @@ class Run:
         if outcome["status"] == "stopped" and stopped:
             end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,.10g}"
         elif error:
-            end = failure_text(outcome) + (f" at {self._line_label(error['line'])}" if error.get("line") else "")
+            end = unfinished_run_sentence(outcome) + (
+                f" at {self._line_label(error['line'])}" if error.get("line") else ""
+            )
         else:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
@@ -223,7 +225,7 @@ class Run:
     def _line_label(self, line: int) -> str:
         """Return the label of a source line, with its file if there are several."""
         files = self.program_files()
-        place: str = terminal.format_line_place(line, files)
+        place: str = terminal.format_line_location(line, files)
         return place if files else f"line {place}"
 
     def page(self) -> str:
@@ -308,10 +310,10 @@ class Run:
         else:
             carrier = viewer_cells.cell_with_viewer(viewer)
         number = None if carrier is None else carrier.number
-        trace, title = self.trace_for_output()
+        trace, title = self.trace_and_title_for_notebook()
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
 
-    def trace_for_output(self) -> tuple[bytes, str]:
+    def trace_and_title_for_notebook(self) -> tuple[bytes, str]:
         """Return the trace for a notebook's output, and its title. Only a run that raised keeps all of its steps."""
         if self.trace["outcome"].get("error") is not None:
             return self.body, self.title
@@ -344,7 +346,7 @@ def check_save_path(path: Path) -> None:
         raise FileNotFoundError(2, "there is no such folder", str(path.parent))
 
 
-def failure_text(outcome: dict[str, Any]) -> str:
+def unfinished_run_sentence(outcome: dict[str, Any]) -> str:
     """Say how an unfinished run ended, without the place."""
     error = outcome["error"]
     if outcome["status"] == "crashed":

@@ -71,11 +71,11 @@ const inPlaceOf = (others) => ({
   },
 });
 
-const KEPT = { "run_sentences.ts": "offline/kept_run_sentences.ts" };
+const KEPT = { "run_sentences.ts": "offline/stored_run_sentences.ts" };
 /** The scripts of offline files, by what one holds: a run that has one picture, several runs, or two to compare. */
 const OFFLINE = {
-  list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "offline/no_stage.ts" }],
-  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|list_picture).ts": "offline/no_list.ts" }],
+  list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "offline/stage_placeholder.ts" }],
+  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|list_picture).ts": "offline/list_placeholder.ts" }],
   series: ["static/js/offline_series.ts", {}],
   compare: ["static/js/offline_compare.ts", {}],
 };
@@ -163,17 +163,17 @@ const bundles = [
 async function paintOpeningProgram() {
   const { outputFiles } = await build({
     ...SCRIPT,
-    entryPoints: ["static/js/editor/paint.ts"],
+    entryPoints: ["static/js/editor/highlight_python.ts"],
     bundle: true,
     format: "esm",
     write: false,
   });
-  const { paintPython } = await import(
+  const { highlightPython } = await import(
     `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
   );
   const source = readFileSync(OPENING_PROGRAM, "utf8");
   let at = 0;
-  const parts = paintPython(source).flatMap((line) => {
+  const parts = highlightPython(source).flatMap((line) => {
     const painted = line.flatMap(({ text, style }) => {
       at += text.length;
       return style ? [[at - text.length, at, style]] : [];

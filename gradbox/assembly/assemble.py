@@ -63,10 +63,10 @@ class AssembledTrace:
         """The gzipped JSON, which is the same for the same trace. Slow."""
         return gzip_parts(self._json_parts())
 
-    def check_reply(self) -> GradientCheckReply:
+    def gradient_check_result(self) -> GradientCheckReply:
         """The result of a gradient check."""
         return GradientCheckReply(
-            status=self.outcome.status, message=unfinished_reason(self.outcome), check=self.gradient_check
+            status=self.outcome.status, message=limit_or_error_type(self.outcome), check=self.gradient_check
         )
 
     def result_digest(self) -> str:
@@ -114,7 +114,7 @@ def gzip_parts(parts: Iterable[bytes]) -> bytes:
     return b"".join([*map(compressor.compress, parts), compressor.flush()])
 
 
-def unfinished_reason(outcome: Outcome) -> str:
+def limit_or_error_type(outcome: Outcome) -> str:
     """At which limit a run was stopped, or what its program raised; "" if it finished."""
     if outcome.stopped is not None:
         return f"the run was stopped at the limit {outcome.stopped.limit}: {outcome.stopped.value}"
@@ -142,7 +142,7 @@ STEP_PREFIX, ROUNDS_PREFIX = b'{"step":', b'{"rounds":'
 
 
 @dataclass
-class ChildOutput:
+class ParsedChildLines:
     """The valid lines of a child.
 
     deterministic: see `HeaderLine`
@@ -221,9 +221,9 @@ def decode_step(text: bytes) -> Step:
     return StrictlyValidatedStep.model_validate(parse_strict_json(text))
 
 
-def read_child_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ChildOutput:
+def parse_child_lines(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ParsedChildLines:
     """Read the lines of a child, up to the outcome or the first line that is invalid or too long."""
-    output = ChildOutput(max_steps, max_line_bytes)
+    output = ParsedChildLines(max_steps, max_line_bytes)
     for ended_line in io.BytesIO(data):
         line = ended_line.removesuffix(b"\n")
         if not line:
@@ -251,12 +251,12 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
     """Make a trace of the lines in `data`, up to the first of more than `max_line_bytes` bytes; of a gradient check
     without its steps."""
     job, outcome = request.job, request.outcome
-    output = read_child_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
+    output = parse_child_lines(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
     rejected = (
-        describe_rejected_line(output, request.log_text) if output.rejected is not None and outcome is None else ""
+        rejected_line_message(output, request.log_text) if output.rejected is not None and outcome is None else ""
     )
     header = output.header or Header(
-        schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
+        schema=1, program=Program(source=job.source), runtime=fallback_runtime(job, request.versions)
     )
     if request.worker or header.runtime.worker is not None:  # a child does not know, whatever it says
         header.runtime.worker = request.worker or None
@@ -271,9 +271,9 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
         outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE_MESSAGE))
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=missing_outcome_message(output)))
-    correct_outcome_line_numbers(outcome, header.program.source.count("\n") + 1, output.last_line)
+    drop_unknown_line_numbers(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
-    cost = cost_of_run(request.usage, end)
+    cost = measured_or_claimed_cost(request.usage, end)
     check = end.gradient_check if end is not None and job.check is not None else None
     rounds = output.rounds if end is None else end.rounds
     trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check, rounds)
@@ -290,7 +290,7 @@ def assemble_compressed_trace(
     assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
     is_check = request.job.check is not None
-    body = gzip_parts([trace.check_reply().model_dump_json().encode()]) if is_check else trace.compressed()
+    body = gzip_parts([trace.gradient_check_result().model_dump_json().encode()]) if is_check else trace.compressed()
     stopped = trace.outcome.stopped
     reply = AssemblyReply(
         status=trace.outcome.status,
@@ -305,27 +305,27 @@ def assemble_compressed_trace(
     return reply, body
 
 
-def missing_outcome_message(output: ChildOutput) -> str:
+def missing_outcome_message(output: ParsedChildLines) -> str:
     """Why a child's output has no outcome."""
     if output.rejected is None:
         return "the program's process ended without a word"
-    return RECORDER_FAILED_MESSAGE if is_fault_line(output.rejected) else "the worker wrote what is no trace"
+    return RECORDER_FAILED_MESSAGE if is_recorder_fault_line(output.rejected) else "the worker wrote what is no trace"
 
 
-def is_fault_line(line: bytes) -> bool:
+def is_recorder_fault_line(line: bytes) -> bool:
     """Whether a line is the recorder's report of its own failure."""
     return line.startswith(b'{"fault"')
 
 
-def describe_rejected_line(output: ChildOutput, log_text: bool) -> str:
+def rejected_line_message(output: ParsedChildLines, log_text: bool) -> str:
     """The log message about the line that ended the reading."""
     line = output.rejected or b""
     text = ascii(line[:MAX_LOGGED_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
-    kind = "word of a failure" if is_fault_line(line) else f"unreadable line, {output.rejection_reason},"
+    kind = "word of a failure" if is_recorder_fault_line(line) else f"unreadable line, {output.rejection_reason},"
     return f"{kind} from a worker, {len(line)} bytes: {text}"
 
 
-def correct_outcome_line_numbers(outcome: Outcome, lines: int, last_line: int | None) -> None:
+def drop_unknown_line_numbers(outcome: Outcome, lines: int, last_line: int | None) -> None:
     """Drop a line number that the program does not have. A stop without a line gets the last step's."""
     for reason in (outcome.stopped, outcome.error):
         if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
@@ -334,7 +334,7 @@ def correct_outcome_line_numbers(outcome: Outcome, lines: int, last_line: int | 
         outcome.stopped.line = last_line
 
 
-def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
+def measured_or_claimed_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
     """The cost that the parent measured or, if it did not, what the child claims within plausible bounds."""
     claimed = end.cost if end is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
     cpu = min(max(claimed.cpu_ms, 0), usage.wall_ms * (os.cpu_count() or 1))
@@ -346,7 +346,7 @@ def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
     )
 
 
-def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
+def fallback_runtime(job: Job, versions: dict[str, str]) -> Runtime:
     """The runtime of a run whose child wrote no header, as far as the server knows it.
 
     versions: of torch, numpy and python

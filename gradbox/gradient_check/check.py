@@ -13,10 +13,10 @@ from gradbox.gradient_check.double_precision import DoublePrecisionMode, Observe
 from gradbox.gradient_check.leaves import (
     BackwardGraph,
     CheckedLeaf,
-    leaf_names,
     make_element_check,
     make_leaf_check,
     named_tensors,
+    names_of_leaves_in_frame,
 )
 from gradbox.gradient_check.precision_log import PrecisionLog
 from gradbox.gradient_check.replay import BackwardCall, BackwardListener, BackwardReached, ReplayableProgram
@@ -58,7 +58,7 @@ class OriginalRun:
 
 
 @dataclass
-class DoubleRun:
+class DoublePrecisionRun:
     """The run in float64.
 
     grad_tensors: the gradients with which backward starts from each root
@@ -137,7 +137,7 @@ class GradientChecker:
             grads, result = run_backward_capturing_grads(graph, call)
             original.call_number, original.line, original.loss, original.grads, original.is_real = (
                 call.number,
-                line_of_call(call),
+                program_line_of_backward_call(call),
                 loss,
                 grads,
                 is_real,
@@ -164,8 +164,8 @@ class GradientChecker:
         if not original.is_real:
             raise GradientsNotComparable("not_real")
 
-    def _run_double(self, original: OriginalRun) -> DoubleRun:
-        double_run, log = DoubleRun(), StorageLog()
+    def _run_double(self, original: OriginalRun) -> DoublePrecisionRun:
+        double_run, log = DoublePrecisionRun(), StorageLog()
         mode = DoublePrecisionMode(log.before_operation, log.after_operation)
 
         def on_backward_call(call: BackwardCall) -> Any:
@@ -211,7 +211,7 @@ class GradientChecker:
             raise GradientsNotComparable("not_in_double")
         return double_run
 
-    def _raise_unless_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
+    def _raise_unless_repeatable(self, original: OriginalRun, double_run: DoublePrecisionRun) -> None:
         mode, losses = DoublePrecisionMode(), []
 
         def on_backward_call(call: BackwardCall) -> Any:
@@ -236,7 +236,7 @@ class GradientChecker:
         if error is not None:
             raise GradientsNotComparable("not_in_double", error_text(error))
 
-    def _compare_elements_until_deadline(self, original: OriginalRun, double_run: DoubleRun) -> bool:
+    def _compare_elements_until_deadline(self, original: OriginalRun, double_run: DoublePrecisionRun) -> bool:
         """Compare the elements, alternating between leaves. Returns whether the time sufficed."""
         assert double_run.loss is not None
         for leaf, element in elements_to_vary(double_run.leaves, self._options.elements):
@@ -273,10 +273,14 @@ def grad_identity_and_version(tensor: torch.Tensor) -> tuple[int, int] | None:
 
 
 def describe_leaves(
-    tensors: list[torch.Tensor], call: BackwardCall, graph: BackwardGraph, log: StorageLog, original: OriginalRun
+    tensors: list[torch.Tensor],
+    call: BackwardCall,
+    graph: BackwardGraph,
+    log: StorageLog,
+    original: OriginalRun,
 ) -> list[CheckedLeaf]:
     """The leaves for comparison; those for which the call asks come first."""
-    names = leaf_names(tensors, call.frame)
+    names = names_of_leaves_in_frame(tensors, call.frame)
     out = []
     for k, tensor in enumerate(tensors):
         in_graph, name, is_asked = graph.reaches_tensor(tensor), names.get(id(tensor)), k < len(original.grads)
@@ -313,7 +317,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def line_of_call(call: BackwardCall) -> int | None:
+def program_line_of_backward_call(call: BackwardCall) -> int | None:
     return call.frame.f_lineno if call.frame is not None else None
 
 

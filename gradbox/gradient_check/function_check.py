@@ -37,7 +37,7 @@ INCOMING = (2.0, 3.0, 5.0, 7.0)
 """The gradients that come into the Function's backward, one after the other, so that a lost factor shows."""
 
 
-class NotComparable(Exception):
+class FunctionNotComparable(Exception):
     """The Function's backward can't be judged."""
 
 
@@ -48,12 +48,12 @@ class TimeIsUp(BaseException):
 def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
     """Events for the Functions whose backward, or the backward of it, is not the derivative; at most one for each."""
     found: list[FunctionChecked] = []
-    is_time_up = time_limit()
+    is_time_up = start_time_limit()
     try:
         for call in calls:
             if is_time_up():
                 break
-            with stopped_when(is_time_up):
+            with raising_when_time_is_up(is_time_up):
                 event = check_call(call)
                 if event is not None:
                     found.append(event)
@@ -62,14 +62,14 @@ def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
     return found
 
 
-def time_limit() -> Callable[[], bool]:
+def start_time_limit() -> Callable[[], bool]:
     """A function that tells whether the time for a check that starts now is over."""
     processor_end, wall_end = process_time() + MAX_SECONDS, monotonic() + MAX_WALL_SECONDS
     return lambda: process_time() > processor_end or monotonic() > wall_end
 
 
 @contextmanager
-def stopped_when(is_time_up: Callable[[], bool]) -> Iterator[None]:
+def raising_when_time_is_up(is_time_up: Callable[[], bool]) -> Iterator[None]:
     """Raise TimeIsUp in Python code inside the block once the time is up."""
 
     def trace(_frame: FrameType, _event: str, _argument: Any) -> Any:
@@ -111,15 +111,15 @@ class FunctionCheck:
         inputs = self._inputs()
         outputs = self._run(inputs)
         if any(not torch.equal(a, b) for a, b in zip(outputs, self._run(self._inputs(), seed=1), strict=True)):
-            raise NotComparable  # it draws random numbers
+            raise FunctionNotComparable  # it draws random numbers
         if all(any(_is_same(output, inputs[k]) for output in outputs) for k in self._varied[:1]):
             return None  # it hands its input on: whatever its backward does is meant
-        weights = [_incoming_like(output) for output in outputs]
+        weights = [_sample_incoming_gradient_like(output) for output in outputs]
         got = self._gradients(weights, create_graph=False)
-        wanted = self._slopes(lambda: self._weighted_sum(weights))
-        event = self._first_difference(1, got, wanted)
+        wanted = self._numeric_slopes_of_inputs(lambda: self._weighted_sum(weights))
+        event = self._first_element_that_differs(1, got, wanted)
         if event is not None:
-            event["ignores_incoming"] = self._ignores_incoming(got, weights)
+            event["ignores_incoming"] = self._ignores_incoming_gradient(got, weights)
             return event
         return self._check_second_order(weights) if self._varied else None
 
@@ -132,7 +132,7 @@ class FunctionCheck:
         ]
 
     def _run(self, inputs: list[Any], seed: int = 0) -> list[torch.Tensor]:
-        """The differentiable outputs. Raises NotComparable if one is not float64."""
+        """The differentiable outputs. Raises FunctionNotComparable if one is not float64."""
         if torch.cuda._initialized:
             torch.manual_seed(seed)
         else:  # where that would keep the stack for each kind of accelerator, which takes milliseconds
@@ -141,7 +141,7 @@ class FunctionCheck:
         outputs = [out for out in (result if isinstance(result, tuple) else (result,)) if isinstance(out, torch.Tensor)]
         outputs = [output for output in outputs if output.is_floating_point() and output.requires_grad]
         if not outputs or any(output.dtype != torch.float64 for output in outputs):
-            raise NotComparable
+            raise FunctionNotComparable
         return outputs
 
     def _weighted_sum(self, weights: list[torch.Tensor]) -> float:
@@ -157,7 +157,7 @@ class FunctionCheck:
             torch.autograd.grad(outputs, wanted, grad_outputs=weights, allow_unused=True, create_graph=create_graph)
         )
 
-    def _slopes(self, value: Callable[[], float]) -> list[dict[int, float]]:
+    def _numeric_slopes_of_inputs(self, value: Callable[[], float]) -> list[dict[int, float]]:
         """For each input, the slopes along some of its elements, except for elements at a kink."""
         slopes = []
         middle_inputs = self._inputs()
@@ -181,10 +181,10 @@ class FunctionCheck:
             slopes.append(of_input)
         return slopes
 
-    def _first_difference(
+    def _first_element_that_differs(
         self, order: int, got: list[torch.Tensor | None], wanted: list[dict[int, float]]
     ) -> FunctionChecked | None:
-        """The first element that differs. Raises NotComparable if forward is flat and backward is not, which is
+        """The first element that differs. Raises FunctionNotComparable if forward is flat and backward is not, which is
         intentional."""
         differing = None
         for k, gradient, slopes in zip(self._varied, got, wanted, strict=True):
@@ -195,7 +195,7 @@ class FunctionCheck:
             values = {element: float(gradient.detach().flatten()[element]) for element in slopes}
             scale = max(map(abs, [*slopes.values(), *values.values(), 1e-12]))
             if any(abs(slopes[e]) <= 1e-6 * scale < MIN_DIFFERENCE * abs(values[e]) for e in slopes):
-                raise NotComparable
+                raise FunctionNotComparable
             for element, slope in slopes.items():
                 value = values[element]
                 if differing is None and abs(value - slope) > MIN_DIFFERENCE * max(abs(slope), 1e-3 * scale):
@@ -208,7 +208,7 @@ class FunctionCheck:
             "argument": k, "element": element, "incoming": INCOMING[0], "got": value, "wanted": slope,
         }  # fmt: skip
 
-    def _ignores_incoming(self, got: list[torch.Tensor | None], weights: list[torch.Tensor]) -> bool:
+    def _ignores_incoming_gradient(self, got: list[torch.Tensor | None], weights: list[torch.Tensor]) -> bool:
         """Whether doubling the incoming gradient changes nothing."""
         doubled = self._gradients([2 * weight for weight in weights], create_graph=False)
         return all(a is None or b is None or torch.equal(a, b) for a, b in zip(got, doubled, strict=True))
@@ -220,17 +220,17 @@ class FunctionCheck:
                 gradients = self._gradients(weights, create_graph=False)
             finally:
                 self._arguments = before
-            return sum(float((g * _incoming_like(g)).sum()) for g in gradients if g is not None)
+            return sum(float((g * _sample_incoming_gradient_like(g)).sum()) for g in gradients if g is not None)
 
         gradients = [g for g in self._gradients(weights, create_graph=True) if g is not None]
-        total = sum((g * _incoming_like(g)).sum() for g in gradients)
+        total = sum((g * _sample_incoming_gradient_like(g)).sum() for g in gradients)
         second: list[torch.Tensor | None] = [None] * len(self._varied)
         if isinstance(total, torch.Tensor) and total.requires_grad:
             second = list(torch.autograd.grad(total, self._graph_inputs, allow_unused=True))
-        return self._first_difference(2, second, self._slopes(combined))
+        return self._first_element_that_differs(2, second, self._numeric_slopes_of_inputs(combined))
 
 
-def _incoming_like(output: torch.Tensor) -> torch.Tensor:
+def _sample_incoming_gradient_like(output: torch.Tensor) -> torch.Tensor:
     numbers = torch.tensor([INCOMING[k % len(INCOMING)] for k in range(output.numel())], dtype=torch.float64)
     return numbers.reshape(output.shape)
 

@@ -13,7 +13,7 @@ from gradbox.gradient_check.verdicts import (
     VERDICTS_BY_SEVERITY,
     Judgement,
     exceeds_usual_rounding,
-    is_rounding,
+    is_explained_by_rounding,
     json_number,
     relative_difference,
 )
@@ -65,7 +65,7 @@ class BackwardGraph:
 MAX_ITEMS = 1000
 
 
-def leaf_names(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[int, str]:
+def names_of_leaves_in_frame(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[int, str]:
     """For the id of each leaf with a name, that name as the frame, or the nearest enclosing one, would write it."""
     wanted = {id(leaf) for leaf in leaves}
     names: dict[int, str] = {}
@@ -183,7 +183,7 @@ def judge_precision(leaf: CheckedLeaf, own: float, double: float) -> ElementVerd
     """What a gradient in the program's precision is, beside one in float64 that is right."""
     if not exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype):
         return "agrees"
-    if is_rounding(own, double, leaf.largest_number, leaf.eps):
+    if is_explained_by_rounding(own, double, leaf.largest_number, leaf.eps):
         return "rounding"
     return "imprecise" if leaf.copy_used is None else "stale"
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
+from gradbox.recorder.program_streams import OutputStream, input_stream
 from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward
-from gradbox.recorder.streams import OutputStream, input_stream
 
 
 class BackwardReached(BaseException):

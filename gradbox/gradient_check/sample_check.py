@@ -24,7 +24,7 @@ MAX_KEPT_ELEMENTS = 4_000_000
 """Elements of all results by which one run is compared."""
 
 
-class NotComparable(Exception):
+class SamplesNotComparable(Exception):
     """The samples of this batch can't be followed.
 
     problem: the reason
@@ -89,7 +89,7 @@ class ParameterUseSearch:
             whole, key = base_with_same_elements(tensor), tensor.untyped_storage()._cdata
             if key not in self._seen and whole.dim() and whole.shape[0] > 1 and has_different_values(whole):
                 self._seen.add(key)
-                self._current.append(ParameterUse(number, k, list(whole.shape), program_line()))
+                self._current.append(ParameterUse(number, k, list(whole.shape), current_line_of_program()))
 
     def end_call(self, number: int) -> None:
         if self._current and self.wanted in (None, number):
@@ -125,7 +125,7 @@ class SampleChecker:
         try:
             search = self._find_batch()
             return self._compare_along_axes(search, self._operation_results(search, None))
-        except NotComparable as failed:
+        except SamplesNotComparable as failed:
             return SampleCheck(problem=failed.problem, runs=self._program.runs)
 
     def _find_batch(self) -> ParameterUseSearch:
@@ -141,7 +141,7 @@ class SampleChecker:
         with ObservedOperations(None, search.observe_operation):
             self.error = self._program.run(on_backward_call)
         if not search.uses:
-            raise NotComparable("raised" if self.error is not None else "no_batch")
+            raise SamplesNotComparable("raised" if self.error is not None else "no_batch")
         return search
 
     def _operation_results(self, search: ParameterUseSearch, axis: int | None) -> list[OperationResult]:
@@ -150,8 +150,8 @@ class SampleChecker:
         axis: the axis along which the first sample is changed; None to change nothing
         """
         if time.process_time() > self._deadline:
-            raise NotComparable("no_time")
-        run = RecordedRun(search.uses, axis)
+            raise SamplesNotComparable("no_time")
+        run = BatchDependentResults(search.uses, axis)
 
         def on_backward_call(call: BackwardCall) -> Any:
             if call.number == search.call_number:
@@ -161,10 +161,10 @@ class SampleChecker:
 
         with ObservedOperations(run.before_operation, run.after_operation):
             error = self._program.run(on_backward_call)
-        if isinstance(error, NotComparable):
+        if isinstance(error, SamplesNotComparable):
             raise error
         if error is not None or not run.results:
-            raise NotComparable("not_repeatable")
+            raise SamplesNotComparable("not_repeatable")
         return run.results
 
     def _compare_along_axes(self, search: ParameterUseSearch, as_it_is: list[OperationResult]) -> SampleCheck:
@@ -188,7 +188,7 @@ class SampleChecker:
 
 
 @dataclass
-class RecordedRun:
+class BatchDependentResults:
     """The results of one run that depend on the batch.
 
     axis: the axis along which the first sample of each tensor is changed before it is used
@@ -221,12 +221,12 @@ class RecordedRun:
             tensors = [tensor for tensor in given if isinstance(tensor, torch.Tensor)]
             self._kept += sum(tensor.numel() for tensor in tensors)
             if self._kept > MAX_KEPT_ELEMENTS:
-                raise NotComparable("too_long")
+                raise SamplesNotComparable("too_long")
             inputs = [self._makers[id(t)] for t in tensors_in_arguments(args, kwargs) if id(t) in self._makers]
             copies = [tensor.detach().to_dense().clone() for tensor in tensors]
             for tensor in tensors:
                 self._makers[id(tensor)] = len(self.results)
-            self.results.append(OperationResult(name, program_line(), copies, inputs))
+            self.results.append(OperationResult(name, current_line_of_program(), copies, inputs))
 
 
 _WITHOUT_VALUES = frozenset(
@@ -236,12 +236,12 @@ _WITHOUT_VALUES = frozenset(
 
 
 def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
-    """Change the values of the first sample along an axis, in place. Raises NotComparable if there are none."""
+    """Change the values of the first sample along an axis, in place. Raises SamplesNotComparable if there are none."""
     memory = tensor.detach()
     if 0 in memory.stride():
         memory = memory.select(axis, 0)
         if 0 in memory.stride() or tensor.stride(axis) == 0:
-            raise NotComparable("no_batch")  # samples that are one in memory
+            raise SamplesNotComparable("no_batch")  # samples that are one in memory
         first = memory
     else:
         first = memory.select(axis, 0)
@@ -253,7 +253,7 @@ def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
         if not torch.equal(other, first):
             first.copy_(other.clone())
             return
-    raise NotComparable("no_batch")
+    raise SamplesNotComparable("no_batch")
 
 
 def first_mixing_operation(
@@ -262,12 +262,12 @@ def first_mixing_operation(
     """The first operation that changed another sample, with its number; the end if none did.
 
     A result without an axis for the samples is a sum over them, like a loss; it mixes them only if it is combined with
-    a sample again. Raises NotComparable if the runs do different things.
+    a sample again. Raises SamplesNotComparable if the runs do different things.
     """
     reductions: dict[int, int] = {}  # by operation with such a result, the one that first made it
     for number, (old, new) in enumerate(zip(before, after, strict=False)):
         if old.name != new.name or [t.shape for t in old.outputs] != [t.shape for t in new.outputs]:
-            raise NotComparable("not_repeatable")
+            raise SamplesNotComparable("not_repeatable")
         reduced = [reductions[k] for k in new.inputs if k in reductions]
         for one, other in zip(old.outputs, new.outputs, strict=True):
             changed = differing_elements(one, other)
@@ -279,14 +279,16 @@ def first_mixing_operation(
             elif not stays_in_first_sample(changed, count):
                 origin = reduced[0] if reduced else number
                 return origin, MixingOperation(
-                    op=plain_name(after[origin].name), line=after[origin].line, changed=changed_samples(changed, count)
+                    op=operation_label(after[origin].name),
+                    line=after[origin].line,
+                    changed=changed_samples(changed, count),
                 )
     if len(before) != len(after):
-        raise NotComparable("not_repeatable")
+        raise SamplesNotComparable("not_repeatable")
     return len(after), None
 
 
-def plain_name(name: str) -> str:
+def operation_label(name: str) -> str:
     """A reader's name for an operation: `softmax` for `_softmax`, `reshape` for the operation by which it copies."""
     return "reshape" if name == "_unsafe_view" else name.removeprefix("_").removeprefix("native_")
 
@@ -342,6 +344,6 @@ def has_different_values(tensor: torch.Tensor) -> bool:
         return values.layout is torch.strided and bool((values != values.flatten()[0]).any())
 
 
-def program_line() -> int | None:
+def current_line_of_program() -> int | None:
     frame = innermost_program_frame()
     return frame.f_lineno if frame is not None else None

@@ -229,7 +229,7 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
         if not accesses:
             return VariationPoint(line, problem="view")
         line = accesses[0].line
-    if nodes is not None and was_read_with_other_storage(log, leaf, key, nodes):
+    if nodes is not None and was_leaf_read_before_storage_changed(log, leaf, key, nodes):
         return VariationPoint(line, problem="not_followed")
     reads = [access for access in accesses if access.kind == "read"]
     uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
@@ -262,7 +262,7 @@ def accesses_since_result_made(accesses: list[StorageAccess], node: int) -> list
     return accesses[makers[-1] :] if makers else []
 
 
-def was_read_with_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
+def was_leaf_read_before_storage_changed(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
     """Whether operations of the graph read the leaf when it had other memory, before its data was replaced."""
     storages = log.storages_by_leaf.get(id(leaf), {})
     return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)

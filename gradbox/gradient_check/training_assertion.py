@@ -63,10 +63,10 @@ def assert_trains(
         raise ValueError(
             "batch: two samples at least are needed to see whether they stay apart; or say mixes_samples=True"
         )
-    with everything_restored(model, optimizer, list(names)), torch.enable_grad():
+    with model_optimizer_and_random_state_restored(model, optimizer, list(names)), torch.enable_grad():
         problems = training_problems(model, lambda: loss(model, batch), optimizer, names, idle, in_eval, rounds)
     if not mixes_samples and not problems:
-        with everything_restored(model, optimizer, list(names)), torch.no_grad():
+        with model_optimizer_and_random_state_restored(model, optimizer, list(names)), torch.no_grad():
             problems += sample_problems(model, loss, batch, batch_dim)
     if problems:
         raise AssertionError("\n  ".join([f"{type(model).__name__} does not train as it should:", *problems]))
@@ -90,7 +90,7 @@ def training_problems(
     for _ in range(rounds):
         for p in names:
             p.grad = None
-        with layer_modes_noted(model, modes):
+        with layer_modes_recorded(model, modes):
             value = compute_loss()
         problem = loss_problem(value)
         if problem:
@@ -108,7 +108,7 @@ def training_problems(
         if not_finite:
             break
         if optimizer is not None:
-            take_step(optimizer, compute_loss)
+            take_optimizer_step(optimizer, compute_loss)
     negligible = NEGLIGIBLE * max(largest.values(), default=0.0)
     held = None if optimizer is None else {p for group in optimizer.param_groups for p in group["params"]}
     found: dict[str, list[str]] = {}
@@ -198,9 +198,9 @@ def sample_problems(
     assert size is not None
     for kept, taken in ((0, size - 1), (size - 1, 0)):
         order = [kept if k == kept else taken for k in range(size)]
-        changed = map_tensors(batch, functools.partial(rows_in_order, order=order, batch_dim=batch_dim))
-        plain = outputs_of_forward(model, loss, batch)
-        for before, after in zip(plain, outputs_of_forward(model, loss, changed), strict=False):
+        changed = map_tensors(batch, functools.partial(with_samples_reordered, order=order, batch_dim=batch_dim))
+        plain = floating_point_outputs_of_model(model, loss, batch)
+        for before, after in zip(plain, floating_point_outputs_of_model(model, loss, changed), strict=False):
             if before.dim() <= batch_dim or before.shape[batch_dim] != size or before.shape != after.shape:
                 continue
             first, second = (t.select(batch_dim, kept).double() for t in (before, after))
@@ -217,7 +217,7 @@ def sample_problems(
     return []
 
 
-def outputs_of_forward(
+def floating_point_outputs_of_model(
     model: nn.Module, loss: Callable[[nn.Module, Any], torch.Tensor], batch: Any
 ) -> list[torch.Tensor]:
     """The real floating point tensors that calls of the model return while the loss is computed, with the same random
@@ -236,7 +236,7 @@ def outputs_of_forward(
     return found
 
 
-def take_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) -> None:
+def take_optimizer_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) -> None:
     """Take an optimizer step, with a closure if the optimizer computes the loss again. A warm-up that begins at 0 is
     replaced by the full learning rate."""
     for group in optimizer.param_groups:
@@ -256,7 +256,7 @@ def take_step(optimizer: Optimizer, compute_loss: Callable[[], torch.Tensor]) ->
 
 
 @contextmanager
-def everything_restored(
+def model_optimizer_and_random_state_restored(
     model: nn.Module, optimizer: Optimizer | None, parameters: Sequence[torch.Tensor]
 ) -> Iterator[None]:
     """Restore the model, the optimizer and the random numbers after the block."""
@@ -295,7 +295,7 @@ def everything_restored(
 
 
 @contextmanager
-def layer_modes_noted(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
+def layer_modes_recorded(model: nn.Module, modes: dict[str, bool]) -> Iterator[None]:
     """Note the mode of each dropout and batch norm when it runs."""
     with ExitStack() as stack:
         for name, part in model.named_modules():
@@ -353,7 +353,7 @@ def sample_count(batch: Any, batch_dim: int) -> int | None:
     return sizes[0] if sizes else None
 
 
-def rows_in_order(tensor: torch.Tensor, order: list[int], batch_dim: int) -> torch.Tensor:
+def with_samples_reordered(tensor: torch.Tensor, order: list[int], batch_dim: int) -> torch.Tensor:
     """A tensor with its samples in this order; unchanged if it has another number of samples."""
     if tensor.dim() <= batch_dim or tensor.shape[batch_dim] != len(order):
         return tensor

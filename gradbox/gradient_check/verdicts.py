@@ -125,7 +125,7 @@ def exceeds_usual_rounding(torch_grad: float, double_grad: float, largest_grad: 
     return abs(torch_grad - double_grad) > USUAL_ROUNDING.get(dtype, 1e-3) * max(largest_grad, abs(double_grad))
 
 
-def is_rounding(torch_grad: float, double_grad: float, largest_number: float, eps: float) -> bool:
+def is_explained_by_rounding(torch_grad: float, double_grad: float, largest_number: float, eps: float) -> bool:
     """Whether a few roundings explain the difference of a gradient from that in float64.
 
     largest_number: of all that the backward computed

@@ -87,19 +87,19 @@ def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iter
             if name in NONDETERMINISTIC_GLOBALS and not (name == "getattr" and constant_lookup):
                 yield name
         case ast.Attribute(attr=name):
-            yield from name_if_nondeterministic(name)
+            yield from yield_name_if_nondeterministic(name)
         case ast.Import(names=aliases):
             for alias in aliases:
                 for part in alias.name.split("."):
-                    yield from name_if_nondeterministic(part)
+                    yield from yield_name_if_nondeterministic(part)
         case ast.ImportFrom(module=module, names=aliases):
             for part in [*(module or "").split("."), *(alias.name for alias in aliases)]:
-                yield from name_if_nondeterministic(part)
+                yield from yield_name_if_nondeterministic(part)
         case ast.MatchClass(kwd_attrs=attributes):
             for name in attributes:
-                yield from name_if_nondeterministic(name)
+                yield from yield_name_if_nondeterministic(name)
         case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if is_getattr_with_constant_name(node):
-            yield from name_if_nondeterministic(name)
+            yield from yield_name_if_nondeterministic(name)
         case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
             yield text[:40]
 
@@ -115,7 +115,7 @@ def is_nondeterministic_name(name: str) -> bool:
     )
 
 
-def name_if_nondeterministic(name: str) -> Iterator[str]:
+def yield_name_if_nondeterministic(name: str) -> Iterator[str]:
     """The name if it may change a result."""
     if is_nondeterministic_name(name):
         yield name

@@ -27,7 +27,7 @@ PLAIN_VALUE = ExpressionValue("plain")
 
 
 @dataclass
-class NameScope:
+class ValueScope:
     """The names of a function or of the module.
 
     before: their values at the end of the last pass
@@ -35,7 +35,7 @@ class NameScope:
 
     names: dict[str, ExpressionValue | None]
     before: dict[str, ExpressionValue | None]
-    outer: "NameScope | None" = None
+    outer: "ValueScope | None" = None
     returned: list[ExpressionValue | None] = field(default_factory=list)
 
     def value_of_name(self, name: str) -> ExpressionValue | None:
@@ -50,14 +50,14 @@ class NameScope:
         return None
 
 
-def value_of_elements(value: ExpressionValue | None) -> ExpressionValue | None:
+def element_value(value: ExpressionValue | None) -> ExpressionValue | None:
     """The value of an element, from iterating over a value or indexing it."""
     if value is None or value.kind in ("tensor", "module"):
         return None if value is None else replace(value, rides=False, cls="")
     return value.of if value.kind == "items" else None
 
 
-def join_values(values: Iterable[ExpressionValue | None]) -> ExpressionValue | None:
+def common_value(values: Iterable[ExpressionValue | None]) -> ExpressionValue | None:
     """One value for several, ignoring unknown ones; None if they are of different kinds."""
     known = [value for value in values if value is not None and value != PLAIN_VALUE]
     if not known:
@@ -69,7 +69,7 @@ def join_values(values: Iterable[ExpressionValue | None]) -> ExpressionValue | N
         first = replace(
             first,
             on=first.on if first.on == other.on else None,
-            of=join_values([first.of, other.of]),
+            of=common_value([first.of, other.of]),
             cls=first.cls if first.cls == other.cls else "",
         )
     return first

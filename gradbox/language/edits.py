@@ -5,7 +5,7 @@ from bisect import bisect_left
 from typing import Any
 
 from gradbox.language.policy import character_column
-from gradbox.language.text import split_lines
+from gradbox.language.program_lines import split_lines
 from gradbox.language.tree import child_nodes, walk_tree
 from gradbox.wire.program import Edit
 
@@ -58,7 +58,7 @@ class ProgramEdits:
         else:
             self._add_edit(line, 0, line, 0, f"{start}{text}\n")
 
-    def delete_node_end(self, start: Any, node: Any) -> None:
+    def delete_node_after(self, start: Any, node: Any) -> None:
         """Delete the end of a node, after its first part `start`."""
         self._add_edit(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk_tree(node)} - {*walk_tree(start)})

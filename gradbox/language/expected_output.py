@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from gradbox.language.policy import character_column
-from gradbox.language.text import ProgramLine, try_parse_lines
+from gradbox.language.program_lines import ProgramLine, try_parse_lines
 from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Notice
 
@@ -65,7 +65,7 @@ MAX_COMMENT_LINES = 100
 """Comment lines below a statement that are read."""
 
 
-def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
+def stated_output_notices(lines: list[str], tree: ast.Module) -> list[Notice]:
     """A notice for each statement whose comment, or a string on its own, says what is printed.
 
     The notices are of kind `claimed`. Their args are text; label, which the statement prints before it; block, if the
@@ -108,7 +108,9 @@ def _notices_of_outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterato
         output = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
         if output is not None:
             yield Notice(
-                line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_print_label(node)}
+                line=last + 1,
+                kind="claimed",
+                args={"text": output, "from": node.lineno, **_print_prefix(node)},
             )
             return
 
@@ -123,7 +125,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
         return None
     marked = _MARKER.match(text)
     begin = marked.end() if marked else 0
-    items, end = _parse_outputs(text, begin, alone=False)
+    items, end = _parse_consecutive_outputs(text, begin, alone=False)
     if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
         if _LITERAL_END.match(rest) or (marked and _CHINESE_PROSE.match(rest)):
@@ -136,7 +138,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
     return None
 
 
-def _parse_outputs(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
+def _parse_consecutive_outputs(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
     """The outputs that follow each other from `at`, and where they end. With `alone`, numbers count."""
     items: list[str] = []
     end = at
@@ -199,7 +201,7 @@ def _shows_addresses(node: ast.stmt) -> bool:
     )
 
 
-def _print_label(node: ast.stmt) -> dict[str, str]:
+def _print_prefix(node: ast.stmt) -> dict[str, str]:
     """The constant text with which a `print` begins, as `label`."""
     if not is_print_call(node):
         return {}
@@ -230,7 +232,7 @@ def _notice_of_outputs_in_string(node: ast.stmt) -> Iterator[Notice]:
     at = header.end() if header else 0
     rows: list[str] = []
     while text[at:].strip():
-        items, end = _parse_outputs(text, at)
+        items, end = _parse_consecutive_outputs(text, at)
         line = text[end:].split("\n", 1)[0]
         if not items or not _LITERAL_END.match(line):
             return

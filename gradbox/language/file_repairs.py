@@ -54,14 +54,15 @@ def repair_torch_load(draft: RepairDraft) -> Repair | None:
                 if user is not None:
                     _replace_by_own_state_dict(draft, user)
         elif name and any(
-            isinstance(draft.parent_of(use), ast.Subscript | ast.Attribute) and not _is_tensor_use(draft.parent_of(use))
+            isinstance(draft.parent_of(use), ast.Subscript | ast.Attribute)
+            and not _is_tensor_access(draft.parent_of(use))
             for use in draft.reads_of_name(name)
         ):
             return None  # a dictionary, a module: nobody knows what is in it
         else:
             draft.replace_node(call, random_tensor_code(draft))
             drawn = True
-    return draft.finish_repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
+    return draft.build_repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
 
 
 def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
@@ -69,10 +70,10 @@ def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
     for call in draft.calls_with_path(_ARRAY_READERS.__contains__):
         name = draft.assigned_name(call)
         accesses = [draft.parent_of(use) for use in draft.reads_of_name(name)]
-        if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):
+        if any(isinstance(access, ast.Subscript) and not _is_tensor_access(access) for access in accesses):
             return None  # an archive of several
         draft.replace_node(call, random_array_code(draft, call))
-    return draft.finish_repair("load", DEFAULT_SHAPE)
+    return draft.build_repair("load", DEFAULT_SHAPE)
 
 
 def _repair_open_calls(draft: RepairDraft) -> Repair | None:
@@ -83,14 +84,14 @@ def _repair_open_calls(draft: RepairDraft) -> Repair | None:
     for call in draft.find_calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "open"):
         if _open_mode(call)[:1] != "r" or not opened.replace_call(call):
             return None
-    return draft.finish_repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
+    return draft.build_repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
 
 
 def _repair_read_text_calls(draft: RepairDraft) -> Repair | None:
     """Replace `path.read_text()` by a sentence."""
     for call in draft.find_calls(lambda call: isinstance(call.func, ast.Attribute) and call.func.attr == "read_text"):
         draft.replace_node(call, text_read_replacement("read") or "")
-    return draft.finish_repair("text")
+    return draft.build_repair("text")
 
 
 def _makedirs_repair(source: str, tree: ast.Module, line: int, directory: str) -> Repair | None:
@@ -106,7 +107,7 @@ def _makedirs_repair(source: str, tree: ast.Module, line: int, directory: str) -
     if "os" not in draft.modules.names:
         draft.insert_source_line(import_insertion_line(tree) + 1, 0, "import os")
     draft.insert_source_line(around[-1].lineno, around[-1].col_offset, f"os.makedirs({directory!r}, exist_ok=True)")
-    repair = draft.finish_repair("directory")
+    repair = draft.build_repair("directory")
     return None if repair is None else repair.model_copy(update={"args": {"path": directory}})
 
 
@@ -160,7 +161,7 @@ def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> boo
     return within is None or any(part is within for argument in value.args for part in walk_tree(argument))
 
 
-def _is_tensor_use(node: ast.AST | None) -> bool:
+def _is_tensor_access(node: ast.AST | None) -> bool:
     """Whether a tensor allows this access: it is not a string key or a method of modules or dictionaries."""
     if isinstance(node, ast.Subscript):
         return not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str))
@@ -191,7 +192,7 @@ class OpenCallReplacer:
                 return True
         if "b" in _open_mode(call):
             return False
-        name = draft.modules.local_name("io", "io")
+        name = draft.modules.name_of_imported_module("io", "io")
         if name not in draft.modules.names:
             draft.insert_source_line(import_insertion_line(draft.tree) + 1, 0, "import io")
         draft.replace_node(call, f"{name}.StringIO({SAMPLE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")

@@ -51,17 +51,17 @@ class NameScope:
         if scope is not None:
             scope._imported.setdefault(name, set()).add(path)
 
-    def bind_second_name(self, name: str, scope: "NameScope", path: tuple[str, ...]) -> None:
+    def bind_alias(self, name: str, scope: "NameScope", path: tuple[str, ...]) -> None:
         """An assignment gives the name the meaning that a path of names has in a scope: `nn = torch.nn`."""
         target = self._binding_scope(name)
         if target is not None:
             target._assigned.setdefault(name, []).append((scope, path))
 
-    def import_all_of(self, module: str) -> None:
+    def bind_star_import(self, module: str) -> None:
         """`from module import *`"""
         self.module._starred_module.add(module)
 
-    def path_of(self, name: str, depth: int = 0) -> str | None:
+    def dotted_path_of_name(self, name: str, depth: int = 0) -> str | None:
         """The dotted path that a name leads to in this scope: `torch.nn.functional`, `builtins.getattr`.
 
         None where the text binds it otherwise, or where that can't be said.
@@ -72,7 +72,7 @@ class NameScope:
                 scope = scope.module
             is_seen = scope is self or scope.kind != "class"
             if is_seen and scope._binds(name) and name not in scope._declared_nonlocal:
-                return scope._path_of_own(name, depth)
+                return scope._dotted_path_of_own_name(name, depth)
             scope = scope.outer
         if name in self.module._outer_names:
             return self.module._outer_names[name]
@@ -84,12 +84,12 @@ class NameScope:
     def _binds(self, name: str) -> bool:
         return name in self._bound or name in self._imported or name in self._assigned
 
-    def _path_of_own(self, name: str, depth: int) -> str | None:
+    def _dotted_path_of_own_name(self, name: str, depth: int) -> str | None:
         paths = set(self._imported.get(name, ()))
         if name in self._bound or len(paths) + len(self._assigned.get(name, ())) != 1 or depth > 8:
             return None
         for scope, (root, *attributes) in self._assigned.get(name, ()):
-            path = None if (scope is self and root == name) else scope.path_of(root, depth + 1)
+            path = None if (scope is self and root == name) else scope.dotted_path_of_name(root, depth + 1)
             if path is None:
                 return None
             paths.add(".".join((path, *attributes)))
@@ -106,7 +106,7 @@ class NameScope:
             scope = scope.outer
         return scope
 
-    def outside_of_comprehensions(self) -> "NameScope":
+    def scope_outside_comprehensions(self) -> "NameScope":
         """The scope in which `:=` binds."""
         scope = self
         while scope.kind == "comprehension" and scope.outer is not None:

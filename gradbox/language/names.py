@@ -59,7 +59,7 @@ class ImportedModules:
             return None
         return ".".join([self.names[node.id], *reversed(parts)])
 
-    def local_name(self, path: str, otherwise: str) -> str:
+    def name_of_imported_module(self, path: str, otherwise: str) -> str:
         """The program's name for a module; `otherwise` if it does not import it."""
         return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 

@@ -32,7 +32,7 @@ def repair_torchvision_datasets(draft: RepairDraft) -> Repair | None:
             name = draft.assigned_name(node.value)
             if name and all(use in draft.removed for use in draft.reads_of_name(name)):
                 draft.comment_out_statement(node)
-    return draft.finish_repair("pictures", "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
+    return draft.build_repair("pictures", "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
 
 
 def _takes_single_items(draft: RepairDraft, data: ast.AST) -> bool:
@@ -63,7 +63,7 @@ def repair_sklearn_samples(draft: RepairDraft) -> Repair | None:
         regression = draft.dotted_path(call.func).endswith(("regression", "diabetes", "housing", "friedman1"))
         labels = f"{draft.numpy}.random.randn({{n}})" if regression else f"{draft.numpy}.random.randint(0, 2, {{n}})"
         draft.replace_node(call, f"{draft.numpy}.random.randn({{shape}}), {labels}")
-    return draft.finish_repair("samples", "100, 2", "sklearn")
+    return draft.build_repair("samples", "100, 2", "sklearn")
 
 
 def repair_text_downloads(draft: RepairDraft) -> Repair | None:
@@ -81,4 +81,4 @@ def repair_text_downloads(draft: RepairDraft) -> Repair | None:
             draft.replace_node(access, text)
         else:
             return None
-    return draft.finish_repair("text", None)
+    return draft.build_repair("text", None)

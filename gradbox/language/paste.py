@@ -14,18 +14,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradbox.language.expected_output import expected_outputs
+from gradbox.language.expected_output import stated_output_notices
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
-from gradbox.language.pasted_kind import refusal_of_other_text
-from gradbox.language.surroundings import (
+from gradbox.language.pasted_kind import refusal_of_text_without_program
+from gradbox.language.pasted_surroundings import (
     strip_diff,
     strip_html,
     strip_quotation,
     strip_shell_command,
+    strip_surrounding_text,
     strip_tabs,
-    strip_text_around,
 )
-from gradbox.language.text import ProgramLine, QuoteScan, split_lines, try_parse_lines
+from gradbox.language.program_lines import ProgramLine, QuoteScan, split_lines, try_parse_lines
 from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
 from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Edit, Notice, Refusal, Repair
@@ -82,7 +82,7 @@ def normalise_pasted_text(text: str) -> PastedProgram:
             _strip_magic,
             _remove_shared_indentation,
             strip_tabs,
-            strip_text_around,
+            strip_surrounding_text,
         ):
             changed = change(lines, notices)
             if changed is not lines:
@@ -94,7 +94,7 @@ def normalise_pasted_text(text: str) -> PastedProgram:
     if notebook is None:
         original = split_lines(text)
         whole = "\n".join(line.text for line in original).encode("utf-8", "replace").decode()
-        other = refusal_of_other_text(whole, lines, tree)
+        other = refusal_of_text_without_program(whole, lines, tree)
         if other is not None:
             return PastedProgram(whole, [line.origin for line in original], other=other)
     if tree is not None and not tree.body:
@@ -304,7 +304,7 @@ def common_prefix(first: str, second: str) -> str:
 def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list[Notice]:
     """Notices about what comments say is printed, at lines of the pasted text."""
     out = []
-    for notice in expected_outputs([line.text for line in lines], tree):
+    for notice in stated_output_notices([line.text for line in lines], tree):
         last, first = lines[(notice.line or 1) - 1].origin, lines[notice.args["from"] - 1].origin
         out.append(notice.model_copy(update={"line": last, "args": {**notice.args, "from": first}}))
     return out

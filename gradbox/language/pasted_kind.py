@@ -11,7 +11,7 @@ from typing import Any
 
 from gradbox.language.names import KNOWN_IMPORTS
 from gradbox.language.policy import ALLOWED_MODULES
-from gradbox.language.text import ProgramLine, QuoteScan
+from gradbox.language.program_lines import ProgramLine, QuoteScan
 from gradbox.language.tracebacks import PastedError, find_error
 from gradbox.wire.program import Refusal
 
@@ -115,7 +115,7 @@ MAX_FACT = 400
 _MAX_LINES_LOOKED_AT = 2000
 
 
-def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module | None) -> Refusal | None:
+def refusal_of_text_without_program(text: str, lines: list[ProgramLine], tree: ast.Module | None) -> Refusal | None:
     """Why a text is not run because its reader may not have meant a program; None for a program, with or without a
     mistake.
 
@@ -125,14 +125,16 @@ def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module 
     pasted = text.split("\n")
     if tree is not None and not tree.body:
         return _install_refusal(pasted, tree)  # nothing but what a notebook takes for commands
-    if tree is not None and not (is_requirements(pasted) or _is_named_error(tree) or is_words_alone(tree, text)):
+    if tree is not None and not (
+        is_requirements_file(pasted) or _is_named_error(tree) or has_only_undefined_names(tree, text)
+    ):
         return None
     for find in (_install_refusal, _error_refusal, _diff_refusal, _language_refusal, _output_refusal):
         refusal = find(pasted, tree)
         if refusal is not None:
             return refusal
-    if tree is not None or not has_code(lines) or _ADDRESS.fullmatch(text):
-        return Refusal(line=1, key="question", message=MESSAGES["question"], args={"text": _shortened(text)})
+    if tree is not None or not has_code_lines(lines) or _ADDRESS.fullmatch(text):
+        return Refusal(line=1, key="question", message=MESSAGES["question"], args={"text": _shortened_text(text)})
     return None
 
 
@@ -157,21 +159,21 @@ def _refusal(key: str, line: int = 1, **facts: Any) -> Refusal:
     )
 
 
-def _shortened(text: str) -> str:
+def _shortened_text(text: str) -> str:
     return " ".join(text.split())[:MAX_FACT]
 
 
 def _install_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
     lines = [line for line in pasted if line.strip() and not line.lstrip().startswith("#")]
     matches = [INSTALL_LINE.match(line) for line in lines]
-    if is_requirements(pasted):
-        return _install(_package_names(" ".join(line.split("#")[0] for line in lines)))
+    if is_requirements_file(pasted):
+        return _packages_not_installed_refusal(_package_names(" ".join(line.split("#")[0] for line in lines)))
     if not lines or not all(match or SHELL_LINE.match(line) for match, line in zip(matches, lines, strict=True)):
         return None
     installed = " ".join(match["rest"] for match in matches if match is not None)
     if not any(matches):
-        return _refusal("shell", text=_shortened(lines[0]))
-    return _install(_package_names(installed))
+        return _refusal("shell", text=_shortened_text(lines[0]))
+    return _packages_not_installed_refusal(_package_names(installed))
 
 
 def _language_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None:
@@ -190,14 +192,14 @@ def _output_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | Non
         or any(_STATEMENT_START.match(line) for line in lines)
     ):
         return None
-    return _refusal("output", text=_shortened(lines[0]))
+    return _refusal("output", text=_shortened_text(lines[0]))
 
 
 _IMPORT_NAMES = {"pytorch": "torch", "scikit-learn": "sklearn", "opencv-python": "cv2", "pillow": "PIL"}
 """Packages that are imported under another name."""
 
 
-def _install(packages: list[str]) -> Refusal:
+def _packages_not_installed_refusal(packages: list[str]) -> Refusal:
     """Why packages are not installed, and which of them are available already."""
     here = [name for name in packages if _IMPORT_NAMES.get(name.lower(), name.lower()) in ALLOWED_MODULES]
     absent = [name for name in packages if name not in here]
@@ -218,7 +220,7 @@ def _package_names(text: str) -> list[str]:
     return out[:20]
 
 
-def is_requirements(pasted: list[str]) -> bool:
+def is_requirements_file(pasted: list[str]) -> bool:
     """Whether the lines are a requirements file: packages with versions."""
     lines = [line for line in pasted if line.strip() and not line.lstrip().startswith("#")]
     known = {"torch", "numpy", "torchvision", "torchaudio", "transformers", "pandas", "scikit-learn", "scipy", "tqdm"}
@@ -234,19 +236,19 @@ def _error_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None
     if error is None:
         return None
     outside = [ProgramLine(line, None) for k, line in enumerate(pasted) if not error.first <= k <= error.last]
-    if tree is None and has_code(outside, enough=2):
+    if tree is None and has_code_lines(outside, enough=2):
         return None  # a program with a mistake, whose error was pasted with it
     return error_refusal(error)
 
 
 def error_refusal(error: PastedError) -> Refusal:
     """Why an error message is not run, with its content."""
-    frame = error.own_frame
+    frame = error.innermost_own_frame
     return _refusal(
         "traceback",
         error.last + 1,
         type=error.type,
-        error=_shortened(error.message),
+        error=_shortened_text(error.message),
         file=frame and frame.file,
         at=frame and frame.line,
         code=frame and frame.code[:MAX_FACT],
@@ -278,7 +280,7 @@ def _is_named_error(tree: ast.Module) -> bool:
     ) and all(isinstance(node, ast.AnnAssign | ast.Expr) for node in tree.body)
 
 
-def is_words_alone(tree: ast.Module, text: str) -> bool:
+def has_only_undefined_names(tree: ast.Module, text: str) -> bool:
     """Whether a program consists of undefined names, like `clone or detach`, or of Chinese words."""
     if not tree.body or not all(isinstance(node, ast.Expr) for node in tree.body) or "#" in text:
         return False
@@ -303,7 +305,7 @@ def is_words_alone(tree: ast.Module, text: str) -> bool:
     return len(names) > 0 and (len(text.split()) > 1 or bool(_CHINESE.search(text)))
 
 
-def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
+def has_code_lines(lines: list[ProgramLine], enough: int = 1) -> bool:
     """Whether a text that Python does not accept is a program with a mistake.
 
     Lines that look like statements are compared with lines that look like sentences: a program has `enough` of the
@@ -314,7 +316,7 @@ def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
     for k, line in enumerate(lines[:_MAX_LINES_LOOKED_AT]):
         if line.is_blank or line.text.lstrip().startswith(("```", "~~~")):
             continue
-        verdict = reads_like(line.text)
+        verdict = classify_line(line.text)
         inside = len(scan.opened_before[k]) == 3 and verdict == "prose"
         if verdict == "code":
             code += 1
@@ -325,7 +327,7 @@ def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
     return not prose and enough == 1 and any(not line.is_blank for line in lines)
 
 
-def reads_like(text: str) -> str:
+def classify_line(text: str) -> str:
     """Whether a line looks like `code` or `prose`, or is `unclear`. Printed text counts as prose."""
     if _PRINTED.match(text):
         return "prose"
@@ -336,7 +338,7 @@ def reads_like(text: str) -> str:
     if not bare.strip():
         return "code" if text.lstrip().startswith("#") and not text.startswith("##") else "unclear"
     run = longest_run_of_words(bare)
-    if is_sentence(text) or (run >= 3 and not _STATEMENT_START.match(bare)):
+    if can_only_be_sentence(text) or (run >= 3 and not _STATEMENT_START.match(bare)):
         return "prose"
     if any(pattern.match(bare) for pattern in (_STATEMENT_START, _ASSIGNMENT, _CLOSING)):
         return "code"
@@ -375,7 +377,7 @@ _ENGLISH = frozenset(
 _MIN_WORDS_OF_SENTENCE = 4
 
 
-def is_sentence(text: str) -> bool:
+def can_only_be_sentence(text: str) -> bool:
     """Whether a line can only be a sentence: many words in a row, or Chinese outside of strings."""
     bare = _STRING.sub(" 0 ", text)
     comment = bare.find("#")

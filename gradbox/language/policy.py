@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from gradbox.language.names import ImportedModules, bound_names
-from gradbox.language.text import parse_without_warnings
+from gradbox.language.program_lines import parse_without_warnings
 from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Refusal
 
@@ -159,8 +159,8 @@ def parse_and_check_program(
     try:
         nodes = nodes or SyntaxNodes(parse_without_warnings(source))
         if len(nodes.levels) > MAX_DEPTH:
-            return None, [Refusal(line=first_line_too_deep(nodes.levels), message=TOO_DEEP, key="deep")]
-        refused = list(_PolicyChecker(nodes).refused_nodes())
+            return None, [Refusal(line=first_line_beyond_max_depth(nodes.levels), message=TOO_DEEP, key="deep")]
+        refused = list(_PolicyChecker(nodes).find_refused_nodes())
         error = find_compile_error(nodes.tree) if refused or not is_compiled_next else None
         if error is not None:
             return None, [syntax_refusal(error, source, encoded=True)]
@@ -172,7 +172,7 @@ def parse_and_check_program(
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     refusals = [_make_refusal(lines, node, what, why) for node, what, why in refused]
-    _add_needing_lines(refusals, nodes)
+    _add_missing_package_and_its_uses(refusals, nodes)
     refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
     return nodes, refusals[:MAX_REFUSALS]
 
@@ -181,7 +181,7 @@ MAX_NEEDING_LINES = 40
 """Lines of one package that a refusal names."""
 
 
-def _add_needing_lines(refusals: list[Refusal], nodes: SyntaxNodes) -> None:
+def _add_missing_package_and_its_uses(refusals: list[Refusal], nodes: SyntaxNodes) -> None:
     """Add to each refused import of a missing package which package that is, and which lines use what it binds."""
     uses: dict[str, set[int]] = {}
     modules = ImportedModules(nodes) if any(refusal.key in ("missing", "import") for refusal in refusals) else None
@@ -207,7 +207,7 @@ def find_compile_error(tree: ast.Module) -> SyntaxError | None:
     return None
 
 
-def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
+def first_line_beyond_max_depth(depths: list[list[ast.AST]]) -> int:
     """The line at which a tree exceeds MAX_DEPTH levels."""
     placed = (node.lineno for level in depths[MAX_DEPTH::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
     return next(placed, 1)
@@ -219,7 +219,7 @@ class _PolicyChecker:
         self._bound = bound_names(nodes)
         self._modules = ImportedModules(nodes)
 
-    def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
+    def find_refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
         """Yield (node, what is refused, key of the reason)."""
         on_the_way: set[ast.AST] = set()  # to a member that is open
         for node in self._nodes.imports():

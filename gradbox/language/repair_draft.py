@@ -26,8 +26,8 @@ class RepairDraft(ProgramEdits):
         super().__init__(source, tree)
         self.nodes = SyntaxNodes(tree)
         self.modules = ImportedModules(self.nodes)
-        self.torch = self.modules.local_name("torch", "torch")
-        self.numpy = self.modules.local_name("numpy", "np")
+        self.torch = self.modules.name_of_imported_module("torch", "torch")
+        self.numpy = self.modules.name_of_imported_module("numpy", "np")
         self._line = line
 
     def dotted_path(self, node: ast.AST) -> str:
@@ -62,7 +62,7 @@ class RepairDraft(ProgramEdits):
         """Whether a call is a whole statement."""
         return isinstance(self.parent_of(call), ast.Expr)
 
-    def finish_repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
+    def build_repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
         """The repair; None if there is nothing to edit, or too much.
 
         Imports of unavailable packages become comments if all their uses were removed, or if `also` names them.

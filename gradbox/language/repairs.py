@@ -9,7 +9,8 @@ import ast
 import re
 from collections.abc import Callable
 
-from gradbox.language.cuda import CudaEdits
+from gradbox.language.cuda_removal import CudaRemovalEdits
+from gradbox.language.display_repairs import repair_input_calls, repair_plots, repair_progress_bars
 from gradbox.language.edits import apply_edits, map_edits_to_pasted
 from gradbox.language.file_repairs import repair_missing_file, repair_numpy_readers
 from gradbox.language.package_repairs import (
@@ -18,11 +19,10 @@ from gradbox.language.package_repairs import (
     repair_torchvision_datasets,
 )
 from gradbox.language.paste import PastedProgram
-from gradbox.language.plot_repairs import repair_input_calls, repair_plots, repair_progress_bars
 from gradbox.language.policy import parse_and_check_program
+from gradbox.language.program_lines import is_parsable, parse_without_warnings
 from gradbox.language.repair_draft import MAX_EDITS, RepairDraft
 from gradbox.language.table_repairs import repair_pandas_columns, repair_pandas_readers, repair_table_file
-from gradbox.language.text import is_parsable, parse_without_warnings
 from gradbox.language.transform_repairs import repair_transforms, repair_unused_imports
 from gradbox.wire.program import Edit, Refusal, Repair
 
@@ -38,7 +38,7 @@ def repair_dynamo_optimize(draft: RepairDraft) -> Repair | None:
             f"{_KEYWORDS[word.arg]}={ast.unparse(word.value)}" for word in call.keywords if word.arg in _KEYWORDS
         ]
         draft.replace_node(call, f"{draft.torch}.compile({', '.join(options)})")
-    return draft.finish_repair("compile")
+    return draft.build_repair("compile")
 
 
 ASCII_PUNCTUATION = {
@@ -185,7 +185,7 @@ def cpu_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
     """For the error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
     tree = parse_without_warnings(pasted.source)
     try:
-        edits = CudaEdits(pasted.source, tree).sorted_edits()
+        edits = CudaRemovalEdits(pasted.source, tree).sorted_edits()
     except RecursionError:  # nested too deep
         return []
     if not 0 < len(edits) <= MAX_EDITS or not is_parsable(apply_edits(pasted.source, edits)):

@@ -57,18 +57,18 @@ class SourceLines:
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
-    def column(self, line: int, offset: int) -> int:
+    def character_column(self, line: int, offset: int) -> int:
         """Return the column in characters. line: from 1; offset: in UTF-8 bytes."""
         text = self._lines[line - 1]
         if self._is_ascii or text.isascii():
             return offset
         return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))
 
-    def place(self, line: int, offset: int) -> int:
+    def character_position(self, line: int, offset: int) -> int:
         """Return the position in characters of the source."""
-        return self._starts[line - 1] + self.column(line, offset)
+        return self._starts[line - 1] + self.character_column(line, offset)
 
-    def span(self, node: Any, line_offset: int, base: int) -> tuple[int, int]:
+    def character_span(self, node: Any, line_offset: int, base: int) -> tuple[int, int]:
         """Return where a node begins and ends, in characters from `base`. line_offset: lines before its file."""
         line, end_line = node.lineno + line_offset, node.end_lineno + line_offset
         if self._is_ascii:
@@ -76,7 +76,9 @@ class SourceLines:
                 self._starts[line - 1] + node.col_offset - base,
                 self._starts[end_line - 1] + node.end_col_offset - base,
             )
-        return self.place(line, node.col_offset) - base, self.place(end_line, node.end_col_offset) - base
+        return self.character_position(line, node.col_offset) - base, self.character_position(
+            end_line, node.end_col_offset
+        ) - base
 
 
 class StatementSyntax:
@@ -100,7 +102,7 @@ class StatementSyntax:
             stack += reversed(self._add_node(*stack.pop()))
         self.count = len(self._nodes)
 
-    def record(self, lines: SourceLines, line: int) -> StatementSyntaxRecord:
+    def to_record(self, lines: SourceLines, line: int) -> StatementSyntaxRecord:
         """Return the tree as the trace stores it. Call it when all scopes of the file are known.
 
         line: the statement's first line in `lines`.
@@ -109,7 +111,7 @@ class StatementSyntax:
             return self._record
         spans = self._spans(lines, line)
         for number, scope, name in self._names:
-            path = scope.path_of(name)
+            path = scope.dotted_path_of_name(name)
             if path is not None:
                 self._paths[number] = path
         self._record = {
@@ -127,7 +129,7 @@ class StatementSyntax:
     def _spans(self, lines: SourceLines, line: int) -> list[tuple[int, int]]:
         """Return where each node begins and ends, in characters from the statement's start."""
         nodes, parents = self._nodes, self._parents
-        base = lines.place(line, self._root.col_offset)
+        base = lines.character_position(line, self._root.col_offset)
         line_offset = line - self._root.lineno
         spans: list[tuple[int, int]] = []
         placeless: list[int] = []
@@ -136,7 +138,7 @@ class StatementSyntax:
                 placeless.append(number)
                 spans.append((0, 0))
             else:
-                spans.append(lines.span(node, line_offset, base))
+                spans.append(lines.character_span(node, line_offset, base))
         for number in reversed(placeless):  # from its first part to its last
             inside = takewhile(lambda k, number=number: parents[k] >= number, range(number + 1, len(nodes)))  # type: ignore[misc]
             inner = [spans[k] for k in inside if parents[k] == number]
@@ -185,8 +187,8 @@ class StatementSyntax:
             self._node_values[number] = _OPERATORS[type(node.op)]
         elif isinstance(node, ast.Compare):
             self._node_values[number] = ",".join(_OPERATORS[type(op)] for op in node.ops)
-        elif isinstance(node, ast.Assign) and (second_name := _second_name(node)) is not None:
-            scope.bind_second_name(second_name[0], scope, second_name[1])
+        elif isinstance(node, ast.Assign) and (second_name := _alias_assignment(node)) is not None:
+            scope.bind_alias(second_name[0], scope, second_name[1])
             return [(node.targets[0], "targets", number, NameScope("function")), (node.value, "value", number, scope)]
         elif isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) > MAX_LITERAL_ELEMENTS:
             elements = _elements_before_literals(node.elts)
@@ -198,7 +200,7 @@ class StatementSyntax:
             both = [((key, "keys"), (value, "values")) for key, value in pairs]
             return [(part, name, number, scope) for pair in both for part, name in pair if part is not None]
         elif isinstance(node, ast.NamedExpr):
-            target_scope = scope.outside_of_comprehensions()
+            target_scope = scope.scope_outside_comprehensions()
             return [(node.target, "target", number, target_scope), (node.value, "value", number, scope)]
         elif isinstance(node, ast.Import | ast.ImportFrom):
             return self._add_imported_names(node, number, scope)
@@ -240,7 +242,7 @@ class StatementSyntax:
                 prefix.rstrip(".") if is_starred else prefix + (alias.name if is_whole else name)
             )
             if is_starred:
-                scope.import_all_of(path)
+                scope.bind_star_import(path)
             else:
                 scope.bind_import(name, path)
         return []
@@ -293,10 +295,13 @@ def statement_records(
     records: list[StatementRecord] = []
     count = 0
     for row, syntax in zip(rows, syntaxes, strict=True):
-        col, end_col = lines.column(row["line"], row["col"]), lines.column(row["end_line"], row["end_col"])
+        col, end_col = (
+            lines.character_column(row["line"], row["col"]),
+            lines.character_column(row["end_line"], row["end_col"]),
+        )
         record: StatementRecord = {**row, "col": col, "end_col": end_col}
         if syntax.count <= min(MAX_NODES_OF_STATEMENT, MAX_NODES_OF_PROGRAM - count):
-            tree = syntax.record(lines, row["line"])
+            tree = syntax.to_record(lines, row["line"])
             if _longest_text(tree) <= MAX_NODE_TEXT:
                 count += syntax.count
                 record["syntax"] = tree
@@ -331,7 +336,7 @@ def _is_listed_literal(value: object) -> bool:
     return value is None or type(value) is bool or (type(value) is float and math.isfinite(value))
 
 
-def _second_name(node: ast.Assign) -> tuple[str, tuple[str, ...]] | None:
+def _alias_assignment(node: ast.Assign) -> tuple[str, tuple[str, ...]] | None:
     """Return `("nn", ("torch", "nn"))` for `nn = torch.nn`, and None for anything else."""
     if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
         return None

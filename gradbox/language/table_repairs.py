@@ -27,7 +27,7 @@ def repair_pandas_readers(draft: RepairDraft) -> Repair | None:
             if not _remove_number_access(draft, table) and not (table is call and name):
                 return None
         draft.replace_node(call, random_array_code(draft, call))
-    return draft.finish_repair("table", DEFAULT_SHAPE)
+    return draft.build_repair("table", DEFAULT_SHAPE)
 
 
 def repair_pandas_columns(draft: RepairDraft) -> Repair | None:
@@ -46,14 +46,14 @@ def repair_pandas_columns(draft: RepairDraft) -> Repair | None:
         columns += here
     if not 0 < len(columns) <= MAX_COLUMNS:
         return None
-    repair = draft.finish_repair("columns", DEFAULT_ROWS)
+    repair = draft.build_repair("columns", DEFAULT_ROWS)
     return repair and repair.model_copy(update={"args": {"columns": ", ".join(dict.fromkeys(columns))}})
 
 
 def repair_table_file(draft: RepairDraft) -> Repair | None:
     """Replace a missing table file, if pandas is available, by a table of random numbers with the columns that are
     used."""
-    pandas = draft.modules.local_name("pandas", "")
+    pandas = draft.modules.name_of_imported_module("pandas", "")
     if not pandas:
         return None
     shape, columns = DEFAULT_SHAPE, ""
@@ -66,7 +66,7 @@ def repair_table_file(draft: RepairDraft) -> Repair | None:
         else:
             numbers = f"{draft.numpy}.random.randn({{shape}})"
         draft.replace_node(call, f"{pandas}.DataFrame({numbers})")
-    repair = draft.finish_repair("columns" if columns else "table", shape)
+    repair = draft.build_repair("columns" if columns else "table", shape)
     return repair and repair.model_copy(update={"args": {"columns": columns} if columns else {}})
 
 
@@ -83,7 +83,7 @@ def _replace_use_of_columns(draft: RepairDraft, use: ast.Name) -> bool:
     """Make one use of a table take arrays. Returns False if it needs the table itself."""
     access = draft.parent_of(use)
     if not _column_names(access, use):
-        return _comment_out_showing(draft, use)
+        return _comment_out_table_display(draft, use)
     outer = draft.parent_of(access) if access is not None else None
     if (
         isinstance(outer, ast.Attribute)
@@ -99,7 +99,7 @@ def _replace_use_of_columns(draft: RepairDraft, use: ast.Name) -> bool:
     return True
 
 
-def _comment_out_showing(draft: RepairDraft, use: ast.Name) -> bool:
+def _comment_out_table_display(draft: RepairDraft, use: ast.Name) -> bool:
     """Leave out a statement that only displays the table: `table.head()`, `print(table.describe())`, `print(table)`."""
     at = draft.parent_of(use)
     if isinstance(at, ast.Attribute) and at.attr in _SHOWING_METHODS:
@@ -130,14 +130,14 @@ def _remove_number_access(draft: RepairDraft, table: ast.AST | None) -> bool:
     if access.attr == "shape":
         return True
     if access.attr == "iloc" and isinstance(outer, ast.Subscript):
-        draft.delete_node_end(table, access)
+        draft.delete_node_after(table, access)
         return isinstance(draft.parent_of(outer), ast.Attribute) and _remove_number_access(draft, outer)
     if access.attr == "values":
-        draft.delete_node_end(table, access)
+        draft.delete_node_after(table, access)
     elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:
         dtype = [*outer.args[:1], *(keyword.value for keyword in outer.keywords if keyword.arg == "dtype")]
         if dtype:
             draft.replace_between(draft.node_end(table), draft.node_end(outer), f".astype({ast.unparse(dtype[0])})")
         else:
-            draft.delete_node_end(table, outer)
+            draft.delete_node_after(table, outer)
     return access.attr in ("values", "to_numpy")

@@ -65,12 +65,12 @@ class PastedError:
     frames: tuple[TracebackFrame, ...] = ()
 
     @property
-    def own_frame(self) -> TracebackFrame | None:
+    def innermost_own_frame(self) -> TracebackFrame | None:
         """The innermost frame of the reader's own code."""
         return next((frame for frame in reversed(self.frames) if not frame.is_library), None)
 
 
-def plain_line(text: str) -> str:
+def line_without_colours_and_prefixes(text: str) -> str:
     """A line without terminal colours and without the prefixes of loggers, mails or pytest."""
     return _PREFIX.sub("", _COLOURS.sub("", text))
 
@@ -80,7 +80,7 @@ def find_error(lines: list[str]) -> PastedError | None:
 
     A line like `ValueError: …` alone is an error. A line of a program never is: no statement has words after a colon.
     """
-    plain = [plain_line(line) for line in lines]
+    plain = [line_without_colours_and_prefixes(line) for line in lines]
     errors = [k for k, line in enumerate(plain) if is_error_line(line)]
     starts = [k for k, line in enumerate(plain) if _HEAD.search(line) or _FRAME.match(line)]
     if not errors and not starts:
@@ -146,12 +146,12 @@ def _frames(lines: list[str]) -> Iterable[TracebackFrame]:
             yield TracebackFrame(test["file"], int(test["line"]), "")
 
 
-def without_errors(lines: list[str]) -> list[int]:
+def line_indices_outside_tracebacks(lines: list[str]) -> list[int]:
     """The indices of the lines outside of tracebacks."""
     kept: list[int] = []
     inside = False
     for k, text in enumerate(lines):
-        line = plain_line(text)
+        line = line_without_colours_and_prefixes(text)
         if _HEAD.search(line) or (_FRAME.match(line) and not inside) or (set(line.strip()) == {"-"} and len(line) > 20):
             inside = True
         if is_error_line(line):

@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from gradbox.language.text import ProgramLine, QuoteScan, try_parse_lines
+from gradbox.language.program_lines import ProgramLine, QuoteScan, try_parse_lines
 from gradbox.wire.program import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")

@@ -70,7 +70,7 @@ def repair_transforms(draft: RepairDraft) -> Repair | None:
     if code:
         imported = draft.torch in draft.modules.names or "{torch}" not in "".join(HELPERS[name][1] for name in used)
         draft.insert_source_line(line, 0, code if imported else f"import torch\n{code}")
-    return draft.finish_repair("transforms", None, "torchvision")
+    return draft.build_repair("transforms", None, "torchvision")
 
 
 def repair_unused_imports(draft: RepairDraft) -> Repair | None:
@@ -85,7 +85,7 @@ def repair_unused_imports(draft: RepairDraft) -> Repair | None:
             kept = [ast.unparse(alias) for alias in node.names if alias not in unused]
             start = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
             draft.replace_node(node, f"{start} {', '.join(kept)}")
-    return draft.finish_repair("unused")
+    return draft.build_repair("unused")
 
 
 def _is_unused(draft: RepairDraft, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:

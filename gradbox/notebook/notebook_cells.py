@@ -67,11 +67,11 @@ def cell_name(path: str) -> str | None:
     if shell is not None:
         number = getattr(shell.compile, "_filename_map", {}).get(path)
         return None if number is None else f"cell {number}"
-    notebook = notebook_path(path)
+    notebook = marimo_notebook_path(path)
     return None if notebook is None else f"cell of {notebook.name}"
 
 
-def notebook_path(path: str) -> Path | None:
+def marimo_notebook_path(path: str) -> Path | None:
     """The file of a marimo notebook, from the path of a cell's code; None if it is not known, and for any other
     path."""
     context = marimo_context()

@@ -40,15 +40,15 @@ def encode_film(frames: list[FilmFrame], moving: MovingFormat) -> bytes:
         raise ValueError("there are no frames")
     body = b""
     for scale in SCALES:
-        body = pack_frames(frames, moving, scale)
+        body = encode_scaled_frames(frames, moving, scale)
         if len(body) <= MAX_FILM_BYTES:
             break
     return body
 
 
-def pack_frames(frames: list[FilmFrame], moving: MovingFormat, scale: float) -> bytes:
+def encode_scaled_frames(frames: list[FilmFrame], moving: MovingFormat, scale: float) -> bytes:
     """One file of scaled frames."""
-    first, *others = [opened_frame(frame.png, moving, scale) for frame in frames]
+    first, *others = [decode_and_scale_frame(frame.png, moving, scale) for frame in frames]
     target = io.BytesIO()
     durations = [frame.shown_ms for frame in frames]
     # method 0 gives files five times as large, and 3 takes three times as long
@@ -59,7 +59,7 @@ def pack_frames(frames: list[FilmFrame], moving: MovingFormat, scale: float) -> 
     return target.getvalue()
 
 
-def opened_frame(png: bytes, moving: MovingFormat, scale: float) -> Any:
+def decode_and_scale_frame(png: bytes, moving: MovingFormat, scale: float) -> Any:
     image = Image.open(io.BytesIO(png)).convert("RGB")
     if scale != 1.0:
         image = image.resize((round(image.width * scale), round(image.height * scale)), Image.Resampling.LANCZOS)

@@ -144,11 +144,11 @@ def offline_parts(draw: DrawRequest) -> dict[str, dict[str, str]]:
         contents = ["series"] if draw.kind == "series_file" else ["list", "stage"]
     else:
         return {}
-    return {content: built_parts(content, draw.language) for content in contents}
+    return {content: read_offline_script_and_style(content, draw.language) for content in contents}
 
 
 @cache
-def built_parts(content: str, language: str) -> dict[str, str]:
+def read_offline_script_and_style(content: str, language: str) -> dict[str, str]:
     files = {"script": offline_script_name(content, language), "style": offline_style_name(content)}
     return {part: (BUILT_FILES_FOLDER / name).read_text("utf-8") for part, name in files.items()}
 

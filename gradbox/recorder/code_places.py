@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 import torch
 
-from gradbox.recorder.stack import entries_of_begun_calls, is_in_passed_call, is_program_code, is_recorder_frame
+from gradbox.recorder.stack import (
+    is_in_passed_call,
+    is_program_code,
+    is_recorder_frame,
+    traceback_entries_of_begun_calls,
+)
 from gradbox.wire import entities
 
 _TORCH_FOLDER = torch.__path__[0] + "/"
@@ -52,7 +57,7 @@ def place_where_raised(error: BaseException) -> CodePlace | None:
     """The innermost line of code without steps that an exception came from; None if a line of the program
     called torch."""
     place = None
-    for entry in entries_of_begun_calls(error):
+    for entry in traceback_entries_of_begun_calls(error):
         frame = entry.tb_frame
         if is_program_code(frame.f_code):
             place = None
@@ -77,7 +82,7 @@ def code_place(frame: FrameType, line: int | None) -> CodePlace:
 
 def is_raised_in_torch(error: BaseException) -> bool:
     """Whether the innermost Python code that raised an exception belongs to torch."""
-    entries = [entry for entry in entries_of_begun_calls(error) if not is_recorder_frame(entry.tb_frame)]
+    entries = [entry for entry in traceback_entries_of_begun_calls(error) if not is_recorder_frame(entry.tb_frame)]
     return bool(entries) and is_torch_code(entries[-1].tb_frame.f_code)
 
 

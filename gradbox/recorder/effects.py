@@ -232,12 +232,12 @@ def _collect_attribute_effects(
 def _collect_identifier_effects(word: str, effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
     if word in INDIRECT_ACCESS_NAMES:
         effects.may_change_anything = True
-    if word in numpy_import_names or word_exposes_memory(word):
+    if word in numpy_import_names or does_name_expose_memory(word):
         effects.exposes_memory = True
 
 
 @lru_cache(2048)
-def word_exposes_memory(word: str) -> bool:
+def does_name_expose_memory(word: str) -> bool:
     """Whether a name hands out memory or writes it. Cached, because programs use few names often."""
     return MEMORY_EXPOSING_NAMES.search(word) is not None
 

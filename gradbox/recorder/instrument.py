@@ -137,7 +137,7 @@ class ProgramStatements:
     def line_of_frame(self, frame: FrameType) -> int | None:
         """The line of the program's source that a frame executes. (`f_lineno` would search from the beginning of the
         code each time.)"""
-        position = self._place_of_instruction(frame.f_code, frame.f_lasti)
+        position = self._instruction_position(frame.f_code, frame.f_lasti)
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
 
@@ -176,7 +176,7 @@ class ProgramStatements:
         }
         return max(removed.pop(), 0) if len(removed) == 1 else 0
 
-    def _place_of_instruction(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
+    def _instruction_position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
         """The line and column of the instruction at this offset of the code; None if it has none."""
         index, positions = instruction // 2, self.positions_in_file(code)
         if not 0 <= index < len(positions):
@@ -185,7 +185,7 @@ class ProgramStatements:
         return None if line is None else (line, col or 0)
 
     def _find_statement(self, code: CodeType, instruction: int) -> int | None:
-        place = self._place_of_instruction(code, instruction)
+        place = self._instruction_position(code, instruction)
         if place is None:
             return None
         line, col = place
@@ -279,7 +279,7 @@ class Instrumenter:
             node.orelse = self.instrument_body(node.orelse, i, loop)
             before: list[ast.stmt] = []
             if isinstance(node, ast.AsyncFor) or isinstance(node.iter, FOLDED_DISPLAYS):
-                before.append(self.make_hook_statement(LOOP_HOOK, i, node, *_stand_in_of_list(node.iter)))
+                before.append(self.make_hook_statement(LOOP_HOOK, i, node, *_constant_of_same_length(node.iter)))
             else:
                 node.iter = self.make_hook_call(LOOP_HOOK, i, node.iter, node.iter)
             return [*before, node, self.make_hook_statement(STEP_HOOK, i, node)]
@@ -414,7 +414,7 @@ def _hook_call(
     return ast.Call(function, passed, [], lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
 
 
-def _stand_in_of_list(display: ast.expr) -> tuple[ast.expr, ...]:
+def _constant_of_same_length(display: ast.expr) -> tuple[ast.expr, ...]:
     """A constant of the same length as the list that a display makes, if that length is known."""
     if not isinstance(display, ast.List) or any(isinstance(element, ast.Starred) for element in display.elts):
         return ()

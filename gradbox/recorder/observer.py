@@ -11,18 +11,18 @@ from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.arrays import NumpyArrays
 from gradbox.recorder.probes.counters import VersionCounters
 from gradbox.recorder.probes.graph import AutogradGraph
-from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.index_writes import index_write_events
 from gradbox.recorder.probes.modes import TorchModes
 from gradbox.recorder.probes.path_cuts import path_cut_events
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.saved_tensors import SavedTensors, SlotTransition
 from gradbox.recorder.probes.stale_views import StaleViews
+from gradbox.recorder.probes.storage_holders import StorageHolders
 from gradbox.recorder.probes.storages import Storages, StorageWindows
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.reachability import Reachability
 from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire import events
 from gradbox.wire.job_records import FocusRecord
 
@@ -123,7 +123,9 @@ class Observer:
             self.reachability.begin_observation(False)
             self.tensors.enqueue_all_living()
             observe_frames(True)
-        for stepped in self.values.objects.kept_objects() if observation.observe_all or observation.has_stepped else ():
+        for stepped in (
+            self.values.objects.tracked_objects() if observation.observe_all or observation.has_stepped else ()
+        ):
             self.values.encode(stepped)
         self.tensors.observe_pending_tensors(self.values.encode)
         for node, uid in observation.visited_nodes:
@@ -180,7 +182,7 @@ class Observer:
             self.tensors.collect_graph_roots()
         done = 0
         while done < len(observation.graph_roots):
-            self.graph.walk_from(observation.graph_roots[done], all_nodes, observation.step)
+            self.graph.report_reachable_nodes(observation.graph_roots[done], all_nodes, observation.step)
             self.tensors.observe_pending_tensors(self.values.encode)
             done += 1
 

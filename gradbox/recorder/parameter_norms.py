@@ -21,7 +21,7 @@ _NUMPY_DTYPES: dict[torch.dtype, np.dtype[Any]] = {torch.float32: np.dtype("f4")
 Array = np.ndarray[Any, Any]
 
 
-def elements_of(tensor: torch.Tensor) -> Array | None:
+def flat_elements(tensor: torch.Tensor) -> Array | None:
     """A tensor's elements as a flat array, if possible a view of its memory that has to be used at once; None if they
     can't be read."""
     kind, dtype = type(tensor), _NUMPY_DTYPES.get(tensor.dtype)
@@ -75,7 +75,7 @@ def scalar_value(tensor: Any) -> float | None:
     kind = type(tensor)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.numel() != 1 or not has_storage(tensor):
         return None
-    values = elements_of(tensor)
+    values = flat_elements(tensor)
     if values is None:
         return None
     return float(str(values[0])) if values.dtype.itemsize < 8 else float(values[0])
@@ -94,7 +94,7 @@ class TrackedParameter:
         self.kept: Array | None = None
         self._room: Array | None = None
 
-    def keep(self, tensor: torch.Tensor) -> None:
+    def keep_elements_before_step(self, tensor: torch.Tensor) -> None:
         """Keep a copy of the elements, to compare with after the step."""
         values, room = readable_elements(tensor), self._room
         if values is None:
@@ -105,19 +105,19 @@ class TrackedParameter:
         else:
             self.kept = self._room = values.copy()
 
-    def squares(self, tensor: torch.Tensor) -> tuple[float | None, float | None, float | None]:
+    def sums_of_squares(self, tensor: torch.Tensor) -> tuple[float | None, float | None, float | None]:
         """The sums of squares of the gradient, of the elements, and of their change since they were kept."""
         gradient, values, kept = grad_without_warning(tensor), readable_elements(tensor), self.kept
         self.kept = None
         grad = moved = None
         if gradient is not None:
-            elements = elements_of(gradient)
+            elements = flat_elements(gradient)
             grad = None if elements is None else fast_sum_of_squares(elements)
         if values is None:
             return grad, None, None
         total = fast_sum_of_squares(values)
         if kept is not None and kept.shape == values.shape and kept.dtype == values.dtype:
-            moved = fast_sum_of_squares(_difference(values, kept, total))
+            moved = fast_sum_of_squares(_norm_of_change(values, kept, total))
         return grad, total, moved
 
 
@@ -129,10 +129,10 @@ def readable_elements(tensor: torch.Tensor) -> Array | None:
         return None
     if tensor.untyped_storage().nbytes() < (tensor.storage_offset() + tensor.numel()) * tensor.element_size():
         return None
-    return elements_of(tensor)
+    return flat_elements(tensor)
 
 
-def _difference(values: Array, kept: Array, total: float) -> Array:
+def _norm_of_change(values: Array, kept: Array, total: float) -> Array:
     """The norm of `values` minus the kept elements. Values that are not finite raise no warning, whatever the program's
     warning filters are.
 

@@ -15,7 +15,7 @@ from torch.utils.hooks import RemovableHandle
 from gradbox.recorder import introspection
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.stack import has_steps, is_program_code
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 
 MAX_FOLLOWED_VALUES = 2000
 """Values that are followed. If there are more, the step observes everything."""
@@ -58,7 +58,7 @@ class Reachability:
         """
         self._visited.clear()
         self.incomplete = False
-        self._values.set_opaque_handler(self.observe_referents if partial else None)
+        self._values.set_opaque_value_handler(self.observe_referents if partial else None)
 
     def observe_value(self, value: Any) -> None:
         """Observe a value and what it leads to."""

@@ -15,15 +15,17 @@ from gradbox.recorder import instrument
 from gradbox.recorder.displayhook import displayed_repr
 from gradbox.recorder.introspection import exception_position_in_frame, traceback_of
 from gradbox.recorder.loop_lengths import iteration_count
+from gradbox.recorder.loop_thinning import IterationSchedule, SkippedIterations
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
-from gradbox.recorder.probes.function_calls import FunctionCalls
+from gradbox.recorder.probes.function_calls import FirstFunctionCalls
 from gradbox.recorder.probes.jit import UnobservedJit
 from gradbox.recorder.probes.module_calls import ModuleCalls
 from gradbox.recorder.probes.ops import OpRecorder
 from gradbox.recorder.probes.optimizer_steps import OptimizerSteps
 from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.program_streams import OutputLog, Stream
 from gradbox.recorder.replacements import TorchReplacements
 from gradbox.recorder.stack import (
     frames_outward,
@@ -49,9 +51,7 @@ from gradbox.recorder.step_recorder import (
     VisitStep,
     YieldStep,
 )
-from gradbox.recorder.streams import OutputLog, Stream
-from gradbox.recorder.swap import SwapTensorsPatch
-from gradbox.recorder.thinning import IterationSchedule, SkippedIterations
+from gradbox.recorder.swap_tensors_patch import SwapTensorsPatch
 from gradbox.recorder.trace_lines import raised_event
 from gradbox.recorder.training_rounds import TrainingRoundLog
 from gradbox.wire.base import Value
@@ -110,7 +110,7 @@ class Recorder:
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
             TorchReplacements(context),
         )
-        self.function_calls = FunctionCalls(context)
+        self.function_calls = FirstFunctionCalls(context)
         self.swap = SwapTensorsPatch(context, observer.tensors.uids, observer.storages)
         self.backward = BackwardRecorder(
             context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded
@@ -217,7 +217,7 @@ class Recorder:
             frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
         if is_recorded and not is_within_module(frame):
-            self.steps.begin_stretch()
+            self.steps.begin_contents_stretch()
         if not is_recorded and self._run.on_skipped_iteration is not None:
             self._run.on_skipped_iteration(path[-1])
         return is_recorded
@@ -305,7 +305,7 @@ class Recorder:
                 self.frames.reset_iteration_count(frame or sys._getframe(1), i)
         return iterable
 
-    def note_iterator(self, i: int, iterator: Any) -> None:
+    def note_loop_iterator(self, i: int, iterator: Any) -> None:
         """Note from what a `for` has taken its first item: an iterator, or anything else if it is not known."""
         if not self._guard.busy:
             with self._guard():
@@ -350,7 +350,7 @@ class Recorder:
         """End the run at a limit, with a last step that holds what is not reported yet."""
         self._context.observation.append_log_entry({"kind": "event", "event": "limit", "limit": limit})
         self._skipped.end_skipping()
-        self.observer.stale_views.clear_all()
+        self.observer.stale_views.mark_all_current()
         frame = innermost_stepping_frame(sys._getframe(1))
         if frame is not None and not self._guard.busy:
             with self._guard():
@@ -365,7 +365,7 @@ class Recorder:
                 innermost = list(counts)[-1]
                 self.raised_in_iteration = innermost, counts[innermost] - 1
             self._skipped.end_skipping()
-        self.observer.stale_views.clear_all()
+        self.observer.stale_views.mark_all_current()
         with self._guard():
             self.backward.report_other_threads()
             frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program_code(f.f_code)]
@@ -379,7 +379,7 @@ class Recorder:
         frame: the frame in which the program goes on, unrecorded
         """
         self._skipped.end_skipping()
-        if self.observer.stale_views.clear_all():
+        if self.observer.stale_views.mark_all_current():
             self._context.observation.everything_requested = True
         with self._guard():
             self.backward.report_other_threads()

@@ -42,7 +42,7 @@ _TYPES_SHARED_BY_WORKERS = (
 """Types of objects that a worker's copy of a data set shares with the program's. Everything else is copied."""
 
 
-class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
+class SingleProcessLoaderIterator(_MultiProcessingDataLoaderIter):
     """Iterates over a loader with workers. A task runs only when its result is wanted."""
 
     def __init__(self, loader: Any) -> None:
@@ -334,7 +334,7 @@ class TorchReplacements:
             context.observation.append_log_entry(
                 {"kind": "event", "event": "replaced", "what": "workers", "count": self.num_workers}
             )
-            return OneProcessLoaderIterator(self)
+            return SingleProcessLoaderIterator(self)
 
         return _get_iterator
 

@@ -51,7 +51,7 @@ class LossTable:
         self._broken: set[int] = set()
         self.broken_rounds: set[int] = set()
 
-    def number_of(self, statement: int | None, root: int) -> int | None:
+    def find_or_add_loss_number(self, statement: int | None, root: int) -> int | None:
         """The number of the loss that begins at this statement and root; None if there are too many losses."""
         key = statement, root
         if key not in self._losses:
@@ -95,7 +95,7 @@ class LossTable:
         return [*self._losses.values()]
 
 
-def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> None:
+def extend_or_begin_stretch(stretches: list[RoundStretch], n: int, path: LoopPath) -> None:
     """Note that round `n` ended in these loops."""
     loops, inner, iteration, total = path if len(path[0]) <= MAX_LOOPS else NO_LOOPS
     last = stretches[-1] if stretches else None
@@ -192,7 +192,7 @@ class NormRows:
 
     def _group_by_module(self, entries: Iterable[TrainingRound]) -> None:
         """Group the parameters by module, keeping as many levels of modules as there is room for."""
-        chains = {uid: chain for uid, chain in self._modules_around().items() if uid in self._row_of}
+        chains = {uid: chain for uid, chain in self._containing_modules_by_parameter().items() if uid in self._row_of}
         uids = [uid for row in self.rows for uid in row["tensors"]]
         depth = max(map(len, chains.values()), default=0)
         while True:
@@ -227,7 +227,7 @@ class NormRows:
                     sums[place] = sums.get(place, 0.0) + number * number
             entry[column] = [encode_rounded(math.sqrt(sums[k])) if k in sums else None for k in range(count)]
 
-    def _modules_around(self) -> dict[str, tuple[str, ...]]:
+    def _containing_modules_by_parameter(self) -> dict[str, tuple[str, ...]]:
         """For each parameter the modules that contain it, the outermost first."""
         owner: dict[str, str] = {}
         for uid, facts in self._delta.state.items():

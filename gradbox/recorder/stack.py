@@ -138,7 +138,7 @@ FUNCTIONS_THAT_REFUSE_CALLS = ("on_call", "on_lambda", "_on_call", "_on_lambda",
 """Functions of the recorder that end a call which plain Python would not have begun."""
 
 
-def entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
+def traceback_entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
     """An exception's traceback, outermost first, without the call that the recorder refused as too deep."""
     entries = []
     entry = introspection.traceback_of(error)
@@ -160,7 +160,7 @@ def hide_recorder_frames(error: BaseException | None) -> None:
     for _ in range(MAX_CHAINED_EXCEPTIONS):
         if error is None:
             return
-        begun = entries_of_begun_calls(error)
+        begun = traceback_entries_of_begun_calls(error)
         if begun:
             begun[-1].tb_next = None
         unlink_recorder_frames(introspection.traceback_of(error))
@@ -174,7 +174,7 @@ def unlink_recorder_frames(first: Any) -> None:
     while last is not None:
         entry = last.tb_next
         while entry is not None and (
-            is_recorder_frame(entry.tb_frame) or (after_recorder and is_called_by_kernel(entry.tb_frame))
+            is_recorder_frame(entry.tb_frame) or (after_recorder and is_called_by_recording_kernel(entry.tb_frame))
         ):
             after_recorder, entry = True, entry.tb_next
         after_recorder = False
@@ -215,7 +215,7 @@ def walk_frames_without_recorder(frame: FrameType | None, to_module: bool) -> It
     """
     kernel: list[FrameType] = []  # frames that one of ours may have called
     while frame is not None:
-        if is_called_by_kernel(frame):
+        if is_called_by_recording_kernel(frame):
             kernel.append(frame)
         elif not is_recorder_frame(frame):
             yield from ((caller, caller.f_lineno) for caller in (*kernel, frame))
@@ -229,7 +229,7 @@ def is_recorder_frame(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(RECORDER_FOLDERS)
 
 
-def is_called_by_kernel(frame: FrameType) -> bool:
+def is_called_by_recording_kernel(frame: FrameType) -> bool:
     return frame.f_code.co_filename == FILE_CALLED_BY_KERNELS
 
 

@@ -10,14 +10,14 @@ import torch
 
 from gradbox.recorder.effects import StatementEffects
 from gradbox.recorder.instrument import ProgramStatements
+from gradbox.recorder.loop_thinning import SkippedIterations
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.stack import program_frames
-from gradbox.recorder.thinning import SkippedIterations
 from gradbox.recorder.uids import referenced_object_uid, referenced_uid
-from gradbox.recorder.values import contained_values
+from gradbox.recorder.value_encoder import contained_values
 from gradbox.wire.base import Value
 from gradbox.wire.entities import MAX_CELLS
 from gradbox.wire.events import EVENTS, GradAccumulated
@@ -242,11 +242,11 @@ class StepRecorder:
         )
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
 
-    def begin_stretch(self) -> None:
+    def begin_contents_stretch(self) -> None:
         """Begin a stretch whose contents may be reported in full again: an iteration of a loop outside of modules."""
         self._stretch_began = self._size
 
-    def _limit_contents(self, observation: Observation) -> None:
+    def _shorten_contents_of_large_stretch(self, observation: Observation) -> None:
         """Report contents more briefly if a single stretch takes a large share of the room, because the end matters
         more."""
         share = (self._size - self._stretch_began) / self._limits["trace"]
@@ -272,7 +272,7 @@ class StepRecorder:
     def record_step(self, request: StepRequest) -> None:
         """Observe what the request needs, and write the step."""
         observation = self._context.observation
-        self._limit_contents(observation)
+        self._shorten_contents_of_large_stretch(observation)
         inside = self._context.is_within_operation()
         if inside:
             observation.note_ops_unobserved()
@@ -398,7 +398,7 @@ class StepRecorder:
             stack = request.stack if isinstance(request, RaiseStep) else None
             self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
             return True
-        if self._only_engine_ran(request, position, effects):
+        if self._ran_only_engine(request, position, effects):
             return True
         first_iteration = not position.iterations or not position.iterations[-1]
         sufficient = self._frames.observe_statement_effects(frame, effects, first_iteration, suspended)
@@ -410,7 +410,7 @@ class StepRecorder:
             sufficient = not self._observer.reachability.incomplete
         return sufficient
 
-    def _only_engine_ran(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
+    def _ran_only_engine(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
         """Whether, since the previous visit of the same backward, no Python ran that could change what the statement's
         names lead to. The visits themselves report what the engine changes, and a net of a thousand modules that the
         statement names would otherwise be searched at every visit."""

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from gradbox.recorder import introspection
 from gradbox.recorder.code_places import code_place_record, is_raised_in_torch, place_where_raised
-from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, to_program_line
+from gradbox.recorder.stack import is_program_code, to_program_line, traceback_entries_of_begun_calls
 from gradbox.wire.events import Raised
 from gradbox.wire.job_records import FaultLine
 from gradbox.wire.program import Refusal
@@ -80,7 +80,7 @@ def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
     """The line and the name of each of the program's frames in an error's traceback, outermost first."""
     return [
         (to_program_line(entry.tb_frame.f_code, entry.tb_lineno), entry.tb_frame.f_code.co_name)
-        for entry in entries_of_begun_calls(error)
+        for entry in traceback_entries_of_begun_calls(error)
         if is_program_code(entry.tb_frame.f_code)
     ]
 

@@ -14,6 +14,7 @@ import torch
 from torch.optim import Optimizer
 
 from gradbox.recorder.instrument import ProgramStatements
+from gradbox.recorder.loop_thinning import IterationSchedule
 from gradbox.recorder.parameter_norms import TrackedParameter, scalar_value
 from gradbox.recorder.round_tables import (
     NO_LOOPS,
@@ -23,10 +24,9 @@ from gradbox.recorder.round_tables import (
     PrintedTexts,
     Squares,
     encode_rounded,
-    extend_stretches,
+    extend_or_begin_stretch,
 )
 from gradbox.recorder.stack import has_steps, program_frames
-from gradbox.recorder.thinning import IterationSchedule
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire.base import Number
@@ -113,7 +113,7 @@ class TrainingRoundLog:
         self._paused = paused
         if not paused:
             self._resumed_at = self._step_count()
-        if paused and not self._has_begun():
+        if paused and not self._has_next_round_begun():
             self._current.step = None
         elif not paused and self._current.step is None:
             self._current.step = self._step_count()
@@ -131,42 +131,44 @@ class TrainingRoundLog:
         current = self._current
         current.backwards += 1
         for k, root in enumerate(roots[:MAX_ROOTS]):
-            loss = self._losses.number_of(statement, k)
+            loss = self._losses.find_or_add_loss_number(statement, k)
             if loss is not None:
                 current.losses[loss] = scalar_value(root)
 
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step: keep what is needed to measure how far it moves the parameters."""
-        if torch._C._current_graph_task_id() != -1 or not (self._is_due(self._count) or self._is_due(self._count - 1)):
+        if torch._C._current_graph_task_id() != -1 or not (
+            self._are_norms_due(self._count) or self._are_norms_due(self._count - 1)
+        ):
             return
-        for parameter, tensor in self._parameters_of(optimizer):
+        for parameter, tensor in self._traced_parameters_of_optimizer(optimizer):
             if self._elements <= MAX_KEPT_ELEMENTS:
-                parameter.keep(tensor)
+                parameter.keep_elements_before_step(tensor)
 
     def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer has stepped."""
-        if not self._ends_round():
+        if not self._would_step_end_round():
             return
         self._last_number = _graph_sequence_number()
         path = self._loop_path(frame)
-        has_new_rates = self._note_rates(optimizer)
+        has_new_rates = self._note_learning_rates(optimizer)
         if not self._has_optimizer:
             self._begin_counting_steps()
         elif path[0] and path == self._ended.path and id(optimizer) not in self._stepped:
             self._stepped.add(id(optimizer))
             if has_new_rates:
-                self._note_new_rates(self._count - 1)
+                self._note_learning_rate_change(self._count - 1)
             self._continue_ended_round(optimizer)
             return
         self._stepped = {id(optimizer)}
         if has_new_rates:
-            self._note_new_rates(self._count)
+            self._note_learning_rate_change(self._count)
         self._end_round(path, optimizer)
 
     def note_output(self, text: str) -> None:
         """Note that the program printed. The text belongs to the round that ended last, until the next one makes a
         node."""
-        begun = self._has_begun() or not self._has_optimizer
+        begun = self._has_next_round_begun() or not self._has_optimizer
         if begun and (self._count or self._current.backwards):
             self._printed.add(self._count, text)
         elif self._count:
@@ -189,11 +191,11 @@ class TrainingRoundLog:
 
     # A round
 
-    def _has_begun(self) -> bool:
+    def _has_next_round_begun(self) -> bool:
         """Whether the next round has made a node or called backward."""
         return self._current.backwards > 0 or _graph_sequence_number() != self._last_number
 
-    def _ends_round(self) -> bool:
+    def _would_step_end_round(self) -> bool:
         """Whether a step of an optimizer would end a round. It does not within a backward, whose other nodes have still
         to run."""
         return torch._C._current_graph_task_id() == -1 and _graph_sequence_number() != self._last_number
@@ -202,12 +204,17 @@ class TrainingRoundLog:
         current, n = self._current, self._count
         current.path = path
         self._losses.put(n, current.losses)
-        extend_stretches(self._stretches, n, path)
+        extend_or_begin_stretch(self._stretches, n, path)
         end = current.end if optimizer is None else None if self._paused else self._step_count()
         recorded = current.step is not None and end is not None
         if recorded or n % self._every == 0 or n in self._losses.broken_rounds or n in self._new_rates[-1:]:
             losses = self._losses.row(current.losses)
-            entry: TrainingRound = {"n": n, "backwards": current.backwards, "losses": losses, "lr": self._rate_row()}
+            entry: TrainingRound = {
+                "n": n,
+                "backwards": current.backwards,
+                "losses": losses,
+                "lr": self._learning_rate_row(),
+            }
             self._entries[n] = entry
             if optimizer is not None:
                 self._note_norms(entry, optimizer)
@@ -232,7 +239,7 @@ class TrainingRoundLog:
         entry = self._entries.get(n)
         if entry is not None:
             entry["backwards"], entry["losses"] = current.backwards, self._losses.row(current.losses)
-            entry["lr"] = self._rate_row()
+            entry["lr"] = self._learning_rate_row()
             self._note_norms(entry, optimizer)
         if self._recorded and self._recorded[-1]["n"] == n and not self._paused:
             self._recorded[-1]["end"] = self._step_count()
@@ -267,7 +274,7 @@ class TrainingRoundLog:
     def _loop_path(self, frame: FrameType) -> LoopPath:
         """The loops around a frame's position, across all functions that wait for it."""
         counts, entered = self._schedule.counts, self._schedule.counts_at_entry
-        path, inner = self._loops_around(frame)
+        path, inner = self._loops_around_frame(frame)
         total: list[int] = []
         iteration: list[int] = []
         for loop in path:
@@ -276,7 +283,7 @@ class TrainingRoundLog:
             iteration.append(max(count - entered.get(loop, 0) - 1, 0))
         return path, inner, tuple(iteration), tuple(total)
 
-    def _loops_around(self, frame: FrameType) -> tuple[tuple[int, ...], int]:
+    def _loops_around_frame(self, frame: FrameType) -> tuple[tuple[int, ...], int]:
         """Those loops, outermost first, and how many of them belong to the innermost function that has any."""
         path: tuple[int, ...] = ()
         inner = 0
@@ -289,12 +296,12 @@ class TrainingRoundLog:
 
     def are_all_loops_ending(self, frame: FrameType) -> bool:
         """Whether each loop around a frame's position runs its last iteration, as far as known."""
-        path, _ = self._loops_around(frame)
+        path, _ = self._loops_around_frame(frame)
         return all(map(self._schedule.is_last_iteration, path))
 
     # Learning rates and norms
 
-    def _note_rates(self, optimizer: Optimizer) -> bool:
+    def _note_learning_rates(self, optimizer: Optimizer) -> bool:
         """Note an optimizer's learning rates. Returns whether they have changed since its last step."""
         known = self._rates.get(id(optimizer))
         if known is None and len(self._rates) == MAX_RATES:
@@ -303,16 +310,16 @@ class TrainingRoundLog:
         self._rates[id(optimizer)] = rates
         return known is not None and rates != known
 
-    def _note_new_rates(self, n: int) -> None:
+    def _note_learning_rate_change(self, n: int) -> None:
         """Note the round in which the rates changed. If they change in each round, only the first is noted."""
         if self._rates_changed_in < n - 1 and len(self._new_rates) < MAX_NEW_RATES:
             self._new_rates.append(n)
         self._rates_changed_in = n
 
-    def _rate_row(self) -> list[Number | None]:
+    def _learning_rate_row(self) -> list[Number | None]:
         return [encode_rounded(rate) for rates in self._rates.values() for rate in rates][:MAX_RATES]
 
-    def _is_due(self, n: int) -> bool:
+    def _are_norms_due(self, n: int) -> bool:
         """Whether the norms of a round are read."""
         if self._elements > MAX_ELEMENTS or n < 0:
             return False
@@ -325,7 +332,7 @@ class TrainingRoundLog:
         )
         return n % (self._every * -(-work // self._every)) == 0
 
-    def _parameters_of(self, optimizer: Optimizer) -> list[tuple[TrackedParameter, torch.Tensor]]:
+    def _traced_parameters_of_optimizer(self, optimizer: Optimizer) -> list[tuple[TrackedParameter, torch.Tensor]]:
         """The parameters of an optimizer that the trace contains."""
         found: list[tuple[TrackedParameter, torch.Tensor]] = []
         for group in optimizer.param_groups:
@@ -343,13 +350,15 @@ class TrainingRoundLog:
         return found
 
     def _note_norms(self, entry: TrainingRound, optimizer: Optimizer) -> None:
-        if not self._is_due(entry["n"]):
+        if not self._are_norms_due(entry["n"]):
             return
-        parameters = self._parameters_of(optimizer)
+        parameters = self._traced_parameters_of_optimizer(optimizer)
         if self._elements > MAX_ELEMENTS:
             return
         self._rows.add([parameter.uid for parameter, _ in parameters], self._entries.values())
-        squares: dict[str, Squares] = {parameter.uid: parameter.squares(tensor) for parameter, tensor in parameters}
+        squares: dict[str, Squares] = {
+            parameter.uid: parameter.sums_of_squares(tensor) for parameter, tensor in parameters
+        }
         self._rows.put(entry, squares)
 
 

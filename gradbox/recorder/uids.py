@@ -142,15 +142,15 @@ class ObjectUids:
         self._observed.add(uid)
         return uid, first
 
-    def keep_while_alive(self, value: Any) -> None:
+    def track_until_freed(self, value: Any) -> None:
         """Count an object that takes weak references as alive until Python frees it, whatever refers to it."""
         uid = self.find_uid(value)
         if uid is not None and uid not in self._kept:
             self._kept[uid] = weakref.ref(value)
             self.set_referenced_objects(f"alive {uid}", (uid,))
 
-    def kept_objects(self) -> list[Any]:
-        """Those of `keep_while_alive` that live."""
+    def tracked_objects(self) -> list[Any]:
+        """Those of `track_until_freed` that live."""
         return [value for ref in list(self._kept.values()) if (value := ref()) is not None]
 
     def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:

@@ -15,13 +15,13 @@ from types import FrameType
 from typing import Any
 
 from gradbox.region import begin_session
-from gradbox.script.line_files import LABEL_FILE, TraceLineFiles
-from gradbox.script.parts import MAX_RECORDINGS, PartOptions, ScriptPart
+from gradbox.script.script_parts import MAX_RECORDINGS, PartOptions, ScriptPart
+from gradbox.script.trace_line_files import LABEL_FILE, TraceLineFiles
 from gradbox.terminal.progress import ProgressLine
 
 
 class PartWatcher:
-    """What the code of one part calls: see `recorded_parts.Watcher`.
+    """What the code of one part calls: see `part_instrumentation.Watcher`.
 
     times_begun: how often the part has begun
     lines: the lines of the part
@@ -41,14 +41,14 @@ class PartWatcher:
         self._requested_iterations = sorted(set(options.iterations))
         if not self._requested_iterations and options.after is None:
             self._requested_iterations = [0]
-        self.plan_next_recording()
+        self.schedule_next_recording()
 
     @property
     def missed_iterations(self) -> list[int]:
         """The iterations that were asked for and did not happen."""
         return [n for n in self._requested_iterations if n >= self.times_begun]
 
-    def plan_next_recording(self) -> None:
+    def schedule_next_recording(self) -> None:
         """Set the count at which the part is recorded next."""
         self.next_recorded = next((n for n in self._requested_iterations if n >= self.times_begun), -1)
 
@@ -57,7 +57,7 @@ class PartWatcher:
         count = self.times_begun
         self.times_begun = count + 1
         if count == self.next_recorded:
-            self.plan_next_recording()
+            self.schedule_next_recording()
             self._recorder.begin_recording(self, sys._getframe(1), count)
 
     def update_condition(self, value: Any) -> None:
@@ -117,7 +117,7 @@ class PartRecorder:
         self._recording_count, self._messages_shown = 0, set[str]()
         self._process_id = os.getpid()
 
-    def create_watchers(self, parts: Sequence[ScriptPart]) -> list[PartWatcher]:
+    def create_part_watchers(self, parts: Sequence[ScriptPart]) -> list[PartWatcher]:
         """A watcher for each part."""
         self.watchers = [PartWatcher(self, part, self._options) for part in parts]
         return self.watchers
@@ -135,13 +135,13 @@ class PartRecorder:
         region = {"name": label, "first_line": first, "last_line": last}
         if watcher.loop_line is not None:
             region["iteration"] = iteration
-        self.begin_recording_of(label, region, frame)
+        self.begin_recording_region(label, region, frame)
 
     def is_recording_process(self) -> bool:
         """Whether this is the script's own process and not a fork of it."""
         return os.getpid() == self._process_id
 
-    def begin_recording_of(
+    def begin_recording_region(
         self, label: str, region: dict[str, Any], frame: FrameType, follow_stack: bool = False
     ) -> Path | None:
         """Record from here on. Returns the folder of the recording, or None if recording fails, which is reported.
@@ -212,8 +212,8 @@ class PartRecorder:
         except Exception as fault:  # ours; the script goes on
             self.print_once(f"a recording could not be finished: {fault}")
         self._progress.clear()
-        if session.cost_message:
-            self.print_once(session.cost_message)
+        if session.slow_recording_message:
+            self.print_once(session.slow_recording_message)
 
     def finish_script(self) -> None:
         """After the script: end what a suspended generator has left open, and report what did not happen."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.script.interrupts import restore_default_sigint, sigint_ignored
-from gradbox.script.line_files import SCRIPT_FILE
 from gradbox.script.script_process import (
     RecordingResult,
     Script,
@@ -19,6 +18,7 @@ from gradbox.script.script_process import (
     signal_forwarded,
     stdout_of_process,
 )
+from gradbox.script.trace_line_files import SCRIPT_FILE
 
 TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 PARAMETERS_FILE = "parameters"
@@ -75,7 +75,7 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
                 run.title = f"{(folder / SCRIPT_FILE).read_text()}: {label}"
                 runs[label] = run
         status = return_code if return_code >= 0 else 128 - return_code
-        notes = list(compare_ranks(read_parameters(folder), uncalled_wrappers(folder)))
+        notes = list(parameter_difference_sentences(read_rank_parameters(folder), uncalled_wrappers(folder)))
         return RecordingResult(runs, status, notes=notes, differ=any(DIFFERENT in note for note in notes))
 
 
@@ -83,7 +83,7 @@ Parameters = dict[int, dict[int, dict[str, list[object]]]]
 """By rank and round: what `rank_parameters` wrote of each parameter."""
 
 
-def read_parameters(folder: Path) -> Parameters:
+def read_rank_parameters(folder: Path) -> Parameters:
     """Read what the ranks wrote of their parameters."""
     parameters: Parameters = {}
     for file in folder.glob(f"{PARAMETERS_FILE}-*"):
@@ -99,7 +99,7 @@ def uncalled_wrappers(folder: Path) -> list[str]:
     return [name for name in names[0] if all(name in others for others in names)] if names else []
 
 
-def compare_ranks(parameters: Parameters, uncalled: Sequence[str] = ()) -> Iterator[str]:
+def parameter_difference_sentences(parameters: Parameters, uncalled: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence that says which parameters differ between two ranks and since which round; nothing if there is
     nothing to compare.
 

@@ -19,10 +19,10 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.script.interrupts import log_received_signals_to_file
-from gradbox.script.line_files import NOTE_FILE, SCRIPT_FILE, TraceLineFiles
-from gradbox.script.recorded_parts import run_script_recording_parts
+from gradbox.script.part_instrumentation import run_script_recording_parts
+from gradbox.script.trace_line_files import NOTE_FILE, SCRIPT_FILE, TraceLineFiles
 from gradbox.sessions.options import SessionFile, SessionOptions
-from gradbox.sessions.own_modules import left_out_message, project_folder
+from gradbox.sessions.own_modules import project_folder, too_many_files_message
 from gradbox.sessions.rank_parameters import RankParameters, rank_of_process
 from gradbox.sessions.session import Session, operations_unrecorded
 from gradbox.terminal.progress import ProgressLine
@@ -69,7 +69,7 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
     return module
 
 
-def own_folder(request: dict[str, Any], path: str) -> Path | None:
+def own_modules_folder(request: dict[str, Any], path: str) -> Path | None:
     """The folder of the project whose modules get steps too; None if none do.
 
     path: the path of the script's file
@@ -110,7 +110,7 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
     options = SessionOptions(
         limits=request["limits"],
         also=tuple(request["also"]),
-        own_folder=own_folder(request, path),
+        own_folder=own_modules_folder(request, path),
         arguments=tuple(arguments),
         title=Path(path).name,
         sink=files,
@@ -133,10 +133,10 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
         progress.clear()
     if os.getpid() != process:  # a fork, which records nothing
         return error
-    if session.cost_message and not request["quiet"] and sys.stderr is not None and sys.stderr.isatty():
-        print(f"gradbox: {session.cost_message}", file=sys.stderr)
+    if session.slow_recording_message and not request["quiet"] and sys.stderr is not None and sys.stderr.isatty():
+        print(f"gradbox: {session.slow_recording_message}", file=sys.stderr)
     if session.own_modules.left_out:
-        print(f"gradbox: {left_out_message(session.own_modules.left_out)}", file=sys.stderr)
+        print(f"gradbox: {too_many_files_message(session.own_modules.left_out)}", file=sys.stderr)
     first, *_, last = session.lines
     files.write_header_and_outcome(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
@@ -194,13 +194,13 @@ def main() -> None:
     _, request, target, *arguments = sys.argv
     options = json.loads(request)
     log_received_signals_to_file(Path(options["folder"]))
-    processes = count_of_processes()
+    processes = count_multiprocessing_processes()
     error = run_and_record(options, target, arguments)
-    write_note_of_children(Path(options["folder"]), count_of_processes() - processes)
+    write_child_process_count(Path(options["folder"]), count_multiprocessing_processes() - processes)
     end_as_script_ends(error)
 
 
-def count_of_processes() -> int:
+def count_multiprocessing_processes() -> int:
     """How many processes `multiprocessing` was asked for in this process; the `repr` of its counter shows the next
     number."""
     module = sys.modules.get("multiprocessing.process")
@@ -208,7 +208,7 @@ def count_of_processes() -> int:
     return int(counter[1]) if counter else 0
 
 
-def write_note_of_children(folder: Path, count: int) -> None:
+def write_child_process_count(folder: Path, count: int) -> None:
     """Write a note about the processes that the script started, if it started any."""
     if count <= 0 or not folder.is_dir():
         return

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from gradbox.script.part_recorder import PartRecorder
-from gradbox.script.parts import MAX_RECORDINGS
+from gradbox.script.script_parts import MAX_RECORDINGS
 from gradbox.sessions.round_hook import ExpressionInUserFrame, RoundHook
 
 KEPT_ROUNDS = 3
@@ -35,7 +35,7 @@ class RoundRecorder(PartRecorder):
         self._recorded_folders: list[Path] = []
         self._hook = RoundHook(self._end_round)
 
-    # What the script's code calls: it is a part as a whole. See `recorded_parts.Watcher`
+    # What the script's code calls: it is a part as a whole. See `part_instrumentation.Watcher`
 
     def on_part_begin(self) -> None:
         """The script begins."""
@@ -55,7 +55,7 @@ class RoundRecorder(PartRecorder):
         self._hook.remove()
         if self.frame is not None and self.is_recording_process():
             frame = sys._getframe(1)
-            self._end_session(error, lambda session: session.continue_in(frame))
+            self._end_session(error, lambda session: session.end_recorded_part_in_frame(frame))
 
     # Rounds
 
@@ -74,7 +74,7 @@ class RoundRecorder(PartRecorder):
         if self._options.until is None and self._recording_count == MAX_RECORDINGS:
             self.print_once(f"{MAX_RECORDINGS} recordings are the most of one run; what comes now is not recorded")
             return
-        folder = self.begin_recording_of(f"round {number}", {"name": f"round {number}"}, frame, follow_stack)
+        folder = self.begin_recording_region(f"round {number}", {"name": f"round {number}"}, frame, follow_stack)
         if folder is not None:
             self._recorded_folders.append(folder)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from gradbox.run import Run
 from gradbox.script.interrupts import restore_default_sigint, sigint_forwarded, sigint_ignored
-from gradbox.script.line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
-from gradbox.script.parts import PartOptions
+from gradbox.script.script_parts import PartOptions
+from gradbox.script.trace_line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
 
 BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.script.recorded_script import main; main()"
 """The first code of the process. It is run by `-c`, not `-m`, so that nothing from the current folder is imported

@@ -22,14 +22,14 @@ def paths_of_called_cells(tree: ast.AST, namespace: dict[str, Any]) -> list[str]
     while pending:
         name = pending.pop()
         seen.add(name)
-        for code in codes_of_value(namespace.get(name)):
+        for code in code_objects_of_value(namespace.get(name)):
             if cell_name(code.co_filename) is not None:
                 paths[code.co_filename] = None
-                pending |= names_of_code(code) - seen
+                pending |= global_names_read_by_code(code) - seen
     return list(paths)
 
 
-def codes_of_value(value: Any) -> Iterator[CodeType]:
+def code_objects_of_value(value: Any) -> Iterator[CodeType]:
     """The code of a function, or of the methods of a class or of an instance's class."""
     if type(value) is FunctionType:
         yield value.__code__
@@ -44,7 +44,7 @@ def codes_of_value(value: Any) -> Iterator[CodeType]:
                 yield function.__code__
 
 
-def names_of_code(code: CodeType) -> set[str]:
+def global_names_read_by_code(code: CodeType) -> set[str]:
     """The globals that a code object, and code nested in it, may read."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return {*code.co_names}.union(*map(names_of_code, inner))
+    return {*code.co_names}.union(*map(global_names_read_by_code, inner))

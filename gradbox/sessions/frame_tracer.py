@@ -253,7 +253,7 @@ class FrameTracer:
         for left in ((i,) if kind in COMPOUND_KINDS else ()) + tuple(table.enclosing_statements(i)):
             if left in around_next:
                 break
-            if left not in self._left_early and self._has_step_when_left(left):
+            if left not in self._left_early and self._is_step_recorded_when_left(left):
                 self._record_step(frame, left)
             self._left_early.discard(left)
 
@@ -288,7 +288,7 @@ class FrameTracer:
             if i == self._entered_loop:
                 self._entered_loop = NOWHERE
                 if kind == "For":
-                    self._recorder.note_iterator(i, value_on_stack(frame))
+                    self._recorder.note_loop_iterator(i, value_on_stack(frame))
             self._set_recorded_line(frame, i)
             self._recorder.on_head(i, frame=frame)
             self._recorder.frames.recorded_lines.clear()
@@ -311,7 +311,7 @@ class FrameTracer:
             else:
                 self._left_early.discard(statement)
 
-    def _has_step_when_left(self, i: int) -> bool:
+    def _is_step_recorded_when_left(self, i: int) -> bool:
         node = self._table.syntax_node(i)
         return type(node).__name__ in KINDS_WITH_STEP_AFTER and not (
             isinstance(node, ast.Try | ast.TryStar) and not node.handlers

@@ -52,7 +52,7 @@ class InstrumentationHooks:
     def disconnect(self) -> None:
         """Make all hooks do nothing."""
         for name, hook in self.by_name.items():
-            redirect_partial(hook, HOOKS_WITHOUT_EFFECT[name])
+            set_partial_function(hook, HOOKS_WITHOUT_EFFECT[name])
 
     def is_current_thread_recorded(self) -> bool:
         """Whether what this thread does is recorded."""
@@ -124,7 +124,7 @@ class OwnModuleHooks(InstrumentationHooks):
         if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         frame = sys._getframe(1)
-        if super().is_current_thread_recorded() and not self._passed_calls.begins(frame, self._recorder):
+        if super().is_current_thread_recorded() and not self._passed_calls.passes_without_steps(frame, self._recorder):
             self._recorder.on_call(i, frame=frame)
 
 
@@ -138,7 +138,7 @@ def is_current_thread_recorded(session_thread: int) -> bool:
     return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
 
 
-def redirect_partial(hook: Any, function: Callable[..., Any]) -> None:
+def set_partial_function(hook: Any, function: Callable[..., Any]) -> None:
     """Make a `functools.partial` call another function."""
     hook.__setstate__((function, (), {}, None))
 

@@ -38,14 +38,14 @@ class OwnFiles:
         self._add_file, self._passed_calls = add_file, passed_calls
         self._tables: dict[str, StatementTable | None] = {}
 
-    def table_of_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
+    def statement_table_for_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
         """The statements of the file whose function begins with this frame; None if the call is not followed."""
         if frame.f_code.co_name == "<module>":
             return None
-        table = self.table_of_file(frame.f_code)
-        return None if table is None or self._passed_calls.begins(frame, recorder) else table
+        table = self.statement_table_for_code(frame.f_code)
+        return None if table is None or self._passed_calls.passes_without_steps(frame, recorder) else table
 
-    def table_of_file(self, code: CodeType) -> StatementTable | None:
+    def statement_table_for_code(self, code: CodeType) -> StatementTable | None:
         """The statements of the file that a code is of; None where it is not to be followed."""
         path = code.co_filename
         if path not in self._tables:
@@ -173,8 +173,8 @@ class LineTracer:
         table = self._tables.get(code.co_filename)
         if table is None:
             if (frame.f_globals.get("__name__"), code.co_name) in DEBUGGERS:
-                self._give_way_to_debugger(frame)
-            table = None if self._own_files is None else self._own_files.table_of_call(frame, self.recorder)
+                self._stop_if_debugger_begins(frame)
+            table = None if self._own_files is None else self._own_files.statement_table_for_call(frame, self.recorder)
             if table is None:
                 return other_trace
         if not has_steps(code):
@@ -192,7 +192,7 @@ class LineTracer:
         tracer.begin_frame(frame)
         return tracer if self.active else other_trace
 
-    def _give_way_to_debugger(self, frame: FrameType) -> None:
+    def _stop_if_debugger_begins(self, frame: FrameType) -> None:
         """Stop when a debugger begins: it replaces the trace function, and would otherwise get an event for each
         instruction."""
         self.stop()

@@ -34,7 +34,7 @@ def project_folder(path: str) -> Path:
     return own
 
 
-def left_out_message(names: Sequence[str]) -> str:
+def too_many_files_message(names: Sequence[str]) -> str:
     """The message about project files that get no steps because there are too many."""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     stepped = f"up to {MAX_FILES} files of the project with {MAX_LINES:,} lines are stepped"
@@ -57,14 +57,14 @@ class OwnModules:
     def source_to_step(self, path: str) -> str | None:
         """The text of a file that gets steps; None if it is not in the project, not worth it, or one too many."""
         if path not in self._sources:
-            self._sources[path] = self._take_file(path)
+            self._sources[path] = self._read_file_to_step(path)
         return self._sources[path]
 
-    def _take_file(self, path: str) -> str | None:
+    def _read_file_to_step(self, path: str) -> str | None:
         if self._folder is None or not path.endswith(".py") or is_installed_file(path):
             return None
         if cell_name(path) is not None:
-            return self._count_file(path, "".join(linecache.getlines(path)))
+            return self._count_stepped_file(path, "".join(linecache.getlines(path)))
         resolved = Path(path).resolve()
         if not str(resolved).startswith(self._folder) or INSTALLATION_PARTS & set(resolved.parts):
             return None
@@ -78,9 +78,9 @@ class OwnModules:
             return None
         if not TRAINING_WORDS.search(source):
             return None
-        return self._count_file(resolved.name, source)
+        return self._count_stepped_file(resolved.name, source)
 
-    def _count_file(self, name: str, source: str) -> str | None:
+    def _count_stepped_file(self, name: str, source: str) -> str | None:
         """Count a file that gets steps and return its text; None if it is one too many."""
         lines = source.count("\n") + 1
         if self._files >= MAX_FILES or self._lines + lines > MAX_LINES:

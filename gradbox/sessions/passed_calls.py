@@ -26,7 +26,7 @@ class PassedCalls:
         self._counts: dict[int, tuple[Statement, int]] = {}  # by the id of the code
         self._has_passed = False
 
-    def begins(self, frame: FrameType, recorder: Recorder) -> bool:
+    def passes_without_steps(self, frame: FrameType, recorder: Recorder) -> bool:
         """Whether the call that begins with this frame passes without steps, by itself or within another one
         that does."""
         if stack.is_in_passed_call(frame.f_back):
@@ -47,7 +47,7 @@ class PassedCalls:
         self._has_passed = True
         return True
 
-    def take_passed(self, frame: FrameType | None) -> bool:
+    def take_has_passed(self, frame: FrameType | None) -> bool:
         """Whether a call has passed since this was last asked, or is passing now.
 
         frame: the innermost frame that runs

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from gradbox.sessions.round_hook import RoundHook, frames_of_user_first, locals_of_frame
+from gradbox.sessions.round_hook import RoundHook, copy_locals_of_frame, frames_outward_user_first
 
 MAX_PARAMETERS = 2_000
 """Parameters of a rank that are compared."""
@@ -57,7 +57,7 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
     """The parameters of modules that running functions can reach, by the names they have there; parameters that only an
     optimizer has, by their place in it. The user's functions come first."""
     known: dict[int, tuple[str, torch.Tensor]] = {}
-    variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
+    variables = [item for f in frames_outward_user_first(frame) for item in copy_locals_of_frame(f).items()]
     modules = [pair for name, value in variables for pair in modules_of_variable(name, value)]
     named = [(f"{name}.{inner}", p) for name, module in modules for inner, p in module.named_parameters()]
     for name, value in variables:
@@ -72,7 +72,7 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
 
 def uncalled_wrappers(frame: FrameType | None) -> list[str]:
     """The names of each DistributedDataParallel that running functions can reach and whose forward never ran."""
-    variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
+    variables = [item for f in frames_outward_user_first(frame) for item in copy_locals_of_frame(f).items()]
     members = [
         (f"self.{attribute}", member)
         for name, value in variables

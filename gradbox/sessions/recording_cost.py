@@ -23,7 +23,7 @@ REASONS: Mapping[ReasonToLook, str] = {
 """The words for each reason."""
 
 
-def cost_message(
+def slow_recording_message(
     what: str, seconds: float, steps: int, whole_looks: int, looks: Mapping[ReasonToLook, int], storage_bytes: int
 ) -> str:
     """Why a recording took long; "" if it did not.

@@ -69,14 +69,14 @@ class ExpressionInUserFrame:
     def evaluate(self, frame: FrameType | None) -> Any:
         """Evaluate the expression, searching from this frame outwards. Raises what it raises, and NameError if no
         function has its names."""
-        for f in frames_of_user_first(frame):
-            variables = locals_of_frame(f)
+        for f in frames_outward_user_first(frame):
+            variables = copy_locals_of_frame(f)
             if all(name in variables or name in f.f_globals for name in self._names):
                 return eval(self._code, {**f.f_globals, **variables})  # as one namespace: a generator's sees no locals
         raise NameError(f"no function that runs has {', '.join(sorted(self._names))}")
 
 
-def frames_of_user_first(frame: FrameType | None) -> Iterator[FrameType]:
+def frames_outward_user_first(frame: FrameType | None) -> Iterator[FrameType]:
     """The frames from here outwards without ours, torch's and Python's own: first those of files that are not
     installed, then the others."""
     installed = []
@@ -92,7 +92,7 @@ def frames_of_user_first(frame: FrameType | None) -> Iterator[FrameType]:
     yield from installed
 
 
-def locals_of_frame(frame: FrameType) -> dict[str, Any]:
+def copy_locals_of_frame(frame: FrameType) -> dict[str, Any]:
     """The variables of a frame. Unlike CPython's own access before 3.13, reading them does not keep them alive."""
     members = frame.f_locals
     variables = dict(members)

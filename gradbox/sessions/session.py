@@ -20,9 +20,9 @@ import torch
 
 from gradbox.language import policy
 from gradbox.recorder import stack
+from gradbox.recorder.program_streams import Stream
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.step_recorder import RunContext
-from gradbox.recorder.streams import Stream
 from gradbox.recorder.trace_lines import (
     cost_record,
     encode_json_line,
@@ -38,10 +38,10 @@ from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.own_modules import OwnModules
 from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.process_changes import OwnModuleFinder, RecordingImportFinder
-from gradbox.sessions.recording_cost import cost_message
-from gradbox.sessions.session_code import SessionCode, header_record
+from gradbox.sessions.recording_cost import slow_recording_message
+from gradbox.sessions.session_code import SessionCode, build_header_record
 from gradbox.sessions.statement_table import StatementTable
-from gradbox.sessions.streams import recorded_stream, recorded_warnings
+from gradbox.sessions.stream_recording import recorded_stream, recorded_warnings
 from gradbox.sessions.unstepped_code import UnsteppedCode
 from gradbox.wire import limits
 from gradbox.wire.limits import Limit
@@ -84,7 +84,7 @@ class Session:
     Only one session runs at a time.
 
     files: the files that get steps; the first is the program's main file
-    cost_message: after `end`, why the recording took long, "" if it did not
+    slow_recording_message: after `end`, why the recording took long, "" if it did not
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Session:
         self._own_hooks: OwnModuleHooks | None = None
         self._own_files = OwnFiles(self._add_running_file, self._passed_calls)
         self._unstepped: UnsteppedCode | None = None
-        self.cost_message = ""
+        self.slow_recording_message = ""
         self._muted_output = False
         self._wall_start = self._cpu_start = self._installed_at = 0.0
         self._seed = 0
@@ -234,7 +234,7 @@ class Session:
                 self._record_outcome(error)
             stack.hide_recorder_frames(error)
         finally:
-            self.cost_message = self._cost_message()
+            self.slow_recording_message = self._slow_recording_message()
             self._uninstall_observers()
         if taken:
             warn_tracing_taken(self.options.title)
@@ -245,13 +245,13 @@ class Session:
             line["rounds"] = told
         self._outcome_line = encode_json_line(line)
 
-    def _cost_message(self) -> str:
+    def _slow_recording_message(self) -> str:
         recorder, unstepped = self.recorder, self._unstepped
         if recorder is None or unstepped is None:
             return ""
         what = (self.options.region or {}).get("name") or self.options.title
         seconds = time.perf_counter() - self._installed_at
-        return cost_message(
+        return slow_recording_message(
             what, seconds, recorder.steps.count, recorder.steps.whole_looks, unstepped.looks, recorder.storage_bytes()
         )
 
@@ -309,7 +309,7 @@ class Session:
         if self.options.own_folder is not None:
             for f in list(stack.frames_outward(frame))[::-1]:
                 if f.f_code.co_filename not in stack.line_offsets:
-                    self._own_files.table_of_file(f.f_code)
+                    self._own_files.statement_table_for_code(f.f_code)
         frames = [f for f in stack.frames_outward(frame) if stack.has_steps(f.f_code)]
         if not frames:
             raise RuntimeError("no function of the program runs")
@@ -326,7 +326,7 @@ class Session:
             self._line_tracer.start(root, others)
         self._send_header_to_sink()
 
-    def continue_in(self, frame: FrameType) -> None:
+    def end_recorded_part_in_frame(self, frame: FrameType) -> None:
         """End the recorded part here, where the program goes on; call `end` afterwards.
 
         frame: the innermost frame that runs
@@ -338,7 +338,7 @@ class Session:
 
         frame: the innermost frame that runs
         """
-        self.continue_in(frame)
+        self.end_recorded_part_in_frame(frame)
         if self._line_tracer is not None and self._traced_frame is not None:
             self._line_tracer.finish_running_statement(self._traced_frame)
 
@@ -491,7 +491,9 @@ class Session:
     def _header_line(self) -> bytes:
         return encode_json_line(
             {
-                "header": header_record(self._code.files, self._code.statements, self.limits, self.options, self._seed),
+                "header": build_header_record(
+                    self._code.files, self._code.statements, self.limits, self.options, self._seed
+                ),
                 "deterministic": False,
             }
         )

@@ -30,7 +30,7 @@ from gradbox.wire.program import FileText, join_files, line_count
 from gradbox.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
 
 
-def header_record(
+def build_header_record(
     program_files: Sequence[SessionFile],
     statements: ProgramStatements,
     limits: dict[str, int | float],
@@ -87,12 +87,12 @@ CodePairs = dict[int, tuple[CodeType, CodeType]]
 
 
 def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """Pairs of code objects from two compilations of one text, including functions and classes in them."""
+    """Pairs of code objects from two compiled_codes_of_text of one text, including functions and classes in them."""
     yield instrumented, plain
     inner, plain_inner = (
         [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
     )
-    if [code_signature(code) for code in inner] == [code_signature(code) for code in plain_inner]:
+    if [comparable_code_parts(code) for code in inner] == [comparable_code_parts(code) for code in plain_inner]:
         for inner_code, plain_inner_code in zip(inner, plain_inner, strict=True):
             yield from code_pairs(inner_code, plain_inner_code)
 
@@ -105,7 +105,7 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
             yield from nested_codes(constant)
 
 
-def compilations(source: str, path: str) -> Iterator[CodeType]:
+def compiled_codes_of_text(source: str, path: str) -> Iterator[CodeType]:
     """The code of a file as Python compiles it; of a notebook's cell also as IPython does, statement by statement.
     Python compiles a call like `torch.relu(x)` in another way where the same text imports `torch`."""
     tree = ast.parse(source, path)
@@ -114,12 +114,12 @@ def compilations(source: str, path: str) -> Iterator[CodeType]:
         yield compile(ast.Module([statement], []), path, "exec", dont_inherit=True)
 
 
-def code_signature(code: CodeType) -> tuple[object, ...]:
+def comparable_code_parts(code: CodeType) -> tuple[object, ...]:
     """What the two code objects of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
 
 
-def code_place(code: CodeType) -> tuple[str, str, int]:
+def code_location(code: CodeType) -> tuple[str, str, int]:
     """Where a code object stands: its file, its name, its first line."""
     return code.co_filename, code.co_qualname, code.co_firstlineno
 
@@ -198,7 +198,7 @@ class SessionCode:
         plain_codes: set[tuple[tuple[str, str, int], bytes]] = set()
         for path, source, hooks in modules:
             try:
-                plain = [*compilations(source, path)]
+                plain = [*compiled_codes_of_text(source, path)]
                 tree = ast.parse(source, path)
             except (SyntaxError, ValueError):
                 continue
@@ -207,14 +207,14 @@ class SessionCode:
             process_changes.register_program_classes(path)
             code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, functions_only=True)
             self._modules[path] = source, code
-            by_place |= {code_place(old): new for new, old in code_pairs(code, plain[0])}
-            plain_codes |= {(code_place(old), old.co_code) for each in plain for old in nested_codes(each)}
+            by_place |= {code_location(old): new for new, old in code_pairs(code, plain[0])}
+            plain_codes |= {(code_location(old), old.co_code) for each in plain for old in nested_codes(each)}
         for function in gc.get_objects() if by_place else ():
             if type(function) is not FunctionType:
                 continue
             running = function.__code__
-            new = by_place.get(code_place(running))
-            if new is None or (code_place(running), running.co_code) not in plain_codes:
+            new = by_place.get(code_location(running))
+            if new is None or (code_location(running), running.co_code) not in plain_codes:
                 continue
             if new.co_freevars == running.co_freevars:
                 self._code_pairs[id(new)] = new, running
@@ -238,11 +238,11 @@ class SessionCode:
         """
         path = code.co_filename
         try:
-            compiled = [*compilations(source, path)]
+            compiled = [*compiled_codes_of_text(source, path)]
         except (SyntaxError, ValueError):
             return None
         if not any(
-            other.co_code == code.co_code and code_signature(other) == code_signature(code)
+            other.co_code == code.co_code and comparable_code_parts(other) == comparable_code_parts(code)
             for each in compiled
             for other in nested_codes(each)
         ):

@@ -188,13 +188,13 @@ class StatementTable:
             before = k
         self._add_endless_loops(table)
         find_handler_ends(table, instructions)
-        self._add_silent_statements(table)
+        self._add_statements_without_instruction(table)
         table.statements_or_special = list(table.statements)
         for k in (*table.reraises, *table.with_handlers, *table.endless_loop_starts, *table.handler_ends):
             table.statements_or_special[k] = SPECIAL
         return table
 
-    def _add_silent_statements(self, table: CodeTable) -> None:
+    def _add_statements_without_instruction(self, table: CodeTable) -> None:
         """Add statements without an instruction, each before the next one that has some."""
         present = set(table.statements)
         for i in present - {NOWHERE}:

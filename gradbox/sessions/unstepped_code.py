@@ -21,7 +21,7 @@ import torch
 
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import introspection, stack
-from gradbox.recorder.effects import reaches_into_graph, word_exposes_memory
+from gradbox.recorder.effects import does_name_expose_memory, reaches_into_graph
 from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.recording_cost import ReasonToLook
 
@@ -63,7 +63,7 @@ class UnsteppedCode:
         frame: the innermost frame that runs
         """
         self._classify_new_modules()
-        has_passed = self._passed_calls.take_passed(frame)
+        has_passed = self._passed_calls.take_has_passed(frame)
         had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
         reason: ReasonToLook | None = None
         if has_passed:
@@ -86,7 +86,7 @@ class UnsteppedCode:
         """Values to which the globals of the user's modules without steps lead, if they can change."""
         for name, module in list(self._modules.items()):
             if sys.modules.get(name) is module:
-                yield from values_behind_members(vars(module), name)
+                yield from values_reachable_from_namespace(vars(module), name)
 
     def _classify_new_modules(self) -> None:
         if len(self._classified) == len(sys.modules):
@@ -115,7 +115,7 @@ class UnsteppedCode:
         except OSError:
             exposes_memory = reaches = True
         else:
-            exposes_memory, reaches = memory_and_graph_use(path, status.st_mtime_ns, status.st_size)
+            exposes_memory, reaches = hands_out_memory_and_reaches_graph(path, status.st_mtime_ns, status.st_size)
         self._exposes_memory = self._exposes_memory or exposes_memory
         self._reaches_into_graph = self._reaches_into_graph or reaches
 
@@ -136,7 +136,7 @@ class UnsteppedCode:
 
 
 @lru_cache(4096)
-def memory_and_graph_use(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
+def hands_out_memory_and_reaches_graph(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
     """Whether the text of a module (other than imports) hands out memory, and whether it reaches into the graph.
 
     Kept from one recording of a process to the next, each of which meets all of the user's modules.
@@ -147,10 +147,10 @@ def memory_and_graph_use(path: str, _modified: int, _size: int) -> tuple[bool, b
         return True, True
     words = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
     words |= {node.attr for node in nodes.of_kind(ast.Attribute)}
-    return any(word_exposes_memory(word) for word in words), reaches_into_graph(nodes)
+    return any(does_name_expose_memory(word) for word in words), reaches_into_graph(nodes)
 
 
-def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:
+def values_reachable_from_namespace(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:
     """The values to which a namespace leads: a module's globals, what its functions keep, and the same for its
     classes."""
     for value in list(dict.values(members) if type(members) is dict else members.values()):
@@ -159,7 +159,7 @@ def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 
             yield from filter(None, (value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__))
         elif issubclass(kind, type):
             if depth < 2 and introspection.class_module(value) == module:
-                yield from values_behind_members(introspection.class_dict(value), module, depth + 1)
+                yield from values_reachable_from_namespace(introspection.class_dict(value), module, depth + 1)
         elif not issubclass(kind, _UNCHANGEABLE_TYPES):
             yield value
 

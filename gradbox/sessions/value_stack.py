@@ -93,16 +93,16 @@ def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_s
         consts = frame.f_code.co_consts
         return next((const for const in consts if type(const) is type(folded) and repr(const) == repr(folded)), UNKNOWN)
     if next_statement == i:  # the exception was brought above the value
-        return value_on_stack(frame, below=1) if was_last_instruction_swap(frame) else UNKNOWN
+        return value_on_stack(frame, below=1) if did_last_instruction_keep_with_value(frame) else UNKNOWN
     is_kept = (
-        is_next_instruction_swap(frame)
+        does_next_instruction_keep_with_value(frame)
         if next_statement in table.enclosing_statements(i)
-        else is_first_of_waiting_finally(table, i, next_statement)
+        else is_first_statement_of_pending_finally(table, i, next_statement)
     )
     return value_on_stack(frame) if is_kept else UNKNOWN
 
 
-def is_next_instruction_swap(frame: FrameType) -> bool:
+def does_next_instruction_keep_with_value(frame: FrameType) -> bool:
     """Whether the next instruction leaves a `with` that has a value to keep: it moves `__exit__` above that value."""
     code, at = frame.f_code.co_code, frame.f_lasti
     while code[at] == _NOP:
@@ -110,13 +110,13 @@ def is_next_instruction_swap(frame: FrameType) -> bool:
     return code[at] == _SWAP and code[at + 1] == 2
 
 
-def was_last_instruction_swap(frame: FrameType) -> bool:
+def did_last_instruction_keep_with_value(frame: FrameType) -> bool:
     """Whether the previous instruction moved what is dropped now above a value to keep."""
     code, at = frame.f_code.co_code, frame.f_lasti - 2
     return at >= 0 and code[at] == _SWAP and code[at + 1] == 2
 
 
-def is_first_of_waiting_finally(table: StatementTable, i: int, next_statement: int) -> bool:
+def is_first_statement_of_pending_finally(table: StatementTable, i: int, next_statement: int) -> bool:
     """Whether `next_statement` is the first statement of a `finally` for which statement i waits."""
     around = table.enclosing_blocks(next_statement)
     if not around or around[0][1] != "finalbody":

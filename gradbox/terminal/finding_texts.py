@@ -56,7 +56,7 @@ def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WO
         source = path.read_text("utf-8")
     else:
         path = pages / f"{kind}.py"
-        source = make_page(words / f"{kind}.json", path)
+        source = finding_page_markdown(words / f"{kind}.json", path)
     program = _PROGRAM.search(source)
     title, _, text = source[: program.start() if program else 0].partition("\n")
     if program is None or not re.match(r"# \S", title) or not text.strip():
@@ -64,7 +64,7 @@ def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WO
     return FindingText(kind, title.removeprefix("# ").strip(), text.strip(), program[1])
 
 
-def make_page(words: Path, program: Path) -> str:
+def finding_page_markdown(words: Path, program: Path) -> str:
     """A kind's page in Markdown, from the file of its words and its program. What either file lacks is left out."""
     page = json.loads(words.read_text("utf-8")).get("page", {})
     lines = program.read_text("utf-8").splitlines()[1:] if program.exists() else []
@@ -75,6 +75,6 @@ def make_page(words: Path, program: Path) -> str:
 
 
 @cache
-def finding_title(kind: str) -> str:
+def load_finding_title(kind: str) -> str:
     """The title of a kind's page. Raises FindingTextError as `load_finding_text` does."""
     return load_finding_text(kind).title

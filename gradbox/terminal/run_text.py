@@ -33,7 +33,7 @@ def colour_text(text: str, colour: str, enabled: bool) -> str:
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if enabled else text
 
 
-def format_line_place(line: int, files: Sequence[ProgramFile]) -> str:
+def format_line_location(line: int, files: Sequence[ProgramFile]) -> str:
     """A line of the source; if the source has several files, the file and the line in it."""
     for file in files:
         if file.first_line <= line <= file.last_line:
@@ -67,7 +67,7 @@ def finding_lines(
     for link in finding.chain:
         if link.line != shown:
             code = source[link.line - 1].rstrip() if 0 < link.line <= len(source) else ""
-            yield f"  {format_line_place(link.line, files):>4} | {code}"
+            yield f"  {format_line_location(link.line, files):>4} | {code}"
         shown = link.line
         is_cause = link.line == finding.line and link.step == finding.step
         cause = f" <- {sentences['finding_cause']}" if is_cause else ""
@@ -156,21 +156,21 @@ def verdict_lines(
     """How the run ended, and what is said about lines of the program."""
     verdict = reading.verdict
     yield colour_text(
-        prefix_line_place(verdict.line, verdict.text, sentences, files),
+        with_line_prefix(verdict.line, verdict.text, sentences, files),
         COLOUR_OF_TONE.get(verdict.tone, "bold"),
         colours,
     )
     for remark in reading.remarks:
         if remark.text:
-            yield f"  {prefix_line_place(remark.line, remark.text, sentences, files)}"
+            yield f"  {with_line_prefix(remark.line, remark.text, sentences, files)}"
         if remark.gloss:
             yield f"  {remark.gloss}"
 
 
-def prefix_line_place(line: int | None, text: str, sentences: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
+def with_line_prefix(line: int | None, text: str, sentences: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
     """A text with the line that it is about in front."""
     if line is not None and files:
-        return f"{format_line_place(line, files)}: {text}"
+        return f"{format_line_location(line, files)}: {text}"
     return text if line is None else sentences["terminal_at"].replace("{line}", str(line)).replace("{text}", text)
 
 
@@ -182,7 +182,7 @@ def step_code_line(step: StepReading, mark: str, colours: bool, files: Sequence[
     turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
     code = colour_text(f"{'  ' * step.depth}{step.code}", "bold", colours)
     end = colour_text(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""
-    return f"{format_line_place(step.line, files):>4} | {code}{end}"
+    return f"{format_line_location(step.line, files):>4} | {code}{end}"
 
 
 def step_effect_lines(step: StepReading, colours: bool) -> Iterator[str]:

@@ -25,8 +25,8 @@ MODULE_ORDERS: dict[str, Callable[[ModuleRow], Any]] = {
 PARAMETER_ORDERS: dict[str, Callable[[ParameterRow], Any]] = {
     "path": lambda row: row.name or "",
     "numbers": lambda row: -row.numbers,
-    "gradient": lambda row: -norm_rank(row.gradient_norm),
-    "weight": lambda row: -norm_rank(row.weight_norm),
+    "gradient": lambda row: -norm_sort_key(row.gradient_norm),
+    "weight": lambda row: -norm_sort_key(row.weight_norm),
     "updated": lambda row: -row.updated,
 }
 SORT_COLUMNS = tuple(dict.fromkeys([*MODULE_ORDERS, *PARAMETER_ORDERS]))
@@ -267,7 +267,7 @@ def number_text(value: Any) -> str:
     return str(value["$f"]) if isinstance(value, dict) else f"{float(value):.4g}"
 
 
-def norm_rank(value: Any) -> float:
+def norm_sort_key(value: Any) -> float:
     """A sort key for norms: NaN and infinity first, unknown norms last."""
     if value is None:
         return -1.0

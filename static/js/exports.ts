@@ -5,7 +5,7 @@
 
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
-import { offlineAnswers } from "./offline/answers.ts";
+import { offlineContent } from "./offline/offline_content.ts";
 import { offlineHtml } from "./picture/standalone.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
@@ -54,7 +54,7 @@ export function render(
   if (kind === "film_frames") return { made: JSON.stringify(filmFrames(filmSubject(trace, request), request)) };
   if (kind === "markdown") return { made: markdownOf(trace, request) };
   if (kind === "headline") return { made: plainText(filmSubject(trace, request).verdict?.headline ?? "") };
-  const answers = offlineAnswers(openTrace(trace), request.language);
+  const answers = offlineContent(openTrace(trace), request.language);
   if (kind === "answers") return { made: JSON.stringify(answers) };
   return {
     made: offlineHtml({

@@ -1,8 +1,8 @@
 /** The offline file of two runs that are compared: both traces lie in the document. */
 
 import { startComparisonViewer } from "./compare/viewer.ts";
-import { paintPython } from "./editor/paint.ts";
+import { highlightPython } from "./editor/highlight_python.ts";
 import { locale } from "./words/locale.ts";
 
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
-startComparisonViewer(content, locale(document.documentElement.lang).say, async () => paintPython);
+startComparisonViewer(content, locale(document.documentElement.lang).say, async () => highlightPython);

@@ -3,7 +3,7 @@
  * too much would have had to be worked out when the file was made is one, too.
  */
 
-import { paintPython } from "./editor/paint.ts";
+import { highlightPython } from "./editor/highlight_python.ts";
 import * as findings from "./findings/page_api.ts";
 import { findingLocale } from "./findings/words.ts";
 import { locale } from "./words/locale.ts";
@@ -18,7 +18,7 @@ const first = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const parts = {
   loadFindings: async () => ({ ...findings, sentences: async () => findingLocale(lang).say }),
   loadPredict: async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
-  loadPaint: async () => paintPython,
+  loadHighlighter: async () => highlightPython,
 };
 
 if ("traces" in first) {

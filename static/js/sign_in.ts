@@ -1,9 +1,9 @@
 /** Signing in and out, where a host asks for a password. */
 
-import { ROOT } from "./requests/root.ts";
+import { SERVER_ROOT } from "./requests/root.ts";
 import { startThemeButton } from "./browser/theme.ts";
 
-const SESSION_URL = `${ROOT}/session`;
+const SESSION_URL = `${SERVER_ROOT}/session`;
 const form = document.getElementById("sign-in") as HTMLFormElement | null;
 
 document.getElementById("sign-out")?.addEventListener("click", async () => {

@@ -133,6 +133,180 @@ for _ in range(2):
         "finding.saved_overwritten.chain.written",
         "`loss.backward(retain_graph=True)` writes what `x.grad` meant before",
     ),
+    "what an optimizer moves while it calls its closure": (
+        """\
+import torch
+torch.manual_seed(0)
+image = torch.rand(3, requires_grad=True)
+opt = torch.optim.LBFGS([image], max_iter=2)
+def closure():
+    opt.zero_grad()
+    loss = (image - 1).pow(2).sum()
+    loss.backward()
+    return loss
+opt.step(closure)
+""",
+        "stepped_one",
+        "opt.step() moved image from [.496257, .768222, .088477] to [.802103, .908945, .641907].",
+    ),
+    "a parameter that only an optimizer still has": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+others = [torch.ones(1) for _ in range(12)]
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(2, 3), nn.Linear(3, 5, bias=False)
+    def forward(self, x):
+        return self.head(torch.relu(self.body(x)))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net.head = nn.Linear(3, 2, bias=False)
+net(torch.ones(4, 2)).pow(2).mean().backward()
+opt.step()
+""",
+        "whole_problem_never_learns_other",
+        "`opt.param_groups[0]['params'][2]` never learns; `net.body` does.",
+    ),
+    "data of a gradient that is written": (
+        """\
+import torch
+x = torch.ones(2, requires_grad=True)
+x.sum().backward()
+g = x.grad
+x.grad.data += 1
+print(g)
+""",
+        "finding.shared_memory.detached.what",
+        "Line 5 (`x.grad.data += 1`) changed `g` too: `x.grad` and `g` have shared the same memory since line 3.",
+    ),
+    "zeros on one of several ways": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+first, last = nn.Linear(2, 2), nn.Linear(2, 1)
+with torch.no_grad():
+    first.bias.fill_(-100.0)
+last(torch.relu(first(torch.ones(3, 2)))).pow(2).mean().backward()
+print(first.weight.grad, last.weight.grad)
+""",
+        "finding.zero_gradient.chain.cut",
+        "addmm passes on only zeros towards `last.weight`",
+    ),
+    "nodes of iterations that were not recorded": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net, total = nn.Linear(2, 2), 0
+for x in torch.randn(400, 2, 2):
+    total = total + net(x).tanh().sum()
+total.backward()
+""",
+        "net_headline_visit_loop",
+        "Backward is at `tanh` in the loop of line 5: it sends one gradient on.",
+    ),
+    "calls in a loop of a module that is not recorded whole": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(2, 1)
+    def forward(self, x):
+        total = 0
+        for k in range(40):
+            total = total + self.out(x[k])
+        return total
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(40, 2)).sum().backward()
+    opt.step()
+""",
+        "whole_called",
+        "`net` 4 times",
+    ),
+    "what an iterator has held since its loop began": (
+        """\
+import torch
+net = torch.nn.Linear(2, 1)
+for name, value in net.state_dict().items():
+    print(name)
+""",
+        "named",
+        "value is the name of a tensor of one number that had none.",
+    ),
+    "real numbers of complex memory": (
+        "import torch\nx = torch.tensor([1 + 2j, 3 - 1j])\ny = torch.view_as_real(x)\ny.mul_(2)\n",
+        "written_value_shared",
+        "y is now [2, 4, 6, −2]. x reads the same memory, so it has changed too.",
+    ),
+    "what a name of the module meant that a function shadows": (
+        """\
+import torch
+from torch import nn
+def rmse(pred):
+    pred = pred.detach().numpy()
+    return (pred ** 2).mean()
+model = nn.Linear(2, 1)
+pred = model(torch.ones(3, 2))
+loss = torch.tensor(rmse(pred))
+loss.backward()
+""",
+        "finding.no_graph.numpy.what",
+        "No graph leads from `loss` back to a parameter: line 4 went through NumPy, which keeps no history of what "
+        "`pred` meant before.",
+    ),
+    "nodes that run within the backward of a hook": (
+        """\
+import torch
+a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
+inner = torch.ones(2, requires_grad=True)
+again = inner.exp().sin()
+z = (a * 2).exp() + b
+z.register_hook(lambda grad: torch.autograd.grad(again, inner, grad, retain_graph=True)[0])
+(z * c).sum().backward()
+""",
+        "backward_reached",
+        "Backward is done. It brought gradients to c.grad, b.grad and a.grad.",
+    ),
+    "what a call is given is not what its statement names": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+others = [torch.ones(1) for _ in range(12)]
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+    def forward(self, x):
+        y = self.layer(x)
+        return y.relu()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x):
+        x = self.block(torch.cat((x, x), dim=1))
+        return x
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    opt.step()
+""",
+        "net_headline_line_keeps",
+        "`net.block` made `return`: 3×2, and 24 B are kept for backward.",
+    ),
     "a name in a function that is called": (
         """\
 import torch

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from gradbox.sessions.recording_cost import cost_message
+from gradbox.sessions.recording_cost import slow_recording_message
 from gradbox.terminal import progress
 from gradbox.terminal.progress import ProgressLine, waiting_line
 
@@ -98,16 +98,16 @@ def test_what_is_waited_for_is_said_and_taken_away(
 
 
 def test_a_long_recording_says_why() -> None:
-    assert cost_message("iteration 1", 9.0, 100, 100, {"threads": 100}, 0) == ""
-    assert cost_message("iteration 1", 24.5, 2000, 1900, {"threads": 1800, "modules": 3}, 300 << 20) == (
+    assert slow_recording_message("iteration 1", 9.0, 100, 100, {"threads": 100}, 0) == ""
+    assert slow_recording_message("iteration 1", 24.5, 2000, 1900, {"threads": 1800, "modules": 3}, 300 << 20) == (
         "iteration 1 took 24 s to record: 2,000 steps; 1,900 of them looked at all that lives, because another thread "
         "runs "
         "beside the recorded one; its tensors have 300 MB, which are read where they may have changed. --steps N or "
         "--lines A:B records less"
     )
-    assert "call functions that may change anything" in cost_message("it", 19.0, 10, 9, {"threads": 1}, 0)
+    assert "call functions that may change anything" in slow_recording_message("it", 19.0, 10, 9, {"threads": 1}, 0)
     assert (
-        cost_message("it", 19.0, 10, 1, {}, 0)
+        slow_recording_message("it", 19.0, 10, 1, {}, 0)
         == "it took 19 s to record: 10 steps. --steps N or --lines A:B records less"
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.recorder.round_tables import extend_stretches
+from gradbox.recorder.round_tables import extend_or_begin_stretch
 from gradbox.wire.rounds import MAX_STRETCHES
 from tests.findings.rounds_truth import PREAMBLE, rounds_of
 from tests.forks.plain_python import call_in_plain, run_plain
@@ -245,7 +245,7 @@ def test_rates_that_change_in_each_round_are_new_once() -> None:
 def test_rounds_beyond_those_whose_loops_are_told_lie_in_none() -> None:
     stretches: list[Any] = []
     for n in range(3000):
-        extend_stretches(stretches, n, ((1, 2), 1, (n, 0), (n + 1, n + 1)))
+        extend_or_begin_stretch(stretches, n, ((1, 2), 1, (n, 0), (n + 1, n + 1)))
     assert len(stretches) == MAX_STRETCHES
     assert stretches[-2]["iteration"] == [MAX_STRETCHES - 2, 0] and stretches[-1]["loops"] == []
 

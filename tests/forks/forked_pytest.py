@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from gradbox import repaired_test
+from gradbox import fix_trials
 
 
 def printed_by_pytest(folder: str, arguments: list[str]) -> tuple[int, str]:
     """The status of `pytest …`, run in this folder, and what it prints. Fixes are tried in forks."""
     os.chdir(folder)
-    setattr(repaired_test, "subprocess", SimpleNamespace(run=run_forked_pytest, TimeoutExpired=TimeoutExpired))  # noqa: B010 mypy knows a module there
+    setattr(fix_trials, "subprocess", SimpleNamespace(run=run_forked_pytest, TimeoutExpired=TimeoutExpired))  # noqa: B010 mypy knows a module there
     with tempfile.TemporaryFile("w+") as out:
         os.dup2(out.fileno(), 1)
         status = int(pytest.main(arguments))

@@ -14,7 +14,7 @@ from typing import Any
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes import ops
-from gradbox.sessions.hooks import pass_value_through, redirect_partial
+from gradbox.sessions.hooks import pass_value_through, set_partial_function
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
 from tests.forks.fork_host import Request, Write, serve
@@ -101,8 +101,8 @@ def record_no_values(session: Session) -> None:
         recorder.on_head(i, frame=sys._getframe(1))
         return test[0] if test else None
 
-    redirect_partial(hooks.by_name[instrument.HEAD_HOOK], head)
-    redirect_partial(hooks.by_name[instrument.VALUE_HOOK], pass_value_through)
+    set_partial_function(hooks.by_name[instrument.HEAD_HOOK], head)
+    set_partial_function(hooks.by_name[instrument.VALUE_HOOK], pass_value_through)
     session.record_initial_state()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.terminal.finding_texts import WORDS_FOLDER, finding_kinds, finding_title
+from gradbox.terminal.finding_texts import WORDS_FOLDER, finding_kinds, load_finding_title
 from server.gallery.search import ScenarioSearch
 from tests.gallery.test_gallery_search import SCENARIOS
 
@@ -29,7 +29,7 @@ KINDS = [kind for kind in finding_kinds() if scenarios_of(kind)]
 def found() -> dict[str, list[str]]:
     """The names that each title and each question finds, the best first."""
     search = ScenarioSearch(SCENARIOS)
-    return {text: search.find(text) for kind in KINDS for text in (finding_title(kind), *QUESTIONS[kind])}
+    return {text: search.find(text) for kind in KINDS for text in (load_finding_title(kind), *QUESTIONS[kind])}
 
 
 def test_every_kind_that_has_a_question_has_a_scenario() -> None:
@@ -43,7 +43,7 @@ def test_its_title_and_its_questions_find_a_scenario_of_it_among_the_first_three
 ) -> None:
     missed = {
         text: found[text][:FIRST]
-        for text in (finding_title(kind), *QUESTIONS[kind])
+        for text in (load_finding_title(kind), *QUESTIONS[kind])
         if not scenarios_of(kind) & set(found[text][:FIRST])
     }
     assert missed == {}

@@ -1,11 +1,11 @@
 /** Which gradients of each trace are checked without being asked, and what is said of each check. */
 
-import { judgementOf } from "../../static/js/explain/gradient_check_panel.ts";
+import { automaticCheckVerdict } from "../../static/js/explain/gradient_check_panel.ts";
 import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { worthChecking } from "../../static/js/findings/worth_checking.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 export default function worthCheckingIn(traces, checks) {
   const worth = traces.map((trace) => worthChecking(new RunFacts(openTrace(trace))));
-  return { worth, judgements: checks.map(judgementOf) };
+  return { worth, judgements: checks.map(automaticCheckVerdict) };
 }

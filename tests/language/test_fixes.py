@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gradbox.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
-from gradbox.language.fixes.program import line_edits
+from gradbox.language.fixes.program import diff_lines
 from gradbox.terminal.run_text import loss_text
 from gradbox.wire.findings import Fix, LossCurves, LossSeries
 from server.runs.judged_fixes import curves_of_same_loss
@@ -358,7 +358,7 @@ def test_a_fix_that_keeps_the_history_keeps_parentheses(before: str, after: str)
 @pytest.mark.parametrize("old", ["a", "a\nb", "a\nb\nc\nd", "a\na\na"])
 @pytest.mark.parametrize("new", ["a", "b", "b\na", "x\na\ny", "a\nc\nb\nd", "a\na\nb\na\na"])
 def test_edits_of_lines_lead_to_the_changed_text(old: str, new: str) -> None:
-    edits = {edit.line: edit.new for edit in line_edits(old.split("\n"), new.split("\n"))}
+    edits = {edit.line: edit.new for edit in diff_lines(old.split("\n"), new.split("\n"))}
     lines = [edits.get(k, text) for k, text in enumerate(old.split("\n"), 1)]
     assert "\n".join(text for text in lines if text is not None) == new
 

@@ -89,7 +89,7 @@ def test_a_traceback_names_the_last_line_of_its_readers_own_code() -> None:
     error = find_error(PLAIN.split("\n"))
     assert error is not None and len(error.frames) == 3
     assert [frame.is_library for frame in error.frames] == [False, True, True]
-    assert error.own_frame is not None and error.own_frame.line == 42
+    assert error.innermost_own_frame is not None and error.innermost_own_frame.line == 42
 
 
 @pytest.mark.parametrize(

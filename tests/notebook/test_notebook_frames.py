@@ -133,7 +133,7 @@ def test_a_picture_that_shares_the_viewer_has_less_than_200_kilobytes(runs: list
             c = (a - b).sin()
     del c
     assert len(pages.base64_gzip(region.run.body.decode())) > 2 * MAX_PACKED_BYTES
-    trace, title = region.run.trace_for_output()
+    trace, title = region.run.trace_and_title_for_notebook()
     assert "the first" in title
     shortened = pages.notebook_frame(trace, title, region.run.summary(), carrier="1")
     assert 150_000 < len(shortened) < 200_000

@@ -52,7 +52,7 @@ def test_a_run_that_raised_is_shown_whole(
     trace = json.loads(body)
     if raised:
         trace["outcome"] = {"status": "raised", "error": {"type": "ValueError", "message": "", "line": 1, "step": 1}}
-    _, title = Run(json.dumps(trace).encode(), "run").trace_for_output()
+    _, title = Run(json.dumps(trace).encode(), "run").trace_and_title_for_notebook()
     assert title.startswith(shown) and (title == "run") == raised
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.recorder.probes.module_calls import observed_function
+from gradbox.recorder.probes.module_calls import wrap_function_with_begin_and_end
 from tests.forks.forked_script import run_python
 from tests.forks.plain_python import call_in_plain
 from tests.recorder.module_calls_truth import calls_of_script
@@ -178,7 +178,7 @@ def test_a_function_of_another_form_is_left_alone() -> None:
     def unlike(self: object, x: object) -> tuple[object, object]:
         return self, x
 
-    assert observed_function(unlike, print, print) is None
+    assert wrap_function_with_begin_and_end(unlike, print, print) is None
 
 
 def test_the_observed_call_has_torchs_name_file_and_lines() -> None:
@@ -199,7 +199,7 @@ def test_the_observed_call_has_torchs_name_file_and_lines() -> None:
         ended.append((number, result, failed))
         return result
 
-    observed = observed_function(Plain.call, begin, end)
+    observed = wrap_function_with_begin_and_end(Plain.call, begin, end)
     plain = Plain()
     assert observed(plain, 1, 2) == (1, 2)
     assert observed(plain, a=3) == (3,)

@@ -11,8 +11,10 @@ import { netOf } from "../../static/js/nets/net_places.ts";
 import { stepHeadline } from "../../static/js/nets/step_headline.ts";
 import { normText } from "../../static/js/nets/whole_run/norm_text.ts";
 import { factsOfRun } from "../../static/js/nets/whole_run/place_facts.ts";
+import { runOfParameters } from "../../static/js/nets/whole_run/parameters_of_run.ts";
 import { runHeadline } from "../../static/js/nets/whole_run/run_headline.ts";
 import { verdictOf } from "../../static/js/verdict/verdict.ts";
+import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { pictureOfRun } from "../../static/js/trace/run_picture.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { locale } from "../../static/js/words/locale.ts";
@@ -55,7 +57,24 @@ function headlines(opened) {
   const { steps } = opened.trace;
   const last = steps.findLastIndex(({ kind }) => kind !== "end");
   const ofSteps = steps.flatMap((_, i) => saidBy((say) => stepHeadline(facts, i, say), i).slice(-1));
-  return [...ofSteps, ...cells(facts, last), ...saidBy((say) => runHeadline(opened, say), last).filter(({ key }) => !PARTS.test(key))];
+  const ofRun = saidBy((say) => runHeadline(opened, say), last).filter(({ key }) => !PARTS.test(key));
+  return [...ofSteps, ...cells(facts, last), ...ofRun.map((said) => ({ ...said, args: { ...said.args, ...meant(opened, said) } }))];
+}
+
+/** The parameters and modules that a sentence of a whole run counts. */
+function meant(opened, { key, args: { name } }) {
+  const moments = [...runOfParameters(opened).moments.values()];
+  const things = (fits) => moments.filter(fits).map(({ uid }) => thing(uid));
+  const [, problem] = /^whole_problem_(never_learns|never_moved|not_updated)/.exec(key) ?? [];
+  const calls = [...moduleCallsOf(opened).calls.values()].filter(({ within, path }) => within === null && path === name);
+  const modules = [...new Set(calls.map(({ module }) => module))];
+  return {
+    parameters: things(({ learns }) => learns === problem),
+    learning: things(({ learns }) => learns === "updated"),
+    others: things(({ learns }) => learns !== "updated"),
+    modules: modules.map(thing),
+    counts: modules.map((uid) => calls.filter(({ module }) => module === uid).length),
+  };
 }
 
 /** The cells of the table of a whole run, of modules. */
@@ -64,17 +83,18 @@ function cells(facts, step) {
   const places = [...facts.net.placeOfUnit.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
   return [...new Set(places)].flatMap((place) => {
     const { parameters, calls } = run.ofPlace(place);
-    const { path: module } = place;
+    const { uid } = place.units.findLast((unit) => unit.uid) ?? {};
+    const module = uid ? thing(uid) : place.path;
     const said = [{ key: "cell.called", value: calls, text: `${calls}` }];
     if (parameters) {
       const { start, end, gradients, learning, uids } = parameters;
       const last = gradients.at(-1);
-      said.push({ key: "cell.learns", value: learning, of: uids.length, text: `${learning} of ${uids.length} learn` });
+      said.push({ key: "cell.learns", value: learning, parameters: uids.map(thing), text: `${learning} of ${uids.length} learn` });
       for (const [key, norm] of Object.entries({ start, end, gradient: last }))
         if (typeof norm === "number" && !Number.isNaN(norm))
-          said.push({ key: `cell.${key}`, value: normText(norm), text: `${key} ${normText(norm)}` });
+          said.push({ key: `cell.${key}`, value: normText(norm), parameters: uids.map(thing), text: `${key} ${normText(norm)}` });
     }
-    return said.map(({ key, text, ...args }) => ({ step, key, args: { module, ...args }, text: `${module}: ${text}` }));
+    return said.map(({ key, text, ...args }) => ({ step, key, args: { module, ...args }, text: `${place.path}: ${text}` }));
   });
 }
 

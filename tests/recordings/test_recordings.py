@@ -28,7 +28,7 @@ sys.addaudithook(note_opened)
 import torch
 torch.set_num_threads(1)
 from server.worker.prepare import rehearse_run
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests.forks import recorder_host, torch_host
 from tests.forks.fork_host import forked
@@ -102,7 +102,7 @@ def test_a_line_of_the_recorder_makes_everything_anew_and_one_of_a_finding_nothi
         path = next((tmp_path / name.split("/", 1)[0]).rglob(Path(name).name))
         path.write_text(path.read_text() + "\n")
     assert count_recorded(tmp_path) == 0
-    values = tmp_path / "gradbox/recorder/values.py"
+    values = tmp_path / "gradbox/recorder/value_encoder.py"
     values.write_text(values.read_text() + "# changed\n")
     assert count_recorded(tmp_path) == len(PROGRAMS)
     assert count_recorded(tmp_path) == 0

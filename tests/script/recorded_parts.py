@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gradbox.run import Run
-from gradbox.script.parts import PartOptions
-from gradbox.script.recorded_parts import run_script_recording_parts
+from gradbox.script.part_instrumentation import run_script_recording_parts
+from gradbox.script.script_parts import PartOptions
 from gradbox.script.script_process import Script, read_recorded_runs
 from gradbox.sessions import recording_cost
 

@@ -19,7 +19,7 @@ import pytest
 from gradbox.command import main
 from gradbox.run import Run
 from gradbox.script.recorded_script import duplicate_stderr, find_script, source_encoding_error
-from gradbox.sessions.streams import recorded_stream
+from gradbox.sessions.stream_recording import recorded_stream
 from gradbox.showing import LocalPageServer
 from gradbox.terminal.progress import HOW_TO_STOP
 from gradbox.wire.trace import Trace

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from gradbox.script.parts import PartOptions, choose_parts
-from gradbox.script.recorded_parts import compile_with_watchers, encode_location_table, location_entries
+from gradbox.script.part_instrumentation import compile_with_watchers, encode_location_table, location_entries
+from gradbox.script.script_parts import PartOptions, choose_parts
 
 
 class Counted:

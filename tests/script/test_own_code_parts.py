@@ -12,7 +12,7 @@ from gradbox.command import main
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script import part_recorder
-from gradbox.script.parts import PartOptions, choose_parts
+from gradbox.script.script_parts import PartOptions, choose_parts
 from tests.script.recorded_parts import no_remark_on_the_time, record_parts  # noqa: F401 a fixture of its tests
 from tests.support.own_programs import forked_gradbox
 from tests.support.tracing import events

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from gradbox.command import main
-from gradbox.script.ranks import compare_ranks, torchrun_arguments
-from gradbox.script.recorded_script import count_of_processes
+from gradbox.script.ranks import parameter_difference_sentences, torchrun_arguments
+from gradbox.script.recorded_script import count_multiprocessing_processes
 from gradbox.sessions import unstepped_code
 from gradbox.sessions.rank_launcher import launcher_arguments
 from gradbox.sessions.rank_parameters import parameter_digest, parameter_names, uncalled_wrappers
@@ -131,16 +131,16 @@ def row(**values: float) -> dict[str, list[object]]:
 
 def test_differing_parameters_of_ranks_are_named() -> None:
     same = {0: row(a=1, b=2), 1: row(a=2, b=3)}
-    assert list(compare_ranks({0: same})) == []
-    assert list(compare_ranks({0: same, 1: same, 2: same})) == [
+    assert list(parameter_difference_sentences({0: same})) == []
+    assert list(parameter_difference_sentences({0: same, 1: same, 2: same})) == [
         "2 parameters are the same on all 3 ranks, as far as after round 1"
     ]
-    assert list(compare_ranks({0: same, 1: {0: row(a=1, b=2), 1: row(a=2, b=4)}})) == [
+    assert list(parameter_difference_sentences({0: same, 1: {0: row(a=1, b=2), 1: row(a=2, b=4)}})) == [
         "after round 1 ranks 0 and 1 have different values in b; the other one is the same"
     ]
-    assert "nothing keeps them the same" in next(compare_ranks({0: same, 1: {0: row(a=5, b=6)}}))
+    assert "nothing keeps them the same" in next(parameter_difference_sentences({0: same, 1: {0: row(a=5, b=6)}}))
     shards: dict[int, dict[str, list[object]]] = {0: {"a": [[3], "1.0", "1.0"]}}
-    assert list(compare_ranks({0: same, 1: shards})) == [], "of other shapes"
+    assert list(parameter_difference_sentences({0: same, 1: shards})) == [], "of other shapes"
 
 
 def test_a_wrapper_whose_forward_never_ran_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_a_wrapper_whose_forward_never_ran_is_named(monkeypatch: pytest.MonkeyPa
         torch.nn.Module.__init__(wrapper)
         wrapper._lazy_init_ran = has_run
     assert uncalled_wrappers(sys._getframe())[:1] == ["never"] and "ran" not in uncalled_wrappers(sys._getframe())
-    said = next(compare_ranks({0: {0: row(a=1)}, 1: {0: row(a=2)}}, ["model"]))
+    said = next(parameter_difference_sentences({0: {0: row(a=1)}, 1: {0: row(a=2)}}, ["model"]))
     assert said.endswith(
         "the forward of model, which averages gradients, was never called. Call model(…), not the module in it"
     )
@@ -188,4 +188,4 @@ def test_processes_that_are_not_recorded_are_counted(tmp_path: Path) -> None:
     assert status == 0 and out == "[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]\n"
     assert said.startswith("gradbox: train.py: ") and said.count("\n") == 1
     assert "2 processes that it started are not recorded (num_workers=0 " in said
-    assert count_of_processes() >= 0
+    assert count_multiprocessing_processes() >= 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.repaired_test import replace_functions
+from gradbox.fix_trials import replace_function_code
 from tests.forks.forked_pytest import printed_by_pytest
 from tests.forks.plain_python import call_beside_gradbox, call_in_plain
 
@@ -168,5 +168,5 @@ def test_functions_of_a_changed_text_take_the_place_of_those_that_run(tmp_path: 
     changed.write_text(
         json.dumps({"path": str(path), "source": "\n" + path.read_text().replace("return ", "return 10 * ")})
     )
-    replace_functions(changed)
+    replace_function_code(changed)
     assert (module["one"](), module["Two"]().value()) == (10, 20)

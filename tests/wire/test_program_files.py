@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from gradbox.assembly.assemble import assemble_trace
-from gradbox.terminal.run_text import format_line_place
+from gradbox.terminal.run_text import format_line_location
 from gradbox.wire.api import Job
 from gradbox.wire.processes import AssemblyRequest
 from gradbox.wire.program import FileText, Program, join_files
@@ -57,10 +57,10 @@ def test_a_child_cannot_claim_where_its_trace_was_recorded(claimed: str | None, 
 
 def test_a_terminal_names_the_file_of_a_line() -> None:
     _, files = join_files([FileText("train.py", None, "a = 1\nb = 2\n"), FileText("pkg/model.py", None, "c = 3\n")])
-    assert [format_line_place(line, files) for line in (1, 2, 3, 4)] == [
+    assert [format_line_location(line, files) for line in (1, 2, 3, 4)] == [
         "train.py:1",
         "train.py:2",
         "pkg/model.py:1",
         "4",
     ]
-    assert format_line_place(3, []) == "3"
+    assert format_line_location(3, []) == "3"

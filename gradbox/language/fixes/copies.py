@@ -4,46 +4,56 @@ import ast
 from collections.abc import Iterator
 
 from gradbox.language.edits import ProgramEdits
-from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver, written_target
+from gradbox.language.fixes.program import (
+    Fix,
+    FixProgram,
+    Hint,
+    callee_name,
+    is_assignable,
+    method_receiver,
+    written_target,
+)
 
 
-def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def clone_before_write(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Insert `x = x.clone()` before the statement that writes into it."""
-    statement = program.statement(hint.line)
+    statement = program.statement_at(hint.line)
     target = written_target(statement)
     names = dict.fromkeys([hint.name(), ast.unparse(target) if target is not None else ""])
-    indent = program.indent(statement) if statement is not None else None
+    indent = program.leading_blanks(statement) if statement is not None else None
     if statement is None or indent is None:
         return
     for name in names:
         if is_assignable(name):
-            lines = program.inserted(statement.lineno, [f"{indent}{name} = {name}.clone()"])
-            yield from program.with_lines(hint, lines, name=name)
+            lines = program.lines_with_insertion(statement.lineno, [f"{indent}{name} = {name}.clone()"])
+            yield from program.fix_from_lines(hint, lines, name=name)
 
 
 def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Add `.clone()` to the value that a statement assigns."""
-    yield from _value_with_method(program, hint, "clone")
+    yield from _call_method_on_assigned_value(program, hint, "clone")
 
 
-def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def clone_saved_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Write `x.clone()` for `x` where an operation saves it."""
-    statement = program.statement(hint.line)
+    statement = program.statement_at(hint.line)
     if statement is None:
         return
     for name in dict.fromkeys([hint.name(), *hint.names]):
-        for statements in ([statement], program.siblings(statement)):
-            work = program.edits()
-            for node in (node for other in statements for node in program.own_nodes(other) if is_assignable(name)):
+        for statements in ([statement], program.containing_block(statement)):
+            work = program.new_edits()
+            for node in (
+                node for other in statements for node in program.nodes_outside_blocks(other) if is_assignable(name)
+            ):
                 is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-                whole = _with_indices(work, node) if is_read and ast.unparse(node) == name else None
+                whole = _indexed_name(work, node) if is_read and ast.unparse(node) == name else None
                 is_alone = len(statements) == 1 or isinstance(whole, ast.Subscript)
                 if whole is not None and is_alone:
-                    work.replace_node(whole, f"{program.text(whole)}.clone()")
-            yield from program.with_edits(hint, work, name=name)
+                    work.replace_node(whole, f"{program.source_text(whole)}.clone()")
+            yield from program.fix_from_edits(hint, work, name=name)
 
 
-def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
+def _indexed_name(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
     """A name with the indices behind it, such as `x[0]` for its `x`; None if it is written to, or only an attribute is
     read."""
     parent = work.parent_of(node)
@@ -56,51 +66,51 @@ def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
     return None if is_called or (isinstance(parent, ast.Attribute) and not is_method) else node  # type: ignore[return-value]
 
 
-def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def clone_where_sharing_begins(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Copy where memory began to be shared: by a view, an array, a dictionary of weights."""
-    statement = program.statement(hint.line)
+    statement = program.statement_at(hint.line)
     value = getattr(statement, "value", None)
-    yield from _wrap_appended(program, hint, "clone")
+    yield from _call_method_on_appended(program, hint, "clone")
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) or value is None:
         return
-    work = program.edits()
-    name = method(value) if isinstance(value, ast.Call) else ""
-    text = program.operand(value)
+    work = program.new_edits()
+    name = callee_name(value) if isinstance(value, ast.Call) else ""
+    text = program.operand_text(value)
     if name == "state_dict":
         work.replace_node(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
     elif name in ("numpy", "asarray", "__array__"):
         work.replace_node(value, f"{text}.copy()")
     elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and isinstance(value.left, ast.List):
-        items = ", ".join(program.text(item) for item in value.left.elts)
-        work.replace_node(value, f"[{items} for _ in range({program.text(value.right)})]")
+        items = ", ".join(program.source_text(item) for item in value.left.elts)
+        work.replace_node(value, f"[{items} for _ in range({program.source_text(value.right)})]")
     else:
-        for part in tensor_parts(value):
-            work.replace_node(part, f"{program.operand(part)}.clone()")
-    yield from program.with_edits(hint, work)
+        for part in possible_tensors_in(value):
+            work.replace_node(part, f"{program.operand_text(part)}.clone()")
+    yield from program.fix_from_edits(hint, work)
 
 
-def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
+def _call_method_on_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterator[Fix]:
     """Write `kept.append(x.clone())` for `kept.append(x)`, where the list is the one to which a name such as `kept[0]`
     leads."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
-    work = program.edits()
+    work = program.new_edits()
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):
-        of = receiver(call)
-        if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
-            work.replace_node(call.args[0], f"{program.operand(call.args[0])}.{method_name}()")
+        of = method_receiver(call)
+        if callee_name(call) == "append" and of is not None and program.source_text(of) in containers and call.args:
+            work.replace_node(call.args[0], f"{program.operand_text(call.args[0])}.{method_name}()")
     for node in program.statements:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if (
             isinstance(target, ast.Subscript)
-            and program.text(target.value) in containers
+            and program.source_text(target.value) in containers
             and isinstance(node, ast.Assign)
         ):
-            for part in tensor_parts(node.value):
-                work.replace_node(part, f"{program.operand(part)}.{method_name}()")
-    yield from program.with_edits(hint, work)
+            for part in possible_tensors_in(node.value):
+                work.replace_node(part, f"{program.operand_text(part)}.{method_name}()")
+    yield from program.fix_from_edits(hint, work)
 
 
-def tensor_parts(value: ast.expr) -> list[ast.expr]:
+def possible_tensors_in(value: ast.expr) -> list[ast.expr]:
     """The parts of a list, tuple, dictionary or comprehension that may be tensors; any other expression itself."""
     match value:
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
@@ -110,44 +120,44 @@ def tensor_parts(value: ast.expr) -> list[ast.expr]:
     return [value]
 
 
-def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def replace_deepcopy_by_clone(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Write `x.clone()` for `copy.deepcopy(x)`, and as an alternative the same without its history."""
     for suffix in ("clone()", "detach().clone()"):
-        work = program.edits()
-        for call in program.calls(hint.line):
-            if method(call) == "deepcopy" and call.args:
-                work.replace_node(call, f"{program.operand(call.args[0])}.{suffix}")
-        yield from program.with_edits(hint, work)
+        work = program.new_edits()
+        for call in program.calls_at(hint.line):
+            if callee_name(call) == "deepcopy" and call.args:
+                work.replace_node(call, f"{program.operand_text(call.args[0])}.{suffix}")
+        yield from program.fix_from_edits(hint, work)
 
 
-def detach_stored(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def detach_stored_tensor(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Store a tensor without its history: where it is put into a container, else where it is made."""
-    yield from _wrap_appended(program, hint, "detach")
-    yield from _value_with_method(program, hint, "detach")
+    yield from _call_method_on_appended(program, hint, "detach")
+    yield from _call_method_on_assigned_value(program, hint, "detach")
 
 
 def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Write `x.detach().numpy()` for `x.numpy()`."""
-    work = program.edits()
-    for call in program.calls(hint.line):
-        of = receiver(call)
-        if method(call) in ("numpy", "tolist", "__array__") and of is not None and not call.args:
-            work.replace_node(of, f"{program.operand(of)}.detach()")
-        elif method(call) in ("array", "asarray") and call.args:
-            work.replace_node(call.args[0], f"{program.operand(call.args[0])}.detach()")
+    work = program.new_edits()
+    for call in program.calls_at(hint.line):
+        of = method_receiver(call)
+        if callee_name(call) in ("numpy", "tolist", "__array__") and of is not None and not call.args:
+            work.replace_node(of, f"{program.operand_text(of)}.detach()")
+        elif callee_name(call) in ("array", "asarray") and call.args:
+            work.replace_node(call.args[0], f"{program.operand_text(call.args[0])}.detach()")
     if not work.sorted_edits() and is_assignable(hint.name()):
-        for call in program.calls(hint.line):
+        for call in program.calls_at(hint.line):
             for argument in call.args:
-                if program.text(argument) == hint.name():
+                if program.source_text(argument) == hint.name():
                     work.replace_node(argument, f"{hint.name()}.detach()")
-    yield from program.with_edits(hint, work)
+    yield from program.fix_from_edits(hint, work)
 
 
-def _value_with_method(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
-    statement = program.statement(hint.line)
+def _call_method_on_assigned_value(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
+    statement = program.statement_at(hint.line)
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:
-        work = program.edits()
-        for part in tensor_parts(value):
-            work.replace_node(part, f"{program.operand(part)}.{name}()")
-        yield from program.with_edits(hint, work)
+        work = program.new_edits()
+        for part in possible_tensors_in(value):
+            work.replace_node(part, f"{program.operand_text(part)}.{name}()")
+        yield from program.fix_from_edits(hint, work)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradbox.language.fixes.program import Fix, FixProgram, Hint, method, receiver
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, method_receiver
 
 _COPIES = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor", "torch.from_numpy",
            "torch.autograd.Variable")  # fmt: skip
@@ -18,42 +18,46 @@ _BINDS_TIGHTER = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute
 _DECORATORS = ("no_grad", "inference_mode")
 
 
-def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def remove_what_cuts_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Remove what cuts the history from a statement: `.detach()`, `.data`, `.item()`, a new tensor, numpy, `no_grad`.
 
     If that is not enough, do the same in all statements that pass the same values on.
     """
-    statement = program.statement(hint.line)
+    statement = program.statement_at(hint.line)
     if statement is None:
         return
-    yield from _with_history_kept(program, hint, [statement], None)
-    yield from _with_history_kept(program, hint, *_related(program, statement))
-    yield from _with_gradients(program, hint)
+    yield from _fix_statements_that_cut_history(program, hint, [statement], None)
+    yield from _fix_statements_that_cut_history(program, hint, *_statements_on_value_path(program, statement))
+    yield from _enable_grad_in_block(program, hint)
     yield from _without_no_grad_decorator(program, hint)
 
 
-def _with_history_kept(
+def _fix_statements_that_cut_history(
     program: FixProgram, hint: Hint, statements: list[ast.stmt], names: frozenset[str] | None
 ) -> Iterator[Fix]:
     """The fix for some statements.
 
     names: whose copies are removed; None for all
     """
-    work = program.edits()
-    rewriter = _Rewriter(program, program.lists(), names)
+    work = program.new_edits()
+    rewriter = _HistoryKeepingTransformer(program, program.list_names(), names)
     for statement in statements:
-        for node in program.own_nodes(statement):
-            if isinstance(node, ast.expr) and rewriter.is_cut(node):
+        for node in program.nodes_outside_blocks(statement):
+            if isinstance(node, ast.expr) and rewriter.cuts_history(node):
                 rewritten = rewriter.visit(copy.deepcopy(node))
                 new = ast.unparse(rewritten)
                 if isinstance(rewritten, _NEEDS_BRACKETS) and isinstance(work.parent_of(node), _BINDS_TIGHTER):
                     new = f"({new})"
-                if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
+                if (
+                    isinstance(statement, ast.Assign)
+                    and statement.value is node
+                    and new == _single_target_name(statement)
+                ):
                     work.comment_out_statement(statement)  # `h = h` says nothing
                 work.replace_node(node, new)
             elif isinstance(node, ast.Assign) and _sets_requires_grad(node):
                 work.comment_out_statement(node)
-    yield from program.with_edits(hint, work)
+    yield from program.fix_from_edits(hint, work)
 
 
 def _sets_requires_grad(statement: ast.Assign) -> bool:
@@ -63,7 +67,7 @@ def _sets_requires_grad(statement: ast.Assign) -> bool:
 
 
 @dataclass
-class _Rewriter(ast.NodeTransformer):
+class _HistoryKeepingTransformer(ast.NodeTransformer):
     """Rewrites an expression without what cuts its history.
 
     lists: names of lists, to which `torch.stack` is applied
@@ -74,7 +78,7 @@ class _Rewriter(ast.NodeTransformer):
     lists: frozenset[str]
     names: frozenset[str] | None
 
-    def is_cut(self, node: ast.expr) -> bool:
+    def cuts_history(self, node: ast.expr) -> bool:
         """Whether a node itself leaves the graph."""
         if isinstance(node, ast.Attribute):
             return node.attr == "data" and isinstance(node.ctx, ast.Load)
@@ -85,7 +89,7 @@ class _Rewriter(ast.NodeTransformer):
             of = node.args[0] if node.args else ast.Constant(0)
             is_meant = self.names is None or not isinstance(of, ast.Name) or of.id in self.names
             return is_meant and not isinstance(of, ast.Constant)
-        if isinstance(node.func, ast.Attribute) and not node.args and method(node) in _TO_NUMBERS:
+        if isinstance(node.func, ast.Attribute) and not node.args and callee_name(node) in _TO_NUMBERS:
             return not path
         is_float = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
         return self._torch_counterpart(path) is not None or (is_float and not isinstance(node.args[0], ast.Constant))
@@ -97,39 +101,39 @@ class _Rewriter(ast.NodeTransformer):
         return {"clip": "clamp"}.get(name, name)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        is_cut = self.is_cut(node)
+        is_cut = self.cuts_history(node)
         self.generic_visit(node)
         return node.value if is_cut else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_cut, path = self.is_cut(node), self.program.modules.dotted_path(node.func) or ""
+        is_cut, path = self.cuts_history(node), self.program.modules.dotted_path(node.func) or ""
         self.generic_visit(node)
         if not is_cut:
             return node
         counterpart = self._torch_counterpart(path)
         if counterpart:
-            return _call(f"{self.program.torch()}.{counterpart}", *node.args, keywords=node.keywords)
+            return _torch_call(f"{self.program.torch_name()}.{counterpart}", *node.args, keywords=node.keywords)
         if path in _COPIES or isinstance(node.func, ast.Name):
-            return self._stacked(node.args[0])
+            return self._stack_call(node.args[0])
         inner: ast.expr = node.func.value if isinstance(node.func, ast.Attribute) else node
-        is_moved = method(node) == "numpy" and isinstance(inner, ast.Call) and method(inner) == "cpu"
-        return (receiver(inner) or inner) if is_moved and isinstance(inner, ast.Call) else inner
+        is_moved = callee_name(node) == "numpy" and isinstance(inner, ast.Call) and callee_name(inner) == "cpu"
+        return (method_receiver(inner) or inner) if is_moved and isinstance(inner, ast.Call) else inner
 
-    def _stacked(self, value: ast.expr) -> ast.expr:
+    def _stack_call(self, value: ast.expr) -> ast.expr:
         is_list = isinstance(value, ast.List | ast.Tuple | ast.ListComp)
         is_named = isinstance(value, ast.Name) and value.id in self.lists
-        return _call(f"{self.program.torch()}.stack", value) if is_list or is_named else value
+        return _torch_call(f"{self.program.torch_name()}.stack", value) if is_list or is_named else value
 
 
-def _call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = None) -> ast.Call:
+def _torch_call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = None) -> ast.Call:
     return ast.Call(ast.parse(function, mode="eval").body, list(args), keywords or [])
 
 
-def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
+def _statements_on_value_path(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
     """The statement and the statements that its values pass through (in its function, in callers, and readers of its
     names), and those names."""
     function = program.enclosing_function(statement)
-    names = _targets(statement) | ({function.name} if function else set())
+    names = _target_names(statement) | ({function.name} if function else set())
     related = [statement]
     if function is not None:
         inside = {id(node) for node in ast.walk(function)}
@@ -137,52 +141,52 @@ def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], 
     for other in program.statements:
         reads = any(
             isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
-            for node in program.own_nodes(other)
+            for node in program.nodes_outside_blocks(other)
         )
         is_passed_on = isinstance(other, ast.Assign | ast.AugAssign | ast.Return) and other not in related
         if reads and is_passed_on:
             related.append(other)
-            names |= _targets(other)
+            names |= _target_names(other)
     return related, frozenset(names)
 
 
-def _target(statement: ast.Assign) -> str:
+def _single_target_name(statement: ast.Assign) -> str:
     return ast.unparse(statement.targets[0])
 
 
-def _targets(statement: ast.stmt) -> set[str]:
+def _target_names(statement: ast.stmt) -> set[str]:
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     value = getattr(statement, "value", None)
-    if isinstance(value, ast.Call) and method(value) == "append" and isinstance(value.func, ast.Attribute):
+    if isinstance(value, ast.Call) and callee_name(value) == "append" and isinstance(value.func, ast.Attribute):
         targets = [value.func.value]  # what is appended goes on in the list
     return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
-def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _enable_grad_in_block(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Make the block around a line, which records nothing, record."""
     for node in program.statements:
         if not isinstance(node, ast.With) or not node.lineno <= hint.line <= (node.end_lineno or node.lineno):
             continue
         for item in node.items:
             context = item.context_expr
-            work = program.edits()
-            if isinstance(context, ast.Call) and method(context) in _DECORATORS:
-                work.replace_node(context, f"{program.torch()}.enable_grad()")
-            elif isinstance(context, ast.Call) and method(context) == "set_grad_enabled" and context.args:
+            work = program.new_edits()
+            if isinstance(context, ast.Call) and callee_name(context) in _DECORATORS:
+                work.replace_node(context, f"{program.torch_name()}.enable_grad()")
+            elif isinstance(context, ast.Call) and callee_name(context) == "set_grad_enabled" and context.args:
                 work.replace_node(context.args[0], "True")
-            yield from program.with_edits(hint, work)
+            yield from program.fix_from_edits(hint, work)
             for other in program.statements:
                 if isinstance(other, ast.Assign) and _sets_requires_grad(other):
                     work.comment_out_statement(other)
-            yield from program.with_edits(hint, work)
+            yield from program.fix_from_edits(hint, work)
 
 
 def _without_no_grad_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Remove `@torch.no_grad()` from the function around a line."""
-    statement = program.statement(hint.line)
+    statement = program.statement_at(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
     for decorator in function.decorator_list if function is not None else ():
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         if isinstance(name, ast.Attribute | ast.Name) and ast.unparse(name).rpartition(".")[2] in _DECORATORS:
             lines = [line for k, line in enumerate(program.lines, 1) if k != decorator.lineno]
-            yield from program.with_lines(hint, lines)
+            yield from program.fix_from_lines(hint, lines)

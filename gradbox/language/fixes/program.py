@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gradbox.language.edits import ProgramEdits, apply_edits
 from gradbox.language.names import ImportedModules
-from gradbox.language.text import parse_without_warnings
+from gradbox.language.program_lines import parse_without_warnings
 from gradbox.language.tree import SyntaxNodes, walk_tree
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple, ast.Dict)
@@ -32,7 +32,7 @@ class Hint:
         """The name that the edit is about; "" for none."""
         return str(self.facts.get("name") or self.facts.get("x") or "")
 
-    def to_line(self) -> int:
+    def other_line(self) -> int:
         """The other line that the edit needs; 0 for none."""
         return int(self.facts.get("to") or self.facts.get("second") or self.facts.get("use_line") or 0)
 
@@ -76,41 +76,45 @@ class FixProgram:
         self.nodes, self.modules = list(syntax_nodes), ImportedModules(syntax_nodes)
         self.statements = [node for node in self.nodes if isinstance(node, ast.stmt)]
 
-    def edits(self) -> ProgramEdits:
+    def new_edits(self) -> ProgramEdits:
         return ProgramEdits(self.source, self.tree)
 
-    def statement(self, line: int) -> ast.stmt | None:
+    def statement_at(self, line: int) -> ast.stmt | None:
         """The innermost statement at a line."""
         around = [node for node in self.statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
         return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
 
-    def own_nodes(self, statement: ast.stmt) -> list[ast.AST]:
+    def nodes_outside_blocks(self, statement: ast.stmt) -> list[ast.AST]:
         """The nodes of a statement, without the statements in its blocks."""
         inside = {id(node) for block in blocks(statement) for child in block for node in walk_tree(child)}
         return [node for node in walk_tree(statement) if id(node) not in inside]
 
-    def calls(self, line: int) -> list[ast.Call]:
+    def calls_at(self, line: int) -> list[ast.Call]:
         """The calls in the statement at a line, the outermost first."""
-        statement = self.statement(line)
-        return [] if statement is None else [node for node in self.own_nodes(statement) if isinstance(node, ast.Call)]
+        statement = self.statement_at(line)
+        return (
+            []
+            if statement is None
+            else [node for node in self.nodes_outside_blocks(statement) if isinstance(node, ast.Call)]
+        )
 
-    def text(self, node: ast.AST) -> str:
+    def source_text(self, node: ast.AST) -> str:
         """The source text of a node."""
         return ast.get_source_segment(self.source, node) or ast.unparse(node)
 
-    def operand(self, node: ast.AST) -> str:
+    def operand_text(self, node: ast.AST) -> str:
         """The source text of a node, in parentheses if a method or an operator would otherwise apply to only a part of
         it."""
-        return self.text(node) if isinstance(node, _SIMPLE) else f"({self.text(node)})"
+        return self.source_text(node) if isinstance(node, _SIMPLE) else f"({self.source_text(node)})"
 
-    def indent(self, statement: ast.stmt) -> str | None:
+    def leading_blanks(self, statement: ast.stmt) -> str | None:
         """The blanks before a statement; None if something else precedes it on its line."""
         before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode()
         return before if not before.strip() else None
 
-    def torch(self) -> str:
+    def torch_name(self) -> str:
         """The program's name for torch."""
-        return self.modules.local_name("torch", "torch")
+        return self.modules.name_of_imported_module("torch", "torch")
 
     def enclosing_loop(self, line: int) -> ast.For | ast.While | None:
         """The innermost loop around a line."""
@@ -121,7 +125,7 @@ class FixProgram:
         ]
         return max(loops, key=lambda node: node.lineno, default=None)
 
-    def lists(self) -> frozenset[str]:
+    def list_names(self) -> frozenset[str]:
         """The names that a list is assigned to."""
         pairs = [
             (target, node.value) for node in self.statements if isinstance(node, ast.Assign) for target in node.targets
@@ -138,7 +142,7 @@ class FixProgram:
             if isinstance(name, ast.Name) and isinstance(value, ast.List | ast.ListComp)
         )
 
-    def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
+    def containing_block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the block that contains a statement."""
         around = [self.tree.body, *(block for other in self.statements for block in blocks(other))]
         return next((block for block in around if any(other is statement for other in block)), [statement])
@@ -154,14 +158,14 @@ class FixProgram:
         ]
         return max(functions, key=lambda other: other.lineno, default=None)
 
-    def with_edits(self, hint: Hint, work: ProgramEdits, **args: str | int) -> Iterator[Fix]:
+    def fix_from_edits(self, hint: Hint, work: ProgramEdits, **args: str | int) -> Iterator[Fix]:
         """The fix that consists of these edits, if there are any."""
-        yield from self.with_source(hint, apply_edits(self.source, work.sorted_edits()), **args)
+        yield from self.fix_from_source(hint, apply_edits(self.source, work.sorted_edits()), **args)
 
-    def with_lines(self, hint: Hint, lines: Iterable[str], **args: str | int) -> Iterator[Fix]:
-        yield from self.with_source(hint, "\n".join(lines), **args)
+    def fix_from_lines(self, hint: Hint, lines: Iterable[str], **args: str | int) -> Iterator[Fix]:
+        yield from self.fix_from_source(hint, "\n".join(lines), **args)
 
-    def with_source(self, hint: Hint, source: str, **args: str | int) -> Iterator[Fix]:
+    def fix_from_source(self, hint: Hint, source: str, **args: str | int) -> Iterator[Fix]:
         """The fix with this source; none if it is unchanged or not a valid program."""
         if source == self.source:
             return
@@ -169,29 +173,34 @@ class FixProgram:
             ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        edits = tuple(line_edits(self.lines, source.split("\n")))
+        edits = tuple(diff_lines(self.lines, source.split("\n")))
         yield Fix(hint.kind, source, edits, {"line": hint.line, "name": hint.name(), **args})
 
-    def with_method_behind_reads(self, hint: Hint, name: str) -> Iterator[Fix]:
+    def fix_calling_method_on_reads(self, hint: Hint, name: str) -> Iterator[Fix]:
         """The fix that calls a method on the hint's name where its statement reads it."""
-        statement = self.statement(hint.line)
+        statement = self.statement_at(hint.line)
         if statement is None or not is_assignable(hint.name()):
             return
-        work = self.edits()
-        for node in self.own_nodes(statement):
+        work = self.new_edits()
+        for node in self.nodes_outside_blocks(statement):
             is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
             if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent_of(node), ast.Attribute):
-                work.replace_node(node, f"{self.text(node)}.{name}()")
-        yield from self.with_edits(hint, work)
+                work.replace_node(node, f"{self.source_text(node)}.{name}()")
+        yield from self.fix_from_edits(hint, work)
 
-    def inserted(self, at: int, new: Iterable[str]) -> list[str]:
+    def lines_with_insertion(self, at: int, new: Iterable[str]) -> list[str]:
         """The lines with others inserted before line `at`, counted from 1."""
         return [*self.lines[: at - 1], *new, *self.lines[at - 1 :]]
 
-    def moved(self, statement: ast.stmt, after: ast.stmt) -> list[str] | None:
+    def lines_with_move(self, statement: ast.stmt, after: ast.stmt) -> list[str] | None:
         """The lines with a statement moved behind another; None if either shares its lines."""
-        indent = self.indent(after)
-        if indent is None or self.indent(statement) is None or self.shares_lines(statement) or self.shares_lines(after):
+        indent = self.leading_blanks(after)
+        if (
+            indent is None
+            or self.leading_blanks(statement) is None
+            or self.shares_lines(statement)
+            or self.shares_lines(after)
+        ):
             return None
         first, last = statement.lineno - 1, statement.end_lineno or statement.lineno
         own = [indent + line[statement.col_offset :] for line in self.lines[first:last]]
@@ -224,7 +233,7 @@ def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield case.body
 
 
-def line_edits(old: list[str], new: list[str]) -> Iterator[LineEdit]:
+def diff_lines(old: list[str], new: list[str]) -> Iterator[LineEdit]:
     """The differences, by old line. Lines that are only new belong to the line that follows them, or to the end."""
     parts = [[line] for line in old]
     same = next((k for k, (left, right) in enumerate(zip(old, new, strict=False)) if left != right), len(old))
@@ -245,12 +254,12 @@ def line_edits(old: list[str], new: list[str]) -> Iterator[LineEdit]:
             yield LineEdit(k + 1, old[k], "\n".join(part) if part else None)
 
 
-def receiver(call: ast.Call) -> ast.expr | None:
+def method_receiver(call: ast.Call) -> ast.expr | None:
     """The object on which a method is called."""
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
-def method(call: ast.Call) -> str:
+def callee_name(call: ast.Call) -> str:
     """The last part of the called function's name."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
@@ -269,16 +278,16 @@ def is_constant(node: ast.AST, value: object) -> bool:
 def written_target(statement: ast.stmt | None) -> ast.expr | None:
     """The target of a statement's write: `x` for `x += 1`, `x[0] = 1` and `x.zero_()`."""
     if isinstance(statement, ast.AugAssign):
-        return base_of(statement.target)
+        return without_subscripts_and_views(statement.target)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        return base_of(statement.targets[0])
+        return without_subscripts_and_views(statement.targets[0])
     value = getattr(statement, "value", None)
-    if isinstance(value, ast.Call) and method(value).endswith("_") and isinstance(value.func, ast.Attribute):
-        return base_of(value.func.value)
+    if isinstance(value, ast.Call) and callee_name(value).endswith("_") and isinstance(value.func, ast.Attribute):
+        return without_subscripts_and_views(value.func.value)
     return None
 
 
-def base_of(node: ast.expr) -> ast.expr:
+def without_subscripts_and_views(node: ast.expr) -> ast.expr:
     """`x` for `x[0][1]` and for `x.data[0]`."""
     while isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in ("data", "T", "mT")):
         node = node.value

@@ -7,9 +7,9 @@ import torch
 
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.handles import has_storage
-from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
-from gradbox.recorder.probes.storage_records import byte_extent
+from gradbox.recorder.probes.storage_holders import StorageHolders
+from gradbox.recorder.probes.storage_records import address_and_length_of_bytes
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
@@ -68,7 +68,7 @@ class NumpyArrays(Probe):
         if not owner.flags.owndata and type(owner.base).__name__ not in SIZED_BUFFER_TYPES:
             return None, None
         storage, at = self._storages.register_array_storage(owner)
-        return storage, at + pointer - byte_extent(owner)[0]
+        return storage, at + pointer - address_and_length_of_bytes(owner)[0]
 
     def collect_dead_entities(self, observation: Observation) -> None:
         if not self.uids.dead:

@@ -17,7 +17,7 @@ from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.reachability import MISSING, Reachability, follow_attributes
 from gradbox.recorder.stack import frames_outward, is_program_code, stepping_depth
 from gradbox.recorder.uids import encode_reference, referenced_object_uid
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire import entities
 from gradbox.wire.base import Value
 

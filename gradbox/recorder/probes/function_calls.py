@@ -31,7 +31,7 @@ class FunctionCall:
     line: int
 
 
-class FunctionCalls:
+class FirstFunctionCalls:
     """Wraps `torch.autograd.Function.apply` while entered. Its copies keep nothing of the program alive."""
 
     def __init__(self, context: ProbeContext) -> None:
@@ -48,7 +48,7 @@ class FunctionCalls:
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             if id(cls) not in self._seen and not kwargs and not self._context.guard.busy:
                 with self._context.guard():
-                    self._keep_call(cls, args)
+                    self._copy_arguments_of_call(cls, args)
             return plain(cls, *args, **kwargs)
 
         setattr(torch.autograd.Function, "apply", classmethod(apply))
@@ -57,7 +57,7 @@ class FunctionCalls:
     def __exit__(self, *_: object) -> None:
         setattr(torch.autograd.Function, "apply", self._original)
 
-    def _keep_call(self, function: Any, arguments: tuple[Any, ...]) -> None:
+    def _copy_arguments_of_call(self, function: Any, arguments: tuple[Any, ...]) -> None:
         """Copy the arguments of a call, unless it is not the program's or something in it can't be copied."""
         self._seen.add(id(function))
         forward = getattr(function.forward, "__code__", None)

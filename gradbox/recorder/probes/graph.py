@@ -13,7 +13,7 @@ from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.saved_tensors import NodeSlots, SavedTensors
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.uids import NodeUids
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire import entities, events
 from gradbox.wire.base import Value
 
@@ -46,7 +46,7 @@ class AutogradGraph(Probe):
         observation.graph_roots.clear()
         observation.visited_nodes.clear()
 
-    def walk_from(self, root: Any, all_nodes: bool, step: int) -> None:
+    def report_reachable_nodes(self, root: Any, all_nodes: bool, step: int) -> None:
         """Report the nodes reached from `root` that are new, or all of them if `all_nodes` is true.
 
         step: the number of the running step

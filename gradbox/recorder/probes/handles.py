@@ -93,7 +93,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return cached_name(as_plain_tensor(tensor).dtype)
 
 
-class PlainRead(NamedTuple):
+class PlainTensorFacts(NamedTuple):
     """The attributes of a plain tensor with memory, each read once."""
 
     type_name: str
@@ -108,7 +108,7 @@ class PlainRead(NamedTuple):
     hooks: int
 
 
-def read_plain_tensor(tensor: torch.Tensor) -> PlainRead | None:
+def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorFacts | None:
     """Read a plain tensor. None for a tensor of a subclass, one that is not strided, and one without memory of
     its own."""
     kind = type(tensor)
@@ -125,7 +125,7 @@ def read_plain_tensor(tensor: torch.Tensor) -> PlainRead | None:
     except RuntimeError:
         leaf = None
     hooks = tensor._backward_hooks
-    return PlainRead(
+    return PlainTensorFacts(
         kind.__name__,
         dtype,
         tensor.device,
@@ -143,7 +143,7 @@ _STRIDED = torch.strided
 _BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "neg")
 
 
-def facts_of_read(read: PlainRead) -> entities.Tensor:
+def wire_facts_of_plain_tensor(read: PlainTensorFacts) -> entities.Tensor:
     """The same attributes in the form of the wire."""
     return {
         "kind": "tensor",
@@ -168,7 +168,7 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     """
     read = None if stale else read_plain_tensor(tensor)
     if read is not None:
-        return facts_of_read(read)
+        return wire_facts_of_plain_tensor(read)
     own, tensor = tensor, as_plain_tensor(tensor)
     out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]

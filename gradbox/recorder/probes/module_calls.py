@@ -62,10 +62,8 @@ class ModuleCalls:
             restore_module_calls()
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Stop or resume receiving calls. The calls that run when it stops go on unrecorded."""
+        """Stop or resume receiving calls. The end of one that runs when it stops is received."""
         self._paused = paused
-        if paused:
-            self._context.module_calls.clear()
 
     def begin(self, module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
         """Note that a call begins. Returns its number, from 0 over the whole run; None if it is not recorded."""
@@ -163,7 +161,7 @@ def end_call(begun: Any, result: Any = None, failed: bool = False) -> Any:
     return result
 
 
-class _WithCalls(ast.NodeTransformer):
+class _ReturnValueWrapper(ast.NodeTransformer):
     """Passes what a function returns through the call that reports its end."""
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
@@ -176,7 +174,7 @@ _BEGIN, _END, _BEGUN = "_gradbox_begin", "_gradbox_end", "_gradbox_call"
 _FACTORY = "_gradbox_factory"
 
 
-def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..., Any]) -> Any:
+def wrap_function_with_begin_and_end(original: Any, begin: Callable[..., Any], end: Callable[..., Any]) -> Any:
     """A function like `original`, which takes `(self, *args, **kwargs)`, that also calls `begin` and `end`.
 
     None if its source does not have the expected form; module calls are then not observed.
@@ -204,7 +202,7 @@ def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..
                 node.end_lineno += first_line - 1
                 node.end_col_offset += indent
     where = function.body[0]
-    body = [_WithCalls().visit(statement) for statement in function.body]
+    body = [_ReturnValueWrapper().visit(statement) for statement in function.body]
     begun = f"{_BEGUN} = {_BEGIN}(self, {positional.arg}, {named.arg})"
     failed = f"try: pass\nexcept BaseException:\n {_END}({_BEGUN}, None, True)\n raise"
     around = ast.parse(f"{begun}\n{failed}").body
@@ -231,5 +229,5 @@ def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..
     return observed
 
 
-_observed_call = observed_function(torch.nn.Module.__call__, begin_call, end_call)
+_observed_call = wrap_function_with_begin_and_end(torch.nn.Module.__call__, begin_call, end_call)
 """Created when this module is imported, because the files of torch may be unreadable later."""

@@ -231,7 +231,7 @@ class OpRecorder:
                 self._uninitialized.note_allocation(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
-        if call.writes or may_cut_path(call):
+        if call.writes or may_gradients_end_at_op(call):
             call.place = unrecorded_caller(frame)
             if call.place is not None and is_result_cut_by_mode(call):
                 observation.add_op_place(entry, code_place_record(call.place))
@@ -261,7 +261,7 @@ class OpRecorder:
         return positions
 
 
-def may_cut_path(call: OpCall) -> bool:
+def may_gradients_end_at_op(call: OpCall) -> bool:
     """Whether gradients may end at an operation: an input requires grad and an output does not."""
     return call.cuts_paths and not (call.results and all(call.entry["requires_grad"]))
 
@@ -278,7 +278,7 @@ def backward_engine_context(observation: Observation) -> Any:
     """
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
         frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
-        for frame in torch_frames(sys._getframe(1).f_back)
+        for frame in torch_frames_and_their_caller(sys._getframe(1).f_back)
     )
     return probe.unobserved_ops(observation) if active else contextlib.nullcontext()
 
@@ -358,7 +358,7 @@ def args_with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
     return [torch.scalar_tensor(v, dtype=numbers[k]) if k in numbers else v for k, v in enumerate(args)]
 
 
-def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
+def torch_frames_and_their_caller(frame: FrameType | None) -> Iterable[FrameType]:
     """The frames of torch's own Python code from here outwards, and the first frame that is not torch's."""
     for f in frames_outward(frame):
         yield f
@@ -370,12 +370,12 @@ def is_printing_tensor(frame: FrameType | None) -> bool:
     """Whether torch is formatting a tensor as text, which takes many operations and changes nothing."""
     if frame is None or not frame.f_code.co_filename.startswith(TORCH_FOLDER):  # most operations
         return False
-    return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
+    return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames_and_their_caller(frame))
 
 
 def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
-    for f in torch_frames(frame):
+    for f in torch_frames_and_their_caller(frame):
         if is_program_code(f.f_code):
             return not is_in_passed_call(f)
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):

@@ -9,7 +9,7 @@ from torch.optim import Optimizer, optimizer
 
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.uids import referenced_uid
-from gradbox.recorder.values import ValueEncoder
+from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire.events import OptimizerStepped
 
 MAX_COUNTED_OPTIMIZERS = 1000

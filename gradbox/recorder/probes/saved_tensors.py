@@ -15,9 +15,9 @@ import torch
 from gradbox.recorder.probes import cells, handles
 from gradbox.recorder.probes.cells import encode_number
 from gradbox.recorder.probes.counters import VersionCounters
-from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
+from gradbox.recorder.probes.storage_holders import StorageHolders
 from gradbox.recorder.probes.storages import Storages, storage_address_of
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
@@ -117,18 +117,18 @@ class SavedTensors:
     def _reindex_node_slots(self, node: str, current: NodeSlots) -> None:
         """Update which entities the slots of a node hold."""
         for name, slot in self.slots.get(node, {}).items():
-            for uid in uids_held_by_slot(slot):
+            for uid in living_uids_of_slot(slot):
                 self._slots_by_uid[uid].pop((node, name), None)
                 if not self._slots_by_uid[uid]:
                     del self._slots_by_uid[uid]
             counter = slot.get("counter")
-            if counter is not None and uids_held_by_slot(slot):
+            if counter is not None and living_uids_of_slot(slot):
                 self._counters.add_to_slot_count(counter, -1)
         for name, slot in current.items():
-            for uid in uids_held_by_slot(slot):
+            for uid in living_uids_of_slot(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
             counter, storage = slot.get("counter"), slot.get("storage")
-            if counter is not None and uids_held_by_slot(slot):
+            if counter is not None and living_uids_of_slot(slot):
                 self._counters.add_to_slot_count(counter, 1)
                 if storage:
                     self._counters.link_counter_to_storage(counter, storage)
@@ -150,11 +150,11 @@ class SavedTensors:
         intact = (
             uid
             for uid, slots in self._slots_by_uid.items()
-            if uid[0] == kind_letter and self._is_intact(next(iter(slots)))
+            if uid[0] == kind_letter and self._can_slot_still_change(next(iter(slots)))
         )
         return list(islice(intact, MAX_SAMPLED_SLOTS))
 
-    def _is_intact(self, key: SlotKey) -> bool:
+    def _can_slot_still_change(self, key: SlotKey) -> bool:
         return self.slots[key[0]][key[1]]["state"] in ("ok", "unknown")
 
     def recheck_slots(self, uids: Iterable[str]) -> dict[str, NodeSlots]:
@@ -310,7 +310,7 @@ class SavedTensors:
     def has_number_in(self, storages: Iterable[str]) -> bool:
         """Whether the program has got hold of a saved number, that is, one of these storages holds it."""
         return bool(self._numbers_by_address) and any(
-            self._storages.address(storage) in self._numbers_by_address for storage in storages
+            self._storages.torch_storage_address(storage) in self._numbers_by_address for storage in storages
         )
 
     def _slot_facts(self, data: torch.Tensor) -> entities.Slot:
@@ -339,7 +339,7 @@ class SavedTensors:
         return saved != current
 
 
-def uids_held_by_slot(slot: entities.Slot) -> list[str]:
+def living_uids_of_slot(slot: entities.Slot) -> list[str]:
     """The counter, storage and tensor that a slot still holds."""
     if slot["state"] == "freed":
         return []

@@ -43,7 +43,7 @@ class StaleViews:
         """Note that a view's base was written, other than through the view. See `StaleView`."""
         self._stale.setdefault(uid, StaleView(version_before, had_node))
 
-    def clear_all(self) -> bool:
+    def mark_all_current(self) -> bool:
         """Allow all views to be asked, since no code of the program runs any more. Returns whether there were any."""
         views = bool(self._stale)
         self._stale.clear()

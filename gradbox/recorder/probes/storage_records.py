@@ -138,11 +138,11 @@ class ArrayStorageRecord(StorageRecord):
         owner = self.weak_reference()
         if owner is None:
             return None
-        self.pointer, self.nbytes = byte_extent(owner)
+        self.pointer, self.nbytes = address_and_length_of_bytes(owner)
         return self.mapped_bytes()
 
 
-def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+def address_and_length_of_bytes(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     """The address of the first byte that an array reads, and the number of bytes from there to the last."""
     begin: int = array.__array_interface__["data"][0]
     if not array.size:

@@ -13,14 +13,14 @@ from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.handles import as_plain_tensor
-from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
+from gradbox.recorder.probes.storage_holders import StorageHolders
 from gradbox.recorder.probes.storage_records import (
     ArrayStorageRecord,
     StorageRecord,
     TorchStorageRecord,
     TransientGradStorageRecord,
-    byte_extent,
+    address_and_length_of_bytes,
     report_cells,
     report_windows_of_large_storage,
 )
@@ -110,7 +110,7 @@ class Storages(Probe):
         record = self.records.get(uid) if uid is not None else None
         return uid if not isinstance(record, TransientGradStorageRecord) or record.living_handles() else None
 
-    def address(self, uid: str) -> int | None:
+    def torch_storage_address(self, uid: str) -> int | None:
         """The address of torch's record of a storage, not of its bytes."""
         return self._address_by_uid.get(uid)
 
@@ -127,7 +127,7 @@ class Storages(Probe):
 
     def register_array_storage(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte in it at which that begins."""
-        pointer, nbytes = byte_extent(owner)
+        pointer, nbytes = address_and_length_of_bytes(owner)
         for record in self.records.values():
             if record.device != "cpu" or (record.never_compared and record.read_bytes() is None):
                 continue

@@ -25,9 +25,9 @@ from gradbox.recorder.probes.handles import (
     quantization_facts,
     tensor_facts,
 )
-from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
+from gradbox.recorder.probes.storage_holders import StorageHolders
 from gradbox.recorder.probes.storages import Storages, storage_address_of
 from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids, referenced_object_uid, uid_sort_key
 from gradbox.wire import entities, events

@@ -1,6 +1,6 @@
 /** Elements of the document made from texts. */
 
-export function element(name: string, className: string, text = "") {
+export function createElement(name: string, className: string, text = "") {
   const created = document.createElement(name);
   if (className) created.className = className;
   if (text) created.textContent = text;
@@ -9,12 +9,12 @@ export function element(name: string, className: string, text = "") {
 
 /** A sentence whose names stand in backticks, as nodes. */
 export function nodesWithCode(text: string): (string | HTMLElement)[] {
-  return text.split("`").map((part, i) => (i % 2 ? element("code", "", part) : part));
+  return text.split("`").map((part, i) => (i % 2 ? createElement("code", "", part) : part));
 }
 
 /** A paragraph whose names stand in backticks. */
 export function paragraphWithCode(className: string, text: string) {
-  const paragraph = element("p", className);
+  const paragraph = createElement("p", className);
   paragraph.append(...nodesWithCode(text));
   return paragraph;
 }
@@ -23,15 +23,15 @@ export function paragraphWithCode(className: string, text: string) {
  * Without `onClick` the list around the button listens. `key` is shown behind the text; `label` is the button's name
  * where its text is a sign.
  */
-export function button(
+export function createButton(
   className: string,
   text: string,
   onClick?: () => void,
   { key = "", label = "" }: { key?: string; label?: string } = {},
 ): HTMLButtonElement {
-  const created = element("button", className, text) as HTMLButtonElement;
+  const created = createElement("button", className, text) as HTMLButtonElement;
   created.type = "button";
-  if (key) created.append(" ", element("kbd", "", key));
+  if (key) created.append(" ", createElement("kbd", "", key));
   if (label) {
     created.title = label;
     created.setAttribute("aria-label", label);
@@ -49,7 +49,7 @@ export function setText(target: Element, text: string) {
  * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not
  * pointed at: after a run that would be a card that nobody asked.
  */
-export function whilePointedAt(target: HTMLElement, begin: () => void, end: () => void) {
+export function onHoverOrFocus(target: HTMLElement, begin: () => void, end: () => void) {
   let isPointedAt = false;
   target.addEventListener("pointermove", ({ movementX, movementY }) => {
     if (isPointedAt || (!movementX && !movementY)) return;

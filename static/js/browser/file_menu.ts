@@ -4,7 +4,7 @@ const REVOKE_FILE_URL_AFTER_MS = 20000;
 const MENU_MARGIN = 6;
 
 /** Place the menu above or under its button when it opens. */
-export function startFileMenu(button: HTMLElement, menu: HTMLElement) {
+export function positionFileMenu(button: HTMLElement, menu: HTMLElement) {
   const { documentElement: root } = document;
   menu.addEventListener("beforetoggle", () => {
     menu.style.visibility = "hidden"; // until it is positioned
@@ -20,7 +20,7 @@ export function startFileMenu(button: HTMLElement, menu: HTMLElement) {
   });
 }
 
-export function saveFile(blob: Blob, name: string) {
+export function downloadBlob(blob: Blob, name: string) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

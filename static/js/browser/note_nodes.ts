@@ -1,6 +1,6 @@
 /** A note as nodes: its text as it is, addresses of the web in it as links. */
 
-import { element } from "./elements.ts";
+import { createElement } from "./elements.ts";
 
 /** An address ends at a blank, at what may not stand in one, and before the punctuation of its sentence. */
 const WEB_ADDRESS_PATTERN = /https?:\/\/[!#-;=?-_a-z~]+/gi;
@@ -49,7 +49,7 @@ function validWebAddress(text: string): string | null {
 export function noteNodes(note: string): (string | HTMLElement)[] {
   return splitNoteAtLinks(note).map(({ text, url }) => {
     if (!url) return text;
-    const link = element("a", "note-link", text) as HTMLAnchorElement;
+    const link = createElement("a", "note-link", text) as HTMLAnchorElement;
     link.href = url;
     link.rel = "noopener nofollow";
     link.target = "_blank";

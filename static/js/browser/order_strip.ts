@@ -3,10 +3,10 @@
  * the reader is, the ways back and on, and what its author notes.
  */
 
-import { element } from "./elements.ts";
+import { createElement } from "./elements.ts";
 import type { Locale } from "../words/sentences.ts";
 
-interface Item {
+interface PageInOrder {
   title: string;
   /** where it is opened */
   url: string;
@@ -21,12 +21,12 @@ export interface OrderedPages {
   title: string;
   /** of its own page, null where it has none */
   url: string | null;
-  items: Item[];
+  items: PageInOrder[];
   /** the item that is shown, from 0 */
   at: number;
 }
 
-interface Place {
+interface StripPlace {
   title: string;
   url: string;
   isCurrent: boolean;
@@ -34,11 +34,11 @@ interface Place {
 }
 
 interface StripView {
-  previous: Item | null;
-  next: Item | null;
+  previous: PageInOrder | null;
+  next: PageInOrder | null;
   n: number;
   of: number;
-  places: Place[];
+  places: StripPlace[];
   note: (string | Node)[];
 }
 
@@ -67,17 +67,17 @@ export function createOrderStrip(
   host: HTMLElement,
   say: Locale["say"],
 ): { show: (order: OrderedPages) => void; announce: (text: string) => void } {
-  const bar = element("div", "order-bar");
-  const note = element("p", "order-note");
-  const status = element("p", "order-status");
+  const bar = createElement("div", "order-bar");
+  const note = createElement("p", "order-note");
+  const status = createElement("p", "order-status");
   status.setAttribute("role", "status");
   host.classList.add("order-strip");
   host.replaceChildren(bar, note, status);
 
-  function neighbourLink(direction: "previous" | "next", item: Item | null) {
+  function neighbourLink(direction: "previous" | "next", item: PageInOrder | null) {
     const label = say(`order_${direction}`);
     if (!item) {
-      const end = element("span", "order-way", label);
+      const end = createElement("span", "order-way", label);
       end.setAttribute("aria-disabled", "true");
       return end;
     }
@@ -88,12 +88,12 @@ export function createOrderStrip(
   }
 
   function placeList({ places }: StripView) {
-    const list = element("ol", "order-places");
+    const list = createElement("ol", "order-places");
     for (const [k, { title, url, isCurrent, isDone }] of places.entries()) {
       const link = createLink(url, isDone ? "order-place done" : "order-place", String(k + 1));
       link.title = link.ariaLabel = `${k + 1}. ${title}${isDone ? ` (${say("order_done")})` : ""}`;
       if (isCurrent) link.setAttribute("aria-current", "step");
-      const item = element("li", "");
+      const item = createElement("li", "");
       item.append(link);
       list.append(item);
     }
@@ -114,10 +114,10 @@ export function createOrderStrip(
     show(order) {
       const view = orderStripView(order);
       const focusedIndex = [...bar.querySelectorAll("a")].indexOf(document.activeElement as HTMLAnchorElement);
-      const positionElement = element("span", "order-where", say("order_where", { n: view.n, of: view.of }));
+      const positionElement = createElement("span", "order-where", say("order_where", { n: view.n, of: view.of }));
       const titleElement = order.url
         ? createLink(order.url, "order-title", order.title)
-        : element("span", "order-title", order.title);
+        : createElement("span", "order-title", order.title);
       host.setAttribute("aria-label", order.title);
       bar.replaceChildren(
         neighbourLink("previous", view.previous),
@@ -137,7 +137,7 @@ export function createOrderStrip(
 }
 
 function createLink(url: string, className: string, text: string) {
-  const link = element("a", className, text) as HTMLAnchorElement;
+  const link = createElement("a", className, text) as HTMLAnchorElement;
   link.href = url;
   return link;
 }

@@ -74,7 +74,7 @@ export function classNames(...names: (string | false | null | undefined)[]) {
 }
 
 /** How far a `transform` like `translate(3 4)` moves. */
-export function translationOf(transform: string | undefined): [number, number] {
+export function parseTranslate(transform: string | undefined): [number, number] {
   const [x = 0, y = 0] = (transform?.match(/^translate\(([^)]*)\)/)?.[1].match(/-?[\d.]+/g) ?? []).map(Number);
   return [x, y];
 }
@@ -278,7 +278,7 @@ function writeElementTitle(el: Element, title: string | null) {
 }
 
 /** Give a picture its size in pixels, one unit each; written where it has another, since all of it is laid out then. */
-export function sizeSvg(svg: SVGElement, width: number, height: number) {
+export function setSvgSize(svg: SVGElement, width: number, height: number) {
   const viewBox = `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`;
   if (svg.getAttribute("viewBox") === viewBox && svg.getAttribute("height") === String(height)) return;
   svg.setAttribute("width", String(width));

@@ -3,7 +3,7 @@
  * the text.
  */
 
-import { button, element } from "../browser/elements.ts";
+import { createButton, createElement } from "../browser/elements.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { aliveNames } from "./alive_names.ts";
@@ -123,20 +123,20 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
 
   /** Why nothing was done, below the card, until the next deed. */
   function showRefusal(text: string) {
-    const row = element("li", "card-row card-refusal");
-    row.append(element("p", "", text));
+    const row = createElement("li", "card-row card-refusal");
+    row.append(createElement("p", "", text));
     cards.insertBelow(cards.current, row);
   }
 
   function removeCard(item: ProgramItem) {
     const text = edits.cardText(cards.parsedProgram(), item).split("\n")[0];
     if (!applyOutcome(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
-    const row = element("li", "card-row card-toast");
-    const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
-    label.append(" ", element("code", "", text));
+    const row = createElement("li", "card-row card-toast");
+    const label = createElement("p", "", say("card_deleted_line", { line: item.first + 1 }));
+    label.append(" ", createElement("code", "", text));
     row.append(
       label,
-      button("quiet", say("card_undo"), () => undo()),
+      createButton("quiet", say("card_undo"), () => undo()),
     );
     cards.insertBelow(item.first - 1, row);
   }
@@ -205,7 +205,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
       closePalette();
       focusCurrent(cards.current);
     }
-    row.append(element("p", "ghost-problem"));
+    row.append(createElement("p", "ghost-problem"));
     row.style.setProperty("--depth", String(position.depth));
     cards.insertBelow(above?.first ?? -1, row);
     await start(operation);

@@ -3,7 +3,7 @@
  * announced.
  */
 
-import { button, element } from "../browser/elements.ts";
+import { createButton, createElement } from "../browser/elements.ts";
 import { cardKeyHints } from "./card_keys.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -13,16 +13,16 @@ export function createBuilderElements(
   say: Locale["say"],
   actions: { add: () => void; undo: () => void; redo: () => void },
 ): { list: HTMLElement; addButton: HTMLElement; tools: HTMLElement; status: HTMLElement } {
-  const list = element("ol", "card-list");
+  const list = createElement("ol", "card-list");
   list.setAttribute("aria-label", say("cards"));
-  const addButton = button("card-add", say("card_add_end"), actions.add, { key: "/" });
-  const status = element("p", "card-told");
+  const addButton = createButton("card-add", say("card_add_end"), actions.add, { key: "/" });
+  const status = createElement("p", "card-told");
   status.setAttribute("role", "status");
-  const toolsHost = element("div", "card-tools-at");
-  const foot = element("div", "cards-foot");
+  const toolsHost = createElement("div", "card-tools-at");
+  const foot = createElement("div", "cards-foot");
   foot.append(
-    button("quiet card-undo", "↶", actions.undo, { label: say("card_undo") }),
-    button("quiet card-redo", "↷", actions.redo, { label: say("card_redo") }),
+    createButton("quiet card-undo", "↶", actions.undo, { label: say("card_undo") }),
+    createButton("quiet card-redo", "↷", actions.redo, { label: say("card_redo") }),
     toolsHost,
     cardKeyHints(say),
   );

@@ -1,6 +1,6 @@
 /** The keys of the cards, and what they do. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** cards further, by key */
@@ -53,7 +53,7 @@ export function cardCommandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }: Ke
 }
 
 export function cardKeyHints(say: Locale["say"]) {
-  const hints = element("p", "card-keys");
+  const hints = createElement("p", "card-keys");
   for (const [keys, label] of [
     ["↑ ↓", "cards_key"],
     ["⏎", "edit_key"],
@@ -61,7 +61,7 @@ export function cardKeyHints(say: Locale["say"]) {
     ["⌥↑", "move_key"],
     ["⌃/", "off_key"],
   ]) {
-    hints.append(element("kbd", "", keys), ` ${say(`card_${label}`)} `);
+    hints.append(createElement("kbd", "", keys), ` ${say(`card_${label}`)} `);
   }
   return hints;
 }

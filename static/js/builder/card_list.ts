@@ -1,6 +1,6 @@
 /** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { lineMessageElement } from "../editor/message_box.ts";
 import { cardResult, stepToShowForLine, stepsByLine } from "./card_facts.ts";
 import { createCardRow, setLineNumber, showCardResult, createCardButtons } from "./card_row.ts";
@@ -205,7 +205,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       if (!row || !card) continue;
       if (message.kind === "error") card.classList.add("error");
       if (message.lineOnly) continue;
-      const messageHolder = element("div", "card-message");
+      const messageHolder = createElement("div", "card-message");
       messageHolder.append(lineMessageElement(message));
       row.append(messageHolder);
     }
@@ -223,7 +223,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       const card = effect && cardOf(item);
       if (!card) continue;
       card.classList.add(effect === "raises" ? "would-raise" : "would-go");
-      card.querySelector(".card-words")?.append(element("span", "card-going", say(`ghost_${effect}`)));
+      card.querySelector(".card-words")?.append(createElement("span", "card-going", say(`ghost_${effect}`)));
     }
   }
 

@@ -3,7 +3,7 @@
  */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { requestTrace, TraceError } from "../requests/trace_source.ts";
+import { runForTrace, TraceRequestError } from "../requests/trace_source.ts";
 import type { Step } from "../trace/wire.ts";
 
 /** what draws a step of another run; text: what the foot says of it; more: sentences besides the step's own */
@@ -43,7 +43,7 @@ export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProb
     pendingRequest = new AbortController();
     const { signal } = pendingRequest;
     try {
-      const trace = await requestTrace(program, signal, { live: isLive });
+      const trace = await runForTrace(program, signal, { live: isLive });
       if (signal.aborted) return;
       const { error, status } = trace.outcome;
       const opened = openTrace(trace);
@@ -58,7 +58,7 @@ export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProb
       if (steps.length) stage.show(opened, steps[0].i, text, onPreview(opened, steps[0].i));
       else stage.clear();
     } catch (error) {
-      if (!signal.aborted && error instanceof TraceError) stage.clear();
+      if (!signal.aborted && error instanceof TraceRequestError) stage.clear();
       else if (!signal.aborted) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /** One row of the list: a line's number, and its card, comment or blank. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { operationGroupGlyph, operationGroupOfStatement } from "./glyphs.ts";
 import { cardText } from "./edits.ts";
 import type { Say } from "../words/sentences.ts";
@@ -25,29 +25,29 @@ export function createCardRow(
   source: SourcePart[],
   say: Say,
 ): HTMLLIElement {
-  const row = element("li", `card-row ${item.kind}${item.broken ? " broken" : ""}`) as HTMLLIElement;
+  const row = createElement("li", `card-row ${item.kind}${item.broken ? " broken" : ""}`) as HTMLLIElement;
   row.style.setProperty("--depth", String(item.depth));
-  const number = element("span", "card-number");
+  const number = createElement("span", "card-number");
   number.setAttribute("aria-hidden", "true");
   row.append(number);
   setLineNumber(row, item);
   if (item.kind === "blank") return row;
   const text = cardText(program, item);
-  const card = element(
+  const card = createElement(
     "div",
     `statement-card ${item.word}${/no_grad|inference_mode/.test(text) && item.word === "with" ? " no-grad" : ""}`,
   );
   card.setAttribute("role", "group");
   card.tabIndex = -1;
-  const content = element("div", "card-content");
-  const code = element("code", "card-source");
+  const content = createElement("div", "card-content");
+  const code = createElement("code", "card-source");
   code.append(...source.map(sourcePartNode));
   if (item.kind !== "note")
     content.append(
       operationGroupGlyph(operationGroupOfStatement(item.kind === "off" ? text.replace(/^#\s?/, "") : text)),
     );
-  const wordsElement = element("div", "card-words");
-  wordsElement.append(code, element("span", "card-result"));
+  const wordsElement = createElement("div", "card-words");
+  wordsElement.append(code, createElement("span", "card-result"));
   content.append(wordsElement);
   card.append(content);
   row.append(card);
@@ -57,7 +57,7 @@ export function createCardRow(
 
 function sourcePartNode(part: SourcePart) {
   if (typeof part === "string") return part;
-  const span = element("span", part.style, part.text);
+  const span = createElement("span", part.style, part.text);
   if (part.name) span.dataset.name = part.name;
   return span;
 }
@@ -72,14 +72,14 @@ export function setLineNumber(row: HTMLElement, { first }: ProgramItem) {
 
 /** The buttons of the card that the reader is at. */
 export function createCardButtons(item: ProgramItem, say: Say, onTool: (name: string) => void) {
-  const tools = element("div", "card-tools");
+  const tools = createElement("div", "card-tools");
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", say("card_tools", { line: item.first + 1 }));
-  const line = element("span", "card-tools-line", say("card_tools_line", { line: item.first + 1 }));
+  const line = createElement("span", "card-tools-line", say("card_tools_line", { line: item.first + 1 }));
   line.setAttribute("aria-hidden", "true");
   tools.append(line);
   for (const [name, d] of CARD_BUTTON_ICONS) {
-    const button = element("button", "quiet") as HTMLButtonElement;
+    const button = createElement("button", "quiet") as HTMLButtonElement;
     const key = name === "off" && item.kind === "off" ? "on" : name;
     button.type = "button";
     button.dataset.tool = name;
@@ -125,7 +125,7 @@ export function showCardResult(
   if (isNow) card.setAttribute("aria-current", "step");
   else card.removeAttribute("aria-current");
   const parts = isMissed
-    ? [element("span", "card-missed", say("card_missed"))]
+    ? [createElement("span", "card-missed", say("card_missed"))]
     : fact
       ? cardResultElements(item, fact, say)
       : [];
@@ -138,18 +138,18 @@ function cardResultElements(item: ProgramItem, fact: CardResult, say: Say): HTML
   const parts = [];
   if (fact.times !== undefined) {
     if (item.word === "for" || item.word === "while")
-      parts.push(element("span", "card-text", say("card_rounds", { n: fact.times })));
+      parts.push(createElement("span", "card-text", say("card_rounds", { n: fact.times })));
     return parts;
   }
   if (fact.grads?.length)
-    parts.push(element("b", "card-role tracked", `↑ ${fact.grads.map((name) => `${name}.grad`).join(" ")}`));
-  if (fact.shape) parts.push(element("b", "", fact.shape));
+    parts.push(createElement("b", "card-role tracked", `↑ ${fact.grads.map((name) => `${name}.grad`).join(" ")}`));
+  if (fact.shape) parts.push(createElement("b", "", fact.shape));
   if (fact.role)
     parts.push(
-      element("span", `card-role${fact.tracked ? " tracked" : ""}`, fact.tracked ? `∇ ${fact.role}` : fact.role),
+      createElement("span", `card-role${fact.tracked ? " tracked" : ""}`, fact.tracked ? `∇ ${fact.role}` : fact.role),
     );
-  if (fact.version) parts.push(element("span", "card-version", `v${fact.version}`));
-  if (fact.text) parts.push(element("span", "card-text", fact.text));
-  if (fact.type) parts.push(element("span", "card-text", fact.type));
+  if (fact.version) parts.push(createElement("span", "card-version", `v${fact.version}`));
+  if (fact.text) parts.push(createElement("span", "card-text", fact.text));
+  if (fact.type) parts.push(createElement("span", "card-text", fact.type));
   return parts;
 }

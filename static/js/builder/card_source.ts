@@ -1,7 +1,7 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { pythonHighlighter } from "../editor/syntax.ts";
+import { pythonHighlighter } from "../editor/python_highlighter.ts";
 import { offsetsOfLineStarts } from "./line_edits.ts";
 import { nameOccurrences, type NameOccurrence } from "./names.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";

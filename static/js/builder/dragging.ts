@@ -1,6 +1,6 @@
 /** Moving a card by its number: a line shows the place where it would stand. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 
 const MIN_DRAG_DISTANCE = 5;
 /** Milliseconds at a place before it is asked whether a card can stand there: the program is read anew for that. */
@@ -15,8 +15,8 @@ interface DraggingEvents {
 }
 
 export function startCardDragging(list: HTMLElement, { refusal, drop }: DraggingEvents) {
-  const dropMark = element("div", "card-drop");
-  const reasonElement = element("span", "");
+  const dropMark = createElement("div", "card-drop");
+  const reasonElement = createElement("span", "");
   dropMark.append(reasonElement);
   let drag: {
     row: HTMLElement;

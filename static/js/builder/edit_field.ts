@@ -1,6 +1,6 @@
 /** A card's own text in a field, in its place. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 
 interface EditFieldOptions {
   label: string;
@@ -12,14 +12,14 @@ interface EditFieldOptions {
 
 /** Opens the field on a card. */
 export function openCardEditField(card: HTMLElement, text: string, { label, commit, close }: EditFieldOptions) {
-  const form = element("div", "card-edit");
-  const field = element("textarea", "") as HTMLTextAreaElement;
+  const form = createElement("div", "card-edit");
+  const field = createElement("textarea", "") as HTMLTextAreaElement;
   field.value = text;
   field.rows = Math.max(1, text.split("\n").length);
   field.spellcheck = false;
   field.autocapitalize = "off";
   field.setAttribute("aria-label", label);
-  const problem = element("p", "card-problem");
+  const problem = createElement("p", "card-problem");
   problem.setAttribute("role", "alert");
   form.append(field, problem);
   const cards = card.closest(".program-cards");

@@ -2,8 +2,8 @@
  * The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's.
  */
 
-import { ROOT } from "../requests/root.ts";
-import { element } from "../browser/elements.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
+import { createElement } from "../browser/elements.ts";
 import { loadThumbnails } from "../browser/thumbnails.ts";
 import type { AliveName } from "./alive_names.ts";
 
@@ -55,10 +55,10 @@ export function openOperationPalette({
   close,
   failed: onFailed,
 }: OperationPaletteOptions): { row: HTMLLIElement; start: (operation?: string) => Promise<void> } {
-  const row = element("li", "card-row card-palette") as HTMLLIElement;
+  const row = createElement("li", "card-row card-palette") as HTMLLIElement;
   row.setAttribute("aria-label", label);
   row.tabIndex = -1;
-  const host = element("div", "palette-host");
+  const host = createElement("div", "palette-host");
   row.append(host);
   const place = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
   let draft: StatementDraft | null = null;
@@ -82,7 +82,7 @@ export function openOperationPalette({
     question = asked;
     try {
       const query = new URLSearchParams([...Object.entries(place), ...fields]);
-      const response = await fetch(`${ROOT}/builder/${path}?${query}`, { signal: asked.signal });
+      const response = await fetch(`${SERVER_ROOT}/builder/${path}?${query}`, { signal: asked.signal });
       if (!response.ok) throw new Error(String(response.status));
       const part = document.createRange().createContextualFragment(await response.text());
       await whenPointerReleased(row);
@@ -208,7 +208,7 @@ export function openOperationPalette({
     if (!draft) return;
     const refusal = add(draft);
     if (refusal === null) return;
-    const problem = element("p", "form-problem", refusal);
+    const problem = createElement("p", "form-problem", refusal);
     problem.setAttribute("role", "alert");
     row.querySelector(".form-buttons")?.before(problem);
   }

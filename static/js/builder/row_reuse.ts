@@ -11,10 +11,10 @@ export function rowAppearanceKey(
   { kind, word, depth, broken, first, last }: ProgramItem,
   source: SourcePart[],
 ): string {
-  const paintedParts = source.map((part) =>
+  const styledParts = source.map((part) =>
     typeof part === "string" ? part : `${part.style}\u0001${part.name ?? ""}\u0001${part.text}`,
   );
-  return [kind, word, depth, broken, ...lines.slice(first, last + 1), ...paintedParts].join("\u0000");
+  return [kind, word, depth, broken, ...lines.slice(first, last + 1), ...styledParts].join("\u0000");
 }
 
 /**

@@ -105,8 +105,11 @@ export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: N
   if (first === null) return [];
   const leaves = new Set<string>();
   let isInPart = Boolean(step.skipped);
-  for (const { visit, frame, skipped, i: at } of steps.slice(first, i)) {
-    if (!visit || frame !== step.frame) continue;
+  const ran = steps.slice(first, i);
+  // a backward within a hook runs nodes of the one around it
+  const own = new Set(ran.flatMap(({ visit, frame }) => (visit && frame === step.frame ? [visit.backward] : [])));
+  for (const { visit, skipped, i: at } of ran) {
+    if (!visit || !own.has(visit.backward)) continue;
     isInPart ||= Boolean(skipped);
     const isGone = !findEntity(entities, visit.accumulates, "tensor"); // of a module without a name
     if (visit.accumulates && hasArrived(visit, { entities: isGone ? opened.state(at) : entities }))

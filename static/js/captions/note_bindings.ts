@@ -117,6 +117,10 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
     if (other) return [{ key: entity.kind === "array" ? "same_array" : "same", args: { name: bound, other } }];
     return [{ key: entity.kind === "array" ? "named_array" : "named", args: { name: bound, size: sizeOf(entity) } }];
   }
+  const facts = new RunFacts(opened);
+  // an iterator may have held it since the loop began
+  if (step.kind === "head" && facts.producingOperation(uid)?.step !== index)
+    return [{ key: "named", args: { name: bound, size: sizeOf(entity) } }];
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name: bound } }];
   const storages = storagesOfOneMemory(context, storage);
@@ -127,7 +131,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
   const now = sharingAt(index);
   // `loss = loss.detach()`: only what `loss` meant before has read that memory
   const sharing = now.length ? now : sharingAt(index - 1).filter((handle) => context.hasName(handle));
-  const { names: mentioned } = mentionsAt(new RunFacts(opened), index);
+  const { names: mentioned } = mentionsAt(facts, index);
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
   if (other) return [noteOfSharing(context, bound, entity, other)];

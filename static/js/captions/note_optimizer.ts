@@ -4,6 +4,7 @@ import { findEntity } from "../trace/entities.ts";
 import { optimizerParameters } from "../findings/facts/optimizers.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
+import { stepBeforeStatement } from "../trace/steps/backward_statement.ts";
 import { valueText } from "./note_texts.ts";
 import { cellsReadBy } from "./note_writes.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
@@ -61,7 +62,8 @@ function movedByName(
   });
   if (parameters.length > MAX_NAMED || names.length < parameters.length) return null;
   const [uid] = parameters;
-  const before = parameters.length === 1 ? valueText(opened.state(index - 1), uid) : null;
+  const begins = stepBeforeStatement(opened.trace.steps, index);
+  const before = parameters.length === 1 ? valueText(opened.state(begins), uid) : null;
   const value = parameters.length === 1 ? valueText(entities, uid) : null;
   if (before === null || value === null || before === value) return { how: "few", args: { names } };
   return { how: "one", args: { name: names[0], before, value } };
@@ -69,9 +71,11 @@ function movedByName(
 
 /** Parameters of which the step changed a number; null where the trace doesn't know it of each. */
 function parametersMoved(context: NoteContext, parameters: string[]): string[] | null {
-  const { step, entities, written } = context;
+  const { opened, index, entities, written } = context;
   const storageOf = (uid: string) => findEntity(entities, uid, "tensor")?.storage;
-  const events = step.log.flatMap((entry) => (entry.kind === "event" && entry.event === "written" ? [entry] : []));
+  const { steps } = opened.trace;
+  const log = steps.slice(stepBeforeStatement(steps, index) + 1, index + 1).flatMap((step) => step.log);
+  const events = log.flatMap((entry) => (entry.kind === "event" && entry.event === "written" ? [entry] : []));
   if (events.some(({ changed, storage }) => changed === null && parameters.some((uid) => storageOf(uid) === storage)))
     return null;
   return parameters.filter((uid) => {

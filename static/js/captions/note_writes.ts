@@ -53,7 +53,10 @@ function noteOfNumbers(
   });
   const isShared = names.length > 0;
   if (event.changed === 0) return { key: "written_same", args: { name: { name: path, of: uid } } };
-  const isKnown = event.changed === cells.size && reads.length > 0;
+  // the storage may list its memory once for each type that reads it
+  const type = event.region?.dtype;
+  const listed = [...cells].filter((cell) => !type || cell.startsWith(`${type}:`)).length;
+  const isKnown = event.changed === listed && reads.length > 0;
   if (isKnown && reads.length === 1) {
     const place = elementName(path, reads[0].index, handle);
     const value = cellText(context, event.storage, handle, reads[0].cell);

@@ -2,7 +2,7 @@
  * What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue.
  */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import type { Command } from "../browser/commands.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PaletteEntry } from "./match.ts";
@@ -55,7 +55,7 @@ export function scenarioEntries(
     label: text[language]?.title ?? name,
     names: [text.en?.title ?? ""],
     note: text[language]?.question ?? "",
-    run: () => open(`${ROOT}/?s=${encodeURIComponent(name)}&lang=${language}`),
+    run: () => open(`${SERVER_ROOT}/?s=${encodeURIComponent(name)}&lang=${language}`),
   }));
 }
 
@@ -68,13 +68,13 @@ export function operationEntries(operations: CatalogueOperation[], insert: (name
       .split("\n")[0],
     names: [name, name.replaceAll("_", " "), group],
     note: sentence,
-    thumbnail: `${ROOT}/operations/${encodeURIComponent(name)}.svg`,
+    thumbnail: `${SERVER_ROOT}/operations/${encodeURIComponent(name)}.svg`,
     run: () => insert(name),
   }));
 }
 
 async function fetchJson<T>(path: string): Promise<T> {
-  const response = await fetch(`${ROOT}${path}`);
+  const response = await fetch(`${SERVER_ROOT}${path}`);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response.json();
 }

@@ -2,18 +2,18 @@
 
 import type { Command } from "../browser/commands.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { ProgramForCommands } from "./open.ts";
+import type { ProgramForCommands } from "./palette_opener.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** Returns the function that opens the palette. */
-export function prepareCommandPalette(
+export function lazyPaletteOpener(
   registry: { available: () => Command[] },
   program: ProgramForCommands,
   { state, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
 ): () => void {
   let loading: Promise<() => void> | null = null;
   return async () => {
-    loading ??= import("./open.ts").then(({ startCommandPalette: startPalette }) =>
+    loading ??= import("./palette_opener.ts").then(({ createPaletteOpener: startPalette }) =>
       startPalette({ registry, program, state }),
     );
     try {

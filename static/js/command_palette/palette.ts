@@ -1,18 +1,18 @@
 /** The command palette: a dialog with a field to search in and the list of what is found, walked by keys. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { loadThumbnails } from "../browser/thumbnails.ts";
 import { searchPaletteEntries, type PaletteEntry, type PaletteEntryGroup } from "./match.ts";
 import type { Locale } from "../words/sentences.ts";
 
 function createPaletteElements(say: Locale["say"]) {
-  const dialog = element("dialog", "command-palette") as HTMLDialogElement;
+  const dialog = createElement("dialog", "command-palette") as HTMLDialogElement;
   dialog.setAttribute("aria-label", say("palette_title"));
-  const field = element("input", "") as HTMLInputElement;
-  const list = element("div", "command-list");
-  const status = element("p", "command-told");
-  const problem = element("p", "command-problem");
-  const closeButton = element("button", "quiet", "✕") as HTMLButtonElement;
+  const field = createElement("input", "") as HTMLInputElement;
+  const list = createElement("div", "command-list");
+  const status = createElement("p", "command-told");
+  const problem = createElement("p", "command-problem");
+  const closeButton = createElement("button", "quiet", "✕") as HTMLButtonElement;
   list.id = "command-list";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", say("palette_title"));
@@ -34,12 +34,12 @@ function createPaletteElements(say: Locale["say"]) {
     placeholder: say("palette_find"),
   }))
     field.setAttribute(name, value);
-  const findBar = element("div", "command-find");
+  const findBar = createElement("div", "command-find");
   findBar.append(field, closeButton);
-  const foot = element("p", "command-keys");
+  const foot = createElement("p", "command-keys");
   foot.setAttribute("aria-hidden", "true");
   for (const [key, label] of Object.entries({ "↑ ↓": "walk", "⏎": "choose", Esc: "close" }))
-    foot.append(element("kbd", "", key), ` ${say(`palette_key_${label}`)}  `);
+    foot.append(createElement("kbd", "", key), ` ${say(`palette_key_${label}`)}  `);
   dialog.append(findBar, problem, list, status, foot);
   document.body.append(dialog);
   return { dialog, field, list, status, problem, closer: closeButton };
@@ -68,10 +68,10 @@ export function createCommandPalette(say: Locale["say"]) {
     listedOptions = [];
     list.replaceChildren(
       ...searchPaletteEntries(field.value, groups).map(({ name, entries }) => {
-        const group = element("div", "command-group");
+        const group = createElement("div", "command-group");
         group.setAttribute("role", "group");
         group.setAttribute("aria-label", say(`palette_${name}`));
-        const heading = element("p", "", say(`palette_${name}`));
+        const heading = createElement("p", "", say(`palette_${name}`));
         heading.setAttribute("role", "presentation");
         const options = entries.map((entry) => ({ entry, option: entryOptionElement(entry, name) }));
         listedOptions.push(...options);
@@ -160,19 +160,19 @@ export function createCommandPalette(say: Locale["say"]) {
 }
 
 function thumbnailElement(address: string) {
-  const image = element("img", "operation-thumbnail") as HTMLImageElement;
+  const image = createElement("img", "operation-thumbnail") as HTMLImageElement;
   Object.assign(image, { alt: "", width: 192, height: 40, loading: "lazy" });
   image.dataset.thumbnail = address;
   return image;
 }
 
 function entryOptionElement({ id, label, note, keys, thumbnail }: PaletteEntry, group: string) {
-  const option = element("div", "command");
+  const option = createElement("div", "command");
   option.id = id;
   option.setAttribute("role", "option");
-  option.append(element(group === "operations" ? "code" : "span", "command-label", label));
-  if (keys) option.append(element("kbd", "", keys));
-  if (note) option.append(element("p", "", note));
+  option.append(createElement(group === "operations" ? "code" : "span", "command-label", label));
+  if (keys) option.append(createElement("kbd", "", keys));
+  if (note) option.append(createElement("p", "", note));
   if (thumbnail) option.append(thumbnailElement(thumbnail));
   return option;
 }

@@ -5,7 +5,7 @@
 import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
 import { locale } from "../words/locale.ts";
 import { clipLines, svgFileText, wrapText } from "../marks/svg_document.ts";
-import { h, translationOf, type VNode } from "../browser/svg.ts";
+import { h, parseTranslate, type VNode } from "../browser/svg.ts";
 import { differencesAt, type Comparison } from "./comparison.ts";
 import { attributesThatDrawProperties } from "./drawn_as.ts";
 import {
@@ -192,7 +192,7 @@ function originOfChildren(tag: string, attrs: Record<string, string>, parentOrig
     const [left = 0, top = 0] = (attrs.viewBox ?? "").split(" ").map(Number);
     return { x: parentOrigin.x + Number(attrs.x ?? 0) - left, y: parentOrigin.y + Number(attrs.y ?? 0) - top };
   }
-  const [dx, dy] = translationOf(attrs.transform);
+  const [dx, dy] = parseTranslate(attrs.transform);
   return { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
 }
 

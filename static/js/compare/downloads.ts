@@ -2,9 +2,9 @@
  * The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame.
  */
 
-import { saveFile, startFileMenu } from "../browser/file_menu.ts";
+import { downloadBlob, positionFileMenu } from "../browser/file_menu.ts";
 import { createOfflinePage, themeOfPage, svgToPng } from "../picture/files.ts";
-import { iframeCode } from "../sharing/sharing.ts";
+import { iframeCode } from "../sharing/share_menu.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
 import { comparisonReply } from "./reply.ts";
 import type { Comparison } from "./comparison.ts";
@@ -52,7 +52,7 @@ export function startComparisonDownloads(
       return new Blob([JSON.stringify(reply, null, 2)], { type: "application/json" });
     },
   };
-  startFileMenu(button, menu);
+  positionFileMenu(button, menu);
   menu.addEventListener("beforetoggle", () => {
     const frame = menu.querySelector("[data-share]") as HTMLButtonElement | null;
     if (frame) frame.disabled = !currentSubject()?.frame;
@@ -64,7 +64,8 @@ export function startComparisonDownloads(
     menu.hidePopover();
     const extension = chosenItem.dataset.take;
     try {
-      if (extension) saveFile(await writers[extension](subject), `gradbox-comparison-${subject.row + 1}.${extension}`);
+      if (extension)
+        downloadBlob(await writers[extension](subject), `gradbox-comparison-${subject.row + 1}.${extension}`);
       else if (subject.frame) {
         await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, EMBED_FRAME_SIZE));
         onCopied(chosenItem.textContent ?? "");

@@ -1,7 +1,7 @@
 /** The frame that compares two saved programs: fetches both traces. */
 
 import { loadLocale } from "../words/page_locale.ts";
-import { loadTrace, problemOfResponse, TraceError } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, TraceRequestError } from "../requests/trace_source.ts";
 import { startComparisonViewer } from "./viewer.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
@@ -11,10 +11,10 @@ try {
   startComparisonViewer(
     { left: { trace: leftTrace, title: left.title }, right: { trace: rightTrace, title: right.title }, row },
     say,
-    async () => (await import("../editor/paint.ts")).paintPython,
+    async () => (await import("../editor/highlight_python.ts")).highlightPython,
   );
 } catch (error) {
-  if (!(error instanceof TraceError)) throw error;
+  if (!(error instanceof TraceRequestError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);
   const verdict = document.getElementById("verdict");
   if (verdict) verdict.textContent = say(key, args);

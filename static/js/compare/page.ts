@@ -1,9 +1,9 @@
 /** The page that compares two programs: both can be written and run, the address holds them. */
 
-import { startCopyLink } from "../sharing/copy_link.ts";
+import { startCopyLinkButton } from "../sharing/copy_link.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { loadLocale } from "../words/page_locale.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { comparisonFragment, readComparisonAddress } from "../page_state/comparison_address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
@@ -121,14 +121,19 @@ function showProblem({ key, args }: RequestProblem) {
 }
 
 startThemeButton(elementById("theme"));
-startCopyLink(elementById("copy"), async () => location.search + (await currentComparisonFragment()), say, showProblem);
+startCopyLinkButton(
+  elementById("copy"),
+  async () => location.search + (await currentComparisonFragment()),
+  say,
+  showProblem,
+);
 startComparisonDownloads(
   { button: elementById("takeaway"), menu: elementById("takeaway-menu"), body: elementById("offline") },
   () => {
     const { comparison, row } = comparisonView;
     if (!comparison) return null;
     const isSaved = serverContent.left && serverContent.right && sides.left.isFirst() && sides.right.isFirst();
-    const frame = isSaved ? `${location.origin}${ROOT}/compare/embed${location.search}#i=${row}` : null;
+    const frame = isSaved ? `${location.origin}${SERVER_ROOT}/compare/embed${location.search}#i=${row}` : null;
     return { comparison, row, titles: { left: initialSides.left.title, right: initialSides.right.title }, frame };
   },
   {

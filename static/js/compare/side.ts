@@ -7,8 +7,8 @@ import { openTrace, type OpenTrace } from "../trace/state.ts";
 import {
   loadTrace,
   problemOfResponse,
-  requestTrace,
-  TraceError,
+  runForTrace,
+  TraceRequestError,
   type RequestProblem,
 } from "../requests/trace_source.ts";
 import { createSideView, elementOfSide } from "./side_view.ts";
@@ -93,12 +93,12 @@ export function createEditableSide(
       try {
         const isStored = text === initial.source && initial.trace_url;
         open(
-          isStored ? await loadTrace(initial.trace_url ?? "", signal) : await requestTrace({ source: text }, signal),
+          isStored ? await loadTrace(initial.trace_url ?? "", signal) : await runForTrace({ source: text }, signal),
           text,
         );
       } catch (error) {
         if (signal.aborted) return false;
-        if (!(error instanceof TraceError)) throw error;
+        if (!(error instanceof TraceRequestError)) throw error;
         showProblem(problemOfResponse(error.status, error.problem));
         return false;
       }

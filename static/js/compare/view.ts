@@ -2,7 +2,7 @@
  * Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place.
  */
 
-import { nodesWithCode, element } from "../browser/elements.ts";
+import { nodesWithCode, createElement } from "../browser/elements.ts";
 import { ComparisonTooLarge, compareTraces, differencesAt, type Comparison } from "./comparison.ts";
 import { timelineLanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
@@ -98,7 +98,8 @@ export function createComparisonView(
     const output = outputsHere.map((difference) =>
       sentenceItem(outputDifferenceText(difference, say), "printed-difference"),
     );
-    const emptyItems = items.length || output.length ? [] : [element("li", "none", say("compare.no_difference_here"))];
+    const emptyItems =
+      items.length || output.length ? [] : [createElement("li", "none", say("compare.no_difference_here"))];
     elementById("differences").replaceChildren(...items, ...output, ...emptyItems);
   }
 
@@ -175,8 +176,8 @@ export function createComparisonView(
 }
 
 function sentenceItem(text: string, className = "") {
-  const item = element("li", className);
-  const sentence = element("span", "");
+  const item = createElement("li", className);
+  const sentence = createElement("span", "");
   sentence.append(...nodesWithCode(text));
   item.append(sentence);
   return item;

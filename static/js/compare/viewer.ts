@@ -1,6 +1,6 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
-import { createCodeListing, type LoadPaint } from "../editor/code_listing.ts";
+import { createCodeListing, type LoadHighlighter } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { createSideView, elementOfSide } from "./side_view.ts";
@@ -23,7 +23,7 @@ interface ComparisonViewerContent {
 export function startComparisonViewer(
   { left, right, row }: ComparisonViewerContent,
   say: Locale["say"],
-  loadPaint: LoadPaint,
+  loadHighlighter: LoadHighlighter,
 ) {
   const language = document.documentElement.lang;
   const element = (id: string) => document.getElementById(id) as HTMLElement;
@@ -38,7 +38,11 @@ export function startComparisonViewer(
     list.setAttribute("aria-label", root.getAttribute("aria-label") ?? "");
     elementOfSide(root, "code").replaceChildren(list);
     const onLine = (line: number) => view.goToLine(name, line);
-    return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine, loadPaint }), say);
+    return createSideView(
+      root,
+      createCodeListing(list, { source: trace.program.source, onLine, loadHighlighter }),
+      say,
+    );
   }
 
   const sides = { left: createView("left", left), right: createView("right", right) };

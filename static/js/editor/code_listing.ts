@@ -1,9 +1,9 @@
 /** A program to be read: its lines, with marks for the step that is shown, for a finding and for a comparison. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
-import type { PaintedText } from "./paint.ts";
+import type { HighlightedText } from "./highlight_python.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -20,20 +20,23 @@ interface CodeListingOptions {
   /** called with a line that was chosen */
   onLine: (line: number) => void;
   /** what gives the lines their colours: it comes when they can be read already; absent, they stay without */
-  loadPaint?: LoadPaint;
+  loadHighlighter?: LoadHighlighter;
 }
 
-export type LoadPaint = () => Promise<(source: string) => PaintedText[][]>;
+export type LoadHighlighter = () => Promise<(source: string) => HighlightedText[][]>;
 
 /** Each line becomes an `li` of the list. */
-export function createCodeListing(list: HTMLElement, { source, files = [], onLine, loadPaint }: CodeListingOptions) {
+export function createCodeListing(
+  list: HTMLElement,
+  { source, files = [], onLine, loadHighlighter }: CodeListingOptions,
+) {
   const texts: HTMLElement[] = [];
   const rows = source
     .trimEnd()
     .split("\n")
     .map((text, k) => {
       const row = document.createElement("li");
-      texts.push(element("span", "listing-text", text));
+      texts.push(createElement("span", "listing-text", text));
       row.append(texts[k]);
       row.addEventListener("click", () => onLine(k + 1));
       return row;
@@ -46,13 +49,13 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
     if (path) heading.title = path;
     rows[first - 1]?.before(heading);
   }
-  if (loadPaint) void colour(loadPaint);
+  if (loadHighlighter) void colour(loadHighlighter);
 
-  async function colour(load: LoadPaint) {
+  async function colour(load: LoadHighlighter) {
     await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
     const paint = await load().catch(() => null); // offline, or the server has a newer page
     for (const [k, parts] of paint?.(source).entries() ?? [])
-      texts[k]?.replaceChildren(...parts.map(({ text, style }) => (style ? element("span", style, text) : text)));
+      texts[k]?.replaceChildren(...parts.map(({ text, style }) => (style ? createElement("span", style, text) : text)));
   }
 
   return {

@@ -26,7 +26,7 @@ import {
 import {
   dropErrorsEffect,
   keepMarksFacet,
-  marksAfterChange,
+  decorationsAfterChange,
   messageField,
   setMessagesEffect,
 } from "./editor_messages.ts";
@@ -35,7 +35,7 @@ import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
-import type { PaintedPart } from "./painted.ts";
+import type { HighlightedRange } from "./prebuilt_highlights.ts";
 import type { LineMessage } from "../program/message.ts";
 
 /** @see loadEditorTools */
@@ -87,7 +87,7 @@ const breakpointsField: StateField<RangeSet<GutterMarker>> = StateField.define({
 const stepLineField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let next = marksAfterChange(marks, transaction);
+    let next = decorationsAfterChange(marks, transaction);
     for (const effect of transaction.effects)
       if (effect.is(setStepLineEffect)) {
         const { line = null, tone = "" } = effect.value ?? {};
@@ -194,14 +194,14 @@ interface EditorOptions {
   onLine: (line: number) => void;
   /** null: they come later, by `useTools`; until then the text has the colours of `painted` */
   tools: EditorTools | null;
-  painted?: PaintedPart[];
+  painted?: HighlightedRange[];
   extensions?: Extension;
   /** the step's line and the messages stay beside their lines while the text is edited, until others are set */
   keepMarks?: boolean;
 }
 
 /** The colours of a text until the grammar has come; they move with what they colour. */
-function paintedExtension(parts: PaintedPart[]): Extension {
+function highlightedRangesExtension(parts: HighlightedRange[]): Extension {
   return StateField.define({
     create: () => Decoration.set(parts.map(([from, to, style]) => Decoration.mark({ class: style }).range(from, to))),
     update: (marks, transaction) => marks.map(transaction.changes),
@@ -281,7 +281,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       extensions: [
         editorExtensions(
           { ...options, onRun: run },
-          toolsPart.of(tools ? tools.toolExtensions() : paintedExtension(options.painted ?? [])),
+          toolsPart.of(tools ? tools.toolExtensions() : highlightedRangesExtension(options.painted ?? [])),
         ),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) litLine = "moved";
@@ -330,7 +330,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     height = contentRect.height;
   }).observe(view.scrollDOM);
 
-  const undoneAlone = () => (tools ? [tools.undoneAlone] : []);
+  const undoAlone = () => (tools ? [tools.undoSeparately] : []);
   return {
     text: () => view.state.doc.toString(),
     /** Gives the editor the tools that it was made without. */
@@ -352,7 +352,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
         },
         annotations: addToHistory,
       });
-      view.dispatch({ changes: change, selection, annotations: undoneAlone() });
+      view.dispatch({ changes: change, selection, annotations: undoAlone() });
       suppressChange = false;
     },
     /** Replaces the text as one change that can be undone. */
@@ -361,13 +361,13 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       suppressChange = true;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
-        annotations: undoneAlone(),
+        annotations: undoAlone(),
       });
       suppressChange = false;
     },
     /** Changes parts of the text, as one change that can be undone. */
     change(changes: ChangeSpec) {
-      view.dispatch({ changes, annotations: undoneAlone() });
+      view.dispatch({ changes, annotations: undoAlone() });
     },
     undo: () => tools?.undo(view) ?? false,
     redo: () => tools?.redo(view) ?? false,

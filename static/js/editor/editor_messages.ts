@@ -16,7 +16,7 @@ import type { LineMessage } from "../program/message.ts";
 export const keepMarksFacet: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });
 
 /** The marks of a text after a change of it. */
-export function marksAfterChange(marks: DecorationSet, transaction: Transaction) {
+export function decorationsAfterChange(marks: DecorationSet, transaction: Transaction) {
   if (!transaction.docChanged) return marks;
   return transaction.startState.facet(keepMarksFacet) ? marks.map(transaction.changes) : Decoration.none;
 }
@@ -49,7 +49,7 @@ class MessageWidget extends WidgetType {
 export const messageField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let next = marksAfterChange(marks, transaction);
+    let next = decorationsAfterChange(marks, transaction);
     for (const effect of transaction.effects) {
       if (effect.is(setMessagesEffect)) next = messageDecorations(transaction.state, effect.value);
       if (effect.is(dropErrorsEffect)) next = next.update({ filter: (_from, _to, mark) => !isErrorDecoration(mark) });

@@ -7,11 +7,11 @@ import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } 
 import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { keymap } from "@codemirror/view";
-import { pythonHighlighter } from "./syntax.ts";
+import { pythonHighlighter } from "./python_highlighter.ts";
 import type { Extension } from "@codemirror/state";
 
 export { redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
-export { unfinishedLine } from "./unfinished.ts";
+export { unfinishedLine } from "./unfinished_line.ts";
 
 /** What an editor is extended by. */
 export function toolExtensions(): Extension {
@@ -27,4 +27,4 @@ export function toolExtensions(): Extension {
 }
 
 /** On a change: it is undone by itself, not together with the ones before it. */
-export const undoneAlone = isolateHistory.of("full");
+export const undoSeparately = isolateHistory.of("full");

@@ -2,5 +2,5 @@
 
 import type { GradientCheckSubject } from "./gradient_check_panel.ts";
 
-export type CheckPanel = (question: Omit<GradientCheckSubject, "check">) => HTMLElement;
-export type LoadCheckPanel = () => Promise<CheckPanel>;
+export type CreateCheckPanel = (question: Omit<GradientCheckSubject, "check">) => HTMLElement;
+export type LoadCheckPanel = () => Promise<CreateCheckPanel>;

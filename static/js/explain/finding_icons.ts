@@ -21,7 +21,7 @@ export function severityIcon(severity: Severity) {
 }
 
 /** The mark of a run in which nothing is wrong: grey, for nobody says that the program is right. */
-export function calmIcon() {
+export function noFindingsIcon() {
   return iconElement(16, 16, CALM_SHAPES, "finding-severity");
 }
 

@@ -5,8 +5,8 @@
  */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { nodesWithCode, element, whilePointedAt } from "../browser/elements.ts";
-import { DOCUMENTATION } from "../requests/root.ts";
+import { nodesWithCode, createElement, onHoverOrFocus } from "../browser/elements.ts";
+import { DOCUMENTATION_URL } from "../requests/root.ts";
 import type { createFixList, FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
@@ -168,17 +168,17 @@ export function createFindingsCard(
     const isShown = isOpen && (isUnfolded || !folds());
     const findingWords = texts[k];
     const states = [...(isOpen ? ["open"] : []), ...(isOpen && isUnfolded ? ["unfolded"] : [])];
-    const card = element("article", ["finding", finding.severity, ...states].join(" "));
+    const card = createElement("article", ["finding", finding.severity, ...states].join(" "));
     card.dataset.finding = finding.kind;
-    const head = element("h3", "finding-head");
-    const button = element("button", "finding-what") as HTMLButtonElement;
+    const head = createElement("h3", "finding-head");
+    const button = createElement("button", "finding-what") as HTMLButtonElement;
     button.type = "button";
     button.setAttribute("aria-expanded", String(isShown));
-    const kicker = element("span", "finding-kicker", kickerText(finding));
-    const ahead = element("span", "finding-ahead");
+    const kicker = createElement("span", "finding-kicker", kickerText(finding));
+    const ahead = createElement("span", "finding-ahead");
     kicker.append(ahead);
     stillAhead.push({ element: ahead, step: lastStepOf(finding) });
-    const sentence = element("span", "finding-sentence");
+    const sentence = createElement("span", "finding-sentence");
     sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
@@ -190,23 +190,24 @@ export function createFindingsCard(
       });
     });
     head.append(button);
-    if (graveCount > 1 && k < graveCount) head.append(element("span", "finding-count", `${k + 1} / ${graveCount}`));
+    if (graveCount > 1 && k < graveCount)
+      head.append(createElement("span", "finding-count", `${k + 1} / ${graveCount}`));
     card.append(head);
     if (isOpen) card.append(...bodyElements(finding, findingWords));
     return card;
   }
 
   function bodyElements(finding: Finding, findingWords: FindingText) {
-    const chain = element("ol", "finding-chain");
+    const chain = createElement("ol", "finding-chain");
     chain.setAttribute("aria-label", say("finding_chain"));
     const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
     const fixes = finding.fixes.length ? (fixList?.elements(finding) ?? null) : null;
-    const happened = element("div", "finding-happened");
+    const happened = createElement("div", "finding-happened");
     happened.append(...paragraph("finding-why", findingWords.why), chain);
-    const remedy = element("div", "finding-remedy");
+    const remedy = createElement("div", "finding-remedy");
     remedy.append(...paragraph("finding-todo", findingWords.todo), ...(fixes ? [fixes.box] : []));
-    remedy.append(...findingWords.offers.map(offerLine), ...(DOCUMENTATION ? [aboutLine(finding.kind)] : []));
+    remedy.append(...findingWords.offers.map(offerLine), ...(DOCUMENTATION_URL ? [aboutLine(finding.kind)] : []));
     if (finding.explainsError) remedy.append(...torchMessageElements());
     return [happened, remedy, ...(fixes ? [fixes.bar] : [])];
   }
@@ -214,15 +215,15 @@ export function createFindingsCard(
   /** Nothing where there is nothing to say. */
   function paragraph(className: string, text: string | undefined) {
     if (!text) return [];
-    const made = element("p", className);
+    const made = createElement("p", className);
     made.append(...nodesWithCode(text));
     return [made];
   }
 
   /** What torch itself has for it, with a link to its documentation. */
   function offerLine({ text, url }: TorchOffer) {
-    const line = element("p", "finding-offer", `${say("finding_offer")} `);
-    const link = element("a", "", say("finding_offer_page")) as HTMLAnchorElement;
+    const line = createElement("p", "finding-offer", `${say("finding_offer")} `);
+    const link = createElement("a", "", say("finding_offer_page")) as HTMLAnchorElement;
     link.href = url;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
@@ -232,9 +233,9 @@ export function createFindingsCard(
 
   /** Where the documentation says more of such findings. */
   function aboutLine(kind: string) {
-    const line = element("p", "finding-offer");
-    const link = element("a", "", say("finding_about")) as HTMLAnchorElement;
-    link.href = `${DOCUMENTATION}/findings/${kind}.html`;
+    const line = createElement("p", "finding-offer");
+    const link = createElement("a", "", say("finding_about")) as HTMLAnchorElement;
+    link.href = `${DOCUMENTATION_URL}/findings/${kind}.html`;
     link.target = "_blank";
     link.rel = "noopener";
     line.append(link);
@@ -245,29 +246,31 @@ export function createFindingsCard(
   function torchMessageElements() {
     const error = opened?.trace.outcome.error;
     if (!error) return [];
-    const details = element("details", "finding-torch");
+    const details = createElement("details", "finding-torch");
     details.append(
-      element("summary", "", `${say("finding_torch")} `),
-      element("p", "", `${error.type}: ${error.message}`),
+      createElement("summary", "", `${say("finding_torch")} `),
+      createElement("p", "", `${error.type}: ${error.message}`),
     );
-    details.querySelector("summary")?.append(element("span", "", `${error.type}: ${error.message}`.slice(0, 120)));
+    details
+      .querySelector("summary")
+      ?.append(createElement("span", "", `${error.type}: ${error.message}`.slice(0, 120)));
     return [details];
   }
 
   function chainRow(link: ChainLink, text: string, isCause: boolean) {
-    const row = element("li", "");
-    const button = element("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
+    const row = createElement("li", "");
+    const button = createElement("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
     button.type = "button";
-    const words = element("span", "");
+    const words = createElement("span", "");
     words.append(...nodesWithCode(text));
-    if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
+    if (isCause) words.append(" ", createElement("b", "finding-cause", say("finding_cause")));
     button.append(
       roleIcon(link.role),
-      element("span", lineNameClass("finding-line", link.line), shortLineName(link.line)),
+      createElement("span", lineNameClass("finding-line", link.line), shortLineName(link.line)),
       words,
     );
     button.addEventListener("click", () => go(link.step));
-    whilePointedAt(
+    onHoverOrFocus(
       button,
       () => lightLink(link),
       () => lightLink(null),

@@ -3,7 +3,7 @@
  * click on the bar at the card's foot, which stays in sight while the card is scrolled.
  */
 
-import { button, nodesWithCode, element } from "../browser/elements.ts";
+import { createButton, nodesWithCode, createElement } from "../browser/elements.ts";
 import { lossCurvesElement } from "./loss_curves.ts";
 import type { Finding } from "../findings/finding.ts";
 import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
@@ -52,9 +52,9 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   /** With the seconds since, from the first on, for as long as it lasts: they are not read out. */
   function showThatFixesAreTried(box: HTMLElement, signal: AbortSignal) {
     const began = performance.now();
-    const clock = element("span", "fix-clock");
+    const clock = createElement("span", "fix-clock");
     clock.setAttribute("aria-hidden", "true");
-    const status = element("p", "fix-status", `${say("fix_trying")} `);
+    const status = createElement("p", "fix-status", `${say("fix_trying")} `);
     status.append(clock);
     box.replaceChildren(status);
     const timer = setInterval(() => {
@@ -66,15 +66,15 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   function show({ box, bar }: FixPlaces, finding: Finding) {
     const fixes = triedFixes.get(finding);
     if (fixes === "failed" || !fixes) {
-      const status = element("p", "fix-status", `${say("fix_failed")} `);
-      const retryButton = element("button", "link", say("fix_try")) as HTMLButtonElement;
+      const status = createElement("p", "fix-status", `${say("fix_failed")} `);
+      const retryButton = createElement("button", "link", say("fix_try")) as HTMLButtonElement;
       retryButton.type = "button";
       retryButton.addEventListener("click", () => startTrying({ box, bar }, finding));
       status.append(retryButton);
       return box.replaceChildren(status);
     }
-    if (!fixes.length) return box.replaceChildren(element("p", "fix-status", say("fix_none")));
-    const heading = element("h4", "", say("fix_heading"));
+    if (!fixes.length) return box.replaceChildren(createElement("p", "fix-status", say("fix_none")));
+    const heading = createElement("h4", "", say("fix_heading"));
     const name = `fixes-${listsMade++}`;
     const list = fixes.map((fix, k) => {
       const details = fixElement(fix, name, k === 0);
@@ -87,33 +87,33 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
 
   /** What the open fix is, and the button that applies it. */
   function showBar(bar: HTMLElement, fix: Fix) {
-    const title = element("p", "fix-bar-text");
+    const title = createElement("p", "fix-bar-text");
     title.append(...nodesWithCode(fix.text));
     title.title = title.textContent ?? "";
     bar.replaceChildren(
       title,
-      button("fix-apply primary", say("fix_apply"), () => fixing?.apply(fix.edits)),
+      createButton("fix-apply primary", say("fix_apply"), () => fixing?.apply(fix.edits)),
     );
     bar.hidden = false;
   }
 
   function fixElement(fix: Fix, name: string, isOpen: boolean) {
-    const details = element("details", "fix") as HTMLDetailsElement;
+    const details = createElement("details", "fix") as HTMLDetailsElement;
     details.name = name;
     details.open = isOpen;
-    const summary = element("summary", "");
-    const title = element("span", "fix-text");
+    const summary = createElement("summary", "");
+    const title = createElement("span", "fix-text");
     title.append(...nodesWithCode(fix.text));
-    const compare = element("a", "fix-compare", say("compare")) as HTMLAnchorElement;
+    const compare = createElement("a", "fix-compare", say("compare")) as HTMLAnchorElement;
     compare.target = "_blank";
     compare.rel = "noopener";
     fixing?.compareAddress(fix.edits).then((address) => {
       compare.href = address;
     });
     summary.append(title);
-    const diff = element("div", "fix-diff");
+    const diff = createElement("div", "fix-diff");
     for (const edit of fix.edits) diff.append(...editDiffLines(edit));
-    const outcome = element("p", "fix-outcome");
+    const outcome = createElement("p", "fix-outcome");
     outcome.append("✓ ", ...nodesWithCode(fix.outcome));
     const losses = fix.losses ? [lossCurvesElement(fix.losses, say)] : [];
     details.append(summary, diff, outcome, ...losses, compare);
@@ -128,9 +128,9 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
     },
     /** Where the fixes of a finding stand, and the card's foot. */
     elements(finding: Finding): FixPlaces {
-      const box = element("div", "fixes");
+      const box = createElement("div", "fixes");
       box.setAttribute("aria-live", "polite");
-      const bar = element("div", "fix-bar");
+      const bar = createElement("div", "fix-bar");
       bar.setAttribute("role", "group");
       bar.setAttribute("aria-label", say("fix_heading"));
       bar.hidden = true;
@@ -153,7 +153,7 @@ function editDiffLines({ line, old, new: text }: LineEdit) {
 }
 
 function diffLine(name: "del" | "ins" | "div", sign: string, number: number, text: string) {
-  const line = element(name, "fix-line");
-  line.append(element("span", "fix-number", `${number} ${sign}`), element("code", "", text));
+  const line = createElement(name, "fix-line");
+  line.append(createElement("span", "fix-number", `${number} ${sign}`), createElement("code", "", text));
   return line;
 }

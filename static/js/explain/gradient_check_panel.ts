@@ -2,7 +2,7 @@
  * The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table.
  */
 
-import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, createElement, onHoverOrFocus } from "../browser/elements.ts";
 import { shortNumberText } from "../trace/format.ts";
 import type {
   CheckGradients,
@@ -63,11 +63,11 @@ export function gradientCheckPanel({
 }: GradientCheckSubject) {
   const repliesOfRun = checkRepliesByTrace.get(opened) ?? new Map();
   checkRepliesByTrace.set(opened, repliesOfRun);
-  const box = element("section", "gradient-check");
+  const box = createElement("section", "gradient-check");
   box.setAttribute("aria-live", "polite");
 
   function offerCheck(key: string, ...before: HTMLElement[]) {
-    const button = element("button", "check-start", say(key)) as HTMLButtonElement;
+    const button = createElement("button", "check-start", say(key)) as HTMLButtonElement;
     button.type = "button";
     button.addEventListener("click", start);
     box.replaceChildren(...before, button);
@@ -93,7 +93,7 @@ export function gradientCheckPanel({
     );
     const reply = await check(about.backward, { elements: about.elements }).catch(() => null);
     if (box.getAttribute("aria-busy") || repliesOfRun.has(backward)) return; // the reader asked for more meanwhile
-    const judgement = judgementOf(reply?.check ?? null);
+    const judgement = automaticCheckVerdict(reply?.check ?? null);
     if (reply && judgement === "differs" && about.tellsDifference) {
       repliesOfRun.set(backward, reply);
       show();
@@ -107,14 +107,14 @@ export function gradientCheckPanel({
 
   function show() {
     const reply = repliesOfRun.get(backward) as CheckReply;
-    const title = element("h4", "", say("check.title"));
+    const title = createElement("h4", "", say("check.title"));
     box.replaceChildren(title, ...checkReplyElements(reply, { asked: askedName, say, light }));
   }
 
   if (repliesOfRun.has(backward)) show();
   else if (byItself) startByItself(byItself);
   else offerCheck(button ?? "check.button");
-  const panels = element("div", "check-panels");
+  const panels = createElement("div", "check-panels");
   panels.append(box, sampleCheckPanel({ opened, backward, say, check }));
   return panels;
 }
@@ -155,7 +155,7 @@ function checkReplyElements({ check, message }: CheckReply, context: GradientChe
  * What a check that nobody asked for says. It differs only where nothing else explains it: no hook, no gradient of 0 as
  * a mask leaves, no other path in float64. Null where it says nothing.
  */
-export function judgementOf(check: GradientCheck | null): "agrees" | "differs" | null {
+export function automaticCheckVerdict(check: GradientCheck | null): "agrees" | "differs" | null {
   if (!check || check.problem || doesLossDiffer(check)) return null;
   const isWrong = ({ verdict, torch, double, numeric }: ElementCheck) =>
     verdict === "differs" && [torch, double, numeric].every((value) => typeof value === "number") && double !== 0;
@@ -195,24 +195,24 @@ function leafProblemSentence(leaf: LeafCheck, say: Say): string | null {
 
 function leafTable({ leaves }: GradientCheck, context: GradientCheckContext) {
   const { say } = context;
-  const frame = element("div", "check-frame");
+  const frame = createElement("div", "check-frame");
   frame.tabIndex = 0;
   frame.setAttribute("role", "region");
   frame.setAttribute("aria-label", say("check.title"));
-  const table = element("table", "check-table");
-  const headRow = element("tr", "");
+  const table = createElement("table", "check-table");
+  const headRow = createElement("tr", "");
   for (const name of ["leaf", "torch", "numeric", "difference", "verdict"]) {
-    const cell = element("th", "", say(`check.column.${name}`));
+    const cell = createElement("th", "", say(`check.column.${name}`));
     cell.setAttribute("scope", "col");
     headRow.append(cell);
   }
-  const [tableHead, body] = [element("thead", ""), element("tbody", "")];
+  const [tableHead, body] = [createElement("thead", ""), createElement("tbody", "")];
   tableHead.append(headRow);
   const graverFirst = [...leaves].sort(
     (a, b) => VERDICTS_BY_SEVERITY.indexOf(a.verdict) - VERDICTS_BY_SEVERITY.indexOf(b.verdict),
   );
   for (const leaf of graverFirst) body.append(...leafRows(leaf, context));
-  table.append(element("caption", "", say("check.caption")), tableHead, body);
+  table.append(createElement("caption", "", say("check.caption")), tableHead, body);
   frame.append(table);
   return frame;
 }
@@ -222,17 +222,17 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: GradientCheckContext) 
   const worstElement = leaf.worst === null ? null : leaf.rows[leaf.worst];
   const row = checkedValueRow(leaf.verdict, worstElement, say);
   row.classList.toggle("asked", leaf.name === asked);
-  const name = element("th", "");
+  const name = createElement("th", "");
   name.setAttribute("scope", "row");
-  const button = element("button", "check-leaf link") as HTMLButtonElement;
+  const button = createElement("button", "check-leaf link") as HTMLButtonElement;
   button.type = "button";
   button.append(...nodesWithCode(leafText(leaf, worstElement, say)));
-  whilePointedAt(
+  onHoverOrFocus(
     button,
     () => light(leaf.name),
     () => light(null),
   );
-  const count = element(
+  const count = createElement(
     "span",
     "check-count",
     say("check.elements", { checked: leaf.rows.length, elements: leaf.elements }),
@@ -253,20 +253,20 @@ function elementCheckRow(check: ElementCheck, say: Say) {
   const row = checkedValueRow(check.verdict, check, say);
   row.hidden = true;
   row.classList.add("check-element");
-  const name = element("th", "");
+  const name = createElement("th", "");
   name.setAttribute("scope", "row");
-  name.append(element("code", "", `[${check.index.join()}]`));
+  name.append(createElement("code", "", `[${check.index.join()}]`));
   row.prepend(name);
   return row;
 }
 
 function checkedValueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
-  const row = element("tr", "");
+  const row = createElement("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";
   const values = [check ? numberText(check.torch) : "", check ? numberText(check.numeric) : "", difference];
-  row.append(...values.map((text) => element("td", "check-value", text)));
-  row.append(element("td", "check-verdict", say(`check.verdict.${verdict}`)));
+  row.append(...values.map((text) => createElement("td", "check-value", text)));
+  row.append(createElement("td", "check-verdict", say(`check.verdict.${verdict}`)));
   return row;
 }
 

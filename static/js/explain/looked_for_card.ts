@@ -3,8 +3,8 @@
  * what was looked for and what was not. The mark that nothing is wrong stands only where that is so.
  */
 
-import { element, nodesWithCode } from "../browser/elements.ts";
-import { calmIcon } from "./finding_icons.ts";
+import { createElement, nodesWithCode } from "../browser/elements.ts";
+import { noFindingsIcon } from "./finding_icons.ts";
 import type { LookedForText } from "../findings/text.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -14,21 +14,21 @@ export function lookedForElement(
   say: Say,
   checks: HTMLElement[],
 ) {
-  const card = element("details", "looked-for");
-  const summary = element("summary", "");
-  const sentence = element("span", "looked-for-line");
+  const card = createElement("details", "looked-for");
+  const summary = createElement("summary", "");
+  const sentence = createElement("span", "looked-for-line");
   sentence.append(...nodesWithEmphasis([line, ...remarks].join(" ")));
-  if (calm) summary.append(calmIcon());
-  summary.append(sentence, element("span", "looked-for-toggle", say("finding.looked_for.toggle")));
-  const list = element("ul", "looked-for-rows");
+  if (calm) summary.append(noFindingsIcon());
+  summary.append(sentence, createElement("span", "looked-for-toggle", say("finding.looked_for.toggle")));
+  const list = createElement("ul", "looked-for-rows");
   for (const row of rows) {
-    const item = element("li", "");
+    const item = createElement("li", "");
     item.append(...nodesWithEmphasis(row));
     list.append(item);
   }
   card.append(summary, list);
   if (notLooked) {
-    const rest = element("p", "looked-for-rest");
+    const rest = createElement("p", "looked-for-rest");
     rest.append(...nodesWithEmphasis(notLooked));
     card.append(rest);
   }
@@ -40,7 +40,7 @@ export function lookedForElement(
 function nodesWithEmphasis(text: string): (string | HTMLElement)[] {
   return text.split("**").flatMap((part, k): (string | HTMLElement)[] => {
     if (k % 2 === 0) return nodesWithCode(part);
-    const strong = element("b", "");
+    const strong = createElement("b", "");
     strong.append(...nodesWithCode(part));
     return [strong];
   });

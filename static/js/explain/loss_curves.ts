@@ -3,7 +3,7 @@
  * values.
  */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { shortNumberText } from "../trace/format.ts";
 import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../marks/series_curve.ts";
@@ -13,7 +13,7 @@ import type { Say } from "../words/sentences.ts";
 const DIGITS = 6;
 
 export function lossCurvesElement({ name, before, after }: LossCurves, say: Say) {
-  const box = element("div", "fix-losses");
+  const box = createElement("div", "fix-losses");
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", say("fix_losses"));
   const curves = { before: curvePoints(before), after: curvePoints(after) };
@@ -25,10 +25,13 @@ export function lossCurvesElement({ name, before, after }: LossCurves, say: Say)
     drawing.setAttribute("preserveAspectRatio", "none");
     drawing.setAttribute("aria-hidden", "true");
     patchHost(document, drawing, seriesCurveMarks(points, points.length - 1, both));
-    const caption = element("figcaption", "");
+    const caption = createElement("figcaption", "");
     const last = (when === "before" ? before : after).at(-1) as LossValue;
-    caption.append(`${say(`fix_loss_${when}`)}: `, element("code", "", `${name} = ${shortNumberText(last, DIGITS)}`));
-    const figure = element("figure", "fix-loss");
+    caption.append(
+      `${say(`fix_loss_${when}`)}: `,
+      createElement("code", "", `${name} = ${shortNumberText(last, DIGITS)}`),
+    );
+    const figure = createElement("figure", "fix-loss");
     figure.append(drawing, caption);
     box.append(figure);
   }

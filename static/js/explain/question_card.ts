@@ -1,6 +1,6 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
-import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, createElement, onHoverOrFocus } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { LoadFindings, FindingsApi } from "./findings_card.ts";
@@ -10,7 +10,7 @@ import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/
 import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { TensorAnswer } from "../findings/gradients/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
-import type { CheckPanel, LoadCheckPanel } from "./check_panel.ts";
+import type { CreateCheckPanel, LoadCheckPanel } from "./check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -44,7 +44,7 @@ export function createQuestionCard(
   { load, go, light: lightUids, mark: markChain, ask, close, loadCheckPanel }: QuestionCardOptions,
 ) {
   let findingsApi: FindingsApi | null = null;
-  let checkPanel: CheckPanel | null = null;
+  let checkPanel: CreateCheckPanel | null = null;
   /** the sentences of findings, once they are there */
   let sayFinding: Locale["say"] | null = null;
   let factsOfRun: { opened: OpenTrace; facts: RunFacts } | null = null;
@@ -58,7 +58,7 @@ export function createQuestionCard(
   /** What had the focus when the reader asked. */
   let focusBefore: Element | null = null;
 
-  const button = element("button", "ask quiet") as HTMLButtonElement;
+  const button = createElement("button", "ask quiet") as HTMLButtonElement;
   button.type = "button";
   button.hidden = true;
   button.addEventListener("click", () => offeredUid && ask(offeredUid));
@@ -90,7 +90,7 @@ export function createQuestionCard(
     if (!loaded || !uid) return;
     offeredUid = uid;
     const question = loaded.api.questionText(loaded.facts, uid, step, sayText());
-    button.replaceChildren(...nodesWithCode(question), " ", element("kbd", "", "w"));
+    button.replaceChildren(...nodesWithCode(question), " ", createElement("kbd", "", "w"));
   }
 
   async function show(opened: OpenTrace | null, question: AskedQuestion | null) {
@@ -118,16 +118,16 @@ export function createQuestionCard(
   }
 
   function articleElement(answer: TensorAnswer, opened: OpenTrace, text: AnswerText) {
-    const article = element("article", "finding open answer");
+    const article = createElement("article", "finding open answer");
     article.dataset.question = answer.question;
-    const head = element("h3", "answer-head");
+    const head = createElement("h3", "answer-head");
     head.tabIndex = -1;
-    const kicker = element("span", "finding-kicker");
+    const kicker = createElement("span", "finding-kicker");
     kicker.append(...nodesWithCode(text.title));
-    const sentence = element("span", "finding-sentence");
+    const sentence = createElement("span", "finding-sentence");
     sentence.append(...nodesWithCode(text.what));
     head.append(severityIcon("note"), kicker, sentence);
-    const closeButton = element("button", "answer-close quiet", "✕") as HTMLButtonElement;
+    const closeButton = createElement("button", "answer-close quiet", "✕") as HTMLButtonElement;
     closeButton.type = "button";
     closeButton.title = closeButton.ariaLabel = say("answer_close");
     closeButton.addEventListener("click", leave);
@@ -164,7 +164,7 @@ export function createQuestionCard(
   }
 
   function chainElements({ rows, finding }: TensorAnswer, text: AnswerText) {
-    const list = element("ol", "finding-chain");
+    const list = createElement("ol", "finding-chain");
     list.setAttribute("aria-label", say("answer_ways"));
     const chain = finding?.chain ?? [];
     const cause = finding ? indexOfCauseLink(finding) : -1;
@@ -193,30 +193,30 @@ export function createQuestionCard(
     source: LineAndStep | null;
     isCause?: boolean;
   }) {
-    const item = element("li", "answer-row");
+    const item = createElement("li", "answer-row");
     item.style.setProperty("--depth", String(depth));
     const className = lineNameClass("answer-line finding-line", line);
     const lineButton = linkButton(shortLineName(line), className, source?.step ?? step, uids);
     lineButton.ariaLabel = say("answer_line", { line });
     const sentenceButton = linkButton("", "finding-link", step, uids);
-    const sentence = element("span", "");
+    const sentence = createElement("span", "");
     sentence.append(...nodesWithCode(text));
     sentenceButton.classList.toggle("cause", isCause);
-    if (isCause) sentence.append(" ", element("b", "finding-cause", say("finding_cause")));
+    if (isCause) sentence.append(" ", createElement("b", "finding-cause", say("finding_cause")));
     sentenceButton.append(sentence);
     item.append(roleIcon(role), lineButton, sentenceButton);
     return item;
   }
 
   function linkButton(text: string, className: string, step: number, uids: string[]) {
-    const made = element("button", className, text) as HTMLButtonElement;
+    const made = createElement("button", className, text) as HTMLButtonElement;
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
       // there the card stands below it
       if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" });
     });
-    whilePointedAt(
+    onHoverOrFocus(
       made,
       () => lightUids(uids),
       () => lightUids([]),

@@ -2,7 +2,7 @@
  * The part of an answer that says whether the samples of the batch stay apart: a button with its cost, then a sentence.
  */
 
-import { element, paragraphWithCode } from "../browser/elements.ts";
+import { createElement, paragraphWithCode } from "../browser/elements.ts";
 import type { CheckGradients, CheckReply, SampleCheck } from "../requests/gradient_check.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -22,11 +22,11 @@ export function sampleCheckPanel({
 }) {
   const replies = sampleRepliesByTrace.get(opened) ?? new Map();
   sampleRepliesByTrace.set(opened, replies);
-  const box = element("section", "sample-check");
+  const box = createElement("section", "sample-check");
   box.setAttribute("aria-live", "polite");
 
   function offer(...before: HTMLElement[]) {
-    const button = element("button", "check-samples", say("check.samples.button")) as HTMLButtonElement;
+    const button = createElement("button", "check-samples", say("check.samples.button")) as HTMLButtonElement;
     button.type = "button";
     button.addEventListener("click", start);
     box.replaceChildren(...before, button, paragraphWithCode("check-status", say("check.samples.cost")));

@@ -6,7 +6,7 @@ import { currentTheme } from "../browser/theme.ts";
 export function startGalleryPage() {
   document.addEventListener("keydown", onKey);
   showRequestFailures();
-  startStills();
+  startCardThumbnails();
 }
 
 /** The one of the page as it is now: the way back brings another. */
@@ -23,14 +23,14 @@ function onKey(event: KeyboardEvent) {
     field.value = "";
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
-  } else if (event.key === "Enter" && isInField && isAnswered()) {
+  } else if (event.key === "Enter" && isInField && areCardsCurrent()) {
     event.preventDefault();
     cardLinks()[0]?.click();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") moveFocus(event, event.key === "ArrowDown" ? 1 : -1);
 }
 
 /** Whether the cards are those that the field asks for. */
-const isAnswered = () => document.getElementById("gallery-found")?.dataset.query === searchField().value.trim();
+const areCardsCurrent = () => document.getElementById("gallery-found")?.dataset.query === searchField().value.trim();
 
 const cardLinks = () => [...document.querySelectorAll<HTMLAnchorElement>(".gallery li a")];
 
@@ -52,7 +52,7 @@ const MAX_IMAGE_TRIES = 3;
 const MAX_IMAGES_AT_ONCE = 3;
 
 /** The stills of cards: loaded as they come into sight, in the page's theme, once more where one is not made yet. */
-function startStills() {
+function startCardThumbnails() {
   const shownAddresses = new Set<string>();
   const waiting: HTMLImageElement[] = [];
   let loading = 0;

@@ -3,7 +3,7 @@
  * answers it.
  */
 
-import { button, element } from "../browser/elements.ts";
+import { createButton, createElement } from "../browser/elements.ts";
 import { doesRequestRunProgram } from "../page_state/selectors.ts";
 import {
   progressOfLesson,
@@ -57,7 +57,7 @@ export function verdictSentence({ right, error }: QuestionVerdict) {
 /** Enter clicks the control. */
 function markAsEnterTarget(control: HTMLElement) {
   control.dataset.enter = "";
-  control.append(" ", element("kbd", "", "⏎"));
+  control.append(" ", createElement("kbd", "", "⏎"));
   return control;
 }
 
@@ -79,7 +79,7 @@ function clickMarkedControlOnEnter(card: HTMLElement, store: { state: () => Page
 /** The link to the next lesson; after the last one to the course. */
 function nextLessonLink(place: PlaceInCourse, say: Say) {
   const { title, url } = place.next ?? { title: "", url: place.url.replace(/\/[^/?]+(\?|$)/, "$1") };
-  const link = element(
+  const link = createElement(
     "a",
     "primary",
     place.next ? say("course_next_lesson", { title }) : say("course_to_course"),
@@ -90,13 +90,13 @@ function nextLessonLink(place: PlaceInCourse, say: Say) {
 
 /** A program that answers the question. */
 function answerProgramBox(source: string, say: Say, onUse: (source: string) => void) {
-  const box = element("div", "lesson-answer");
-  const code = element("pre", "", source);
+  const box = createElement("div", "lesson-answer");
+  const code = createElement("pre", "", source);
   code.tabIndex = 0;
   code.setAttribute("aria-label", say("lesson_answer"));
   box.append(
     code,
-    button("quiet", say("lesson_use"), () => onUse(source)),
+    createButton("quiet", say("lesson_use"), () => onUse(source)),
   );
   return box;
 }
@@ -162,12 +162,12 @@ export function startLessonQuestion(
   place: PlaceInCourse,
   { run, edit, changed: onChanged }: QuestionOptions,
 ) {
-  const card = element("section", "lesson-question");
+  const card = createElement("section", "lesson-question");
   card.setAttribute("aria-label", say("course_question"));
-  const status = element("p", "lesson-status");
+  const status = createElement("p", "lesson-status");
   status.setAttribute("role", "status");
-  const help = element("div", "lesson-help");
-  const footButtons = element("p", "lesson-foot");
+  const help = createElement("div", "lesson-help");
+  const footButtons = createElement("p", "lesson-foot");
   card.append(status, help, footButtons);
   host.append(card);
   const questionProgress = () => progressOfLesson(readCourseProgress(), place.name).question;
@@ -183,17 +183,17 @@ export function startLessonQuestion(
     help.replaceChildren();
     if (isRight) shownAnswer = null;
     if (!isRight && tries >= TRIES_BEFORE_ANSWER_IS_OFFERED) {
-      const hint = element("p", "lesson-hint");
-      hint.append(element("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
+      const hint = createElement("p", "lesson-hint");
+      hint.append(createElement("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
     if (shownAnswer !== null) help.append(answerProgramBox(shownAnswer, say, useAnswer));
     const moreButtons =
       isRight || tries < TRIES_BEFORE_ANSWER_IS_OFFERED || shownAnswer !== null
         ? []
-        : [button("quiet", say("lesson_show"), showAnswer)];
+        : [createButton("quiet", say("lesson_show"), showAnswer)];
     footButtons.replaceChildren(
-      isRight ? nextLessonLink(place, say) : markAsEnterTarget(button("primary", say("lesson_edit"), edit)),
+      isRight ? nextLessonLink(place, say) : markAsEnterTarget(createButton("primary", say("lesson_edit"), edit)),
       ...moreButtons,
     );
     if (hadFocus) (card.querySelector("button, a") as HTMLElement | null)?.focus();

@@ -8,7 +8,7 @@ import { programMessages } from "../program/messages.ts";
 import { articleOfProgram, doesTraceMatchText, isTraceUpToDate } from "../page_state/selectors.ts";
 import { areSettingsEqual } from "../page_state/settings.ts";
 import { hasChangedField } from "../browser/store.ts";
-import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
+import { problemOfResponse, runForTrace, TraceRequestError } from "../requests/trace_source.ts";
 import { verdictOnAnswer } from "./answers.ts";
 import { firstChangedStep, changedBetweenSteps } from "./older.ts";
 import { createLiveStatusStrip, type ReasonWithoutPicture } from "./strip.ts";
@@ -70,7 +70,7 @@ export function createLive(
     const article = articleOfProgram(store.state(), source);
     liveRequest = new AbortController();
     const { signal } = liveRequest;
-    const requestOf = (text: string) => requestTrace({ source: text, ...settings }, signal, { live: true });
+    const requestOf = (text: string) => runForTrace({ source: text, ...settings }, signal, { live: true });
     try {
       let trace = await requestOf(article ?? source);
       if (article !== null && trace.program.source !== source) trace = await requestOf(source);
@@ -82,7 +82,7 @@ export function createLive(
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof TraceError)) throw error;
+      if (!(error instanceof TraceRequestError)) throw error;
       const retryAfter = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
       handleEvent({
         type: "failed",

@@ -1,6 +1,6 @@
 /** The strip at the stage's foot: that the picture waits for the text, or why the text has none. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
 
 export interface ReasonWithoutPicture {
@@ -10,11 +10,11 @@ export interface ReasonWithoutPicture {
 }
 
 export function createLiveStatusStrip(host: HTMLElement, say: Locale["say"]) {
-  const box = element("div", "live-strip");
-  const status = element("p", "live-text");
-  const detailElement = element("span", "live-side");
+  const box = createElement("div", "live-strip");
+  const status = createElement("p", "live-text");
+  const detailElement = createElement("span", "live-side");
   box.hidden = true;
-  box.append(element("i", "live-icon"), status, detailElement);
+  box.append(createElement("i", "live-icon"), status, detailElement);
   host.append(box);
   let shownKey = "";
 

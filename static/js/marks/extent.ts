@@ -1,7 +1,7 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
 import { textWidth } from "../layout/text/metrics.ts";
-import { translationOf, type VNode } from "../browser/svg.ts";
+import { parseTranslate, type VNode } from "../browser/svg.ts";
 
 const DEFAULT_FONT_SIZE = 13;
 const TEXT_DESCENT = 4;
@@ -20,7 +20,7 @@ export function pictureExtent(
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
-    const [dx, dy] = translationOf(attrs.transform);
+    const [dx, dy] = parseTranslate(attrs.transform);
     const origin = { x: parentOrigin.x + dx, y: parentOrigin.y + dy };
     const numberOf = (name: string) => Number(attrs[name] ?? 0);
     const extendTo = (x: number, y: number) => growExtent(extent, origin.x + x, origin.y + y);

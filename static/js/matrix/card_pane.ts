@@ -1,6 +1,6 @@
 /** Where the card of a cell is shown: it follows the pointer and the focus, and stays on a cell that was chosen. */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { cellCardNodes, type CellAddress, type MatrixDocument } from "./cell_card.ts";
 
 /** Milliseconds that the pointer rests on a cell before its card is shown. */
@@ -13,7 +13,7 @@ const roomBesideTableQuery = matchMedia("(min-width: 1261px) and (hover: hover)"
 function createMatrixDocumentLoader(): () => Promise<MatrixDocument> {
   let loading: Promise<MatrixDocument> | null = null;
   return () => {
-    loading ??= fetch(`${ROOT}/matrix.json?lang=${document.documentElement.lang}`).then((response) => {
+    loading ??= fetch(`${SERVER_ROOT}/matrix.json?lang=${document.documentElement.lang}`).then((response) => {
       if (!response.ok) throw new Error(String(response.status));
       return response.json();
     });
@@ -43,7 +43,7 @@ export function startCellCardPane(
       const [tensor, memory, mode] = situation.split(".");
       const query = new URLSearchParams(location.search);
       for (const [name, value] of Object.entries({ tensor, memory, mode })) query.set(name, value);
-      return `${ROOT}/matrix?${query}#at=${row}.${property}`;
+      return `${SERVER_ROOT}/matrix?${query}#at=${row}.${property}`;
     },
   };
   let shownLink: HTMLAnchorElement | null = null;

@@ -1,6 +1,6 @@
 /** The card of a cell: what was asked and printed there, and what is otherwise in another situation. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { dimensionsThatChangeVerdict, verdictTable, type MatrixCell } from "./situations.ts";
 
 interface MatrixOperation {
@@ -40,7 +40,7 @@ interface CellCardContext {
 }
 
 function verdictIcon(verdict: string) {
-  return element("i", `disc ${verdict}`);
+  return createElement("i", `disc ${verdict}`);
 }
 
 /** `program` is the address of the cell's program. */
@@ -58,7 +58,7 @@ export function cellCardNodes(
   );
   const programLink = linkElement("open", program, `${context.words.open} →`);
   return [
-    element("code", "statement", context.titles.get(cellAddress.row)),
+    createElement("code", "statement", context.titles.get(cellAddress.row)),
     questionElement(property, context),
     resultElement(questionLines(property, operation, context.situation), cells[context.situation], context),
     situationTable(cells, cellAddress, context),
@@ -68,8 +68,8 @@ export function cellCardNodes(
 }
 
 function questionElement(property: MatrixProperty, { labels }: CellCardContext) {
-  const paragraph = element("p", "");
-  paragraph.append(element("b", "", labels.get(property.name)), " ", property.meaning);
+  const paragraph = createElement("p", "");
+  paragraph.append(createElement("b", "", labels.get(property.name)), " ", property.meaning);
   return paragraph;
 }
 
@@ -79,19 +79,19 @@ function questionLines({ ask }: MatrixProperty, { written = "b" }: MatrixOperati
 }
 
 function resultElement(lines: string, { verdict, detail = "" }: MatrixCell, { words }: CellCardContext) {
-  const box = element("div", "result");
+  const box = createElement("div", "result");
   const isRefused = /^\w+(Error|Exception)\b/.test(detail);
-  box.append(element("pre", "", lines));
-  const line = element("p", isRefused ? "refused" : "");
+  box.append(createElement("pre", "", lines));
+  const line = createElement("p", isRefused ? "refused" : "");
   line.append(verdictIcon(verdict), ` ${words[verdict]}`);
-  if (detail) line.append(isRefused ? ": " : " ", element(isRefused ? "q" : "code", "", detail));
+  if (detail) line.append(isRefused ? ": " : " ", createElement(isRefused ? "q" : "code", "", detail));
   box.append(line);
   return box;
 }
 
 function situationTable(cells: Record<string, MatrixCell>, cellAddress: CellAddress, context: CellCardContext) {
   const { words, situation } = context;
-  if (!dimensionsThatChangeVerdict(cells).length) return element("p", "everywhere", words.everywhere);
+  if (!dimensionsThatChangeVerdict(cells).length) return createElement("p", "everywhere", words.everywhere);
   const { rows, columns, at: situationName, dimensions } = verdictTable(cells, situation);
   const table = document.createElement("table");
   table.className = "situations";
@@ -107,7 +107,7 @@ function situationTable(cells: Record<string, MatrixCell>, cellAddress: CellAddr
   const body = table.createTBody();
   for (const row of rows) {
     const line = body.insertRow();
-    const head = element("th", "", row.map((value) => words[value]).join(" · "));
+    const head = createElement("th", "", row.map((value) => words[value]).join(" · "));
     head.setAttribute("scope", "row");
     if (rows.length > 1) line.append(head);
     for (const column of columns) {
@@ -122,7 +122,7 @@ function situationTable(cells: Record<string, MatrixCell>, cellAddress: CellAddr
 
 function tableHeaderCells(values: string[], words: Record<string, string>) {
   return values.map((value) => {
-    const cell = element(value ? "th" : "td", "", words[value] ?? "");
+    const cell = createElement(value ? "th" : "td", "", words[value] ?? "");
     if (value) cell.setAttribute("scope", "col");
     return cell;
   });
@@ -134,19 +134,19 @@ function siblingLinks(
   { words, titles }: CellCardContext,
 ) {
   if (!names.length) return [];
-  const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
+  const paragraph = createElement("p", "cell-siblings", `${words.siblings}: `);
   names.forEach((name, k) => {
     const title = titles.get(name)?.replace("b = ", "") ?? name;
     const siblingLink = linkElement("", `#at=${name}.${cellAddress.property}`, "");
     siblingLink.dataset.go = name;
-    siblingLink.append(element("code", "", title));
+    siblingLink.append(createElement("code", "", title));
     paragraph.append(...(k ? [" · ", siblingLink] : [siblingLink]));
   });
   return [paragraph];
 }
 
 function linkElement(className: string, address: string, text: string) {
-  const anchor = element("a", className, text) as HTMLAnchorElement;
+  const anchor = createElement("a", className, text) as HTMLAnchorElement;
   anchor.href = address;
   return anchor;
 }

@@ -1,6 +1,6 @@
 /** The path of modules to a step, as it stands above a net. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { operationWord } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
@@ -17,5 +17,8 @@ export function pathElements(facts: NetFacts, i: number, path: NetPlace[]): (str
   if (word && word !== names.at(-1)) names.push(word);
   const line = trace.program.source.split("\n")[trace.steps[i].line - 1] ?? "";
   if (!names.length) return [line.trim()];
-  return names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]);
+  return names.flatMap((name, k) => [
+    ...(k ? [" › "] : []),
+    createElement(k === names.length - 1 ? "b" : "span", "", name),
+  ]);
 }

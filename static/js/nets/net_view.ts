@@ -2,9 +2,9 @@
 
 import type { Say } from "../words/sentences.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { button, element, nodesWithCode } from "../browser/elements.ts";
+import { createButton, createElement, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetOf, targetsWithin } from "../browser/targets.ts";
-import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE, setSvgSize } from "../browser/svg.ts";
 import { LIST_HEAD_HEIGHT, listAtStep, listFactsOf as factsOf, listLocale } from "./list_picture.ts";
 import { bottomOf, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
 import { WHOLE_RUN_KEY } from "./open_row_marks.ts";
@@ -74,8 +74,8 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     shown.layout = layout;
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
-    sizeSvg(parts.head, layout.width, LIST_HEAD_HEIGHT);
-    sizeSvg(parts.body, layout.width, layout.height);
+    setSvgSize(parts.head, layout.width, LIST_HEAD_HEIGHT);
+    setSvgSize(parts.body, layout.width, layout.height);
     writeSentenceAndPath(facts);
   }
 
@@ -85,8 +85,8 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const { head, body, layout } = wholeRun.draw(facts, size);
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
-    sizeSvg(parts.head, layout.width, LIST_HEAD_HEIGHT);
-    sizeSvg(parts.body, layout.width, layout.height);
+    setSvgSize(parts.head, layout.width, LIST_HEAD_HEIGHT);
+    setSvgSize(parts.body, layout.width, layout.height);
   }
 
   /** Up and down go from row to row. */
@@ -302,13 +302,13 @@ function createParts(document: Document, say: Say) {
     created.setAttribute("class", `net-svg ${className}`);
     return created;
   };
-  const root = element("div", "net");
-  const top = element("div", "net-top");
-  const [path, said] = [element("p", "net-path"), element("p", "net-said")];
+  const root = createElement("div", "net");
+  const top = createElement("div", "net-top");
+  const [path, said] = [createElement("p", "net-path"), createElement("p", "net-said")];
   path.setAttribute("aria-label", say("net_path"));
   top.append(path, said);
-  const main = element("div", "net-main");
-  const scroller = element("div", "net-scroll");
+  const main = createElement("div", "net-main");
+  const scroller = createElement("div", "net-scroll");
   scroller.tabIndex = 0;
   scroller.setAttribute("role", "group");
   scroller.setAttribute("aria-label", say("net_name"));
@@ -316,13 +316,13 @@ function createParts(document: Document, say: Say) {
   head.setAttribute("aria-hidden", "true");
   body.setAttribute("role", "tree");
   scroller.append(body);
-  const key = element("p", "net-key");
+  const key = createElement("p", "net-key");
   key.append(...nodesWithCode(say("net_key")));
   main.append(head, scroller, key);
-  const keys = element("div", "net-keys");
-  const back = button("quiet", "◀", undefined, { label: say("net_back") });
-  const into = button("quiet", say("net_into"));
-  const over = button("primary", `${say("net_over")} ▶`);
+  const keys = createElement("div", "net-keys");
+  const back = createButton("quiet", "◀", undefined, { label: say("net_back") });
+  const into = createButton("quiet", say("net_into"));
+  const over = createButton("primary", `${say("net_over")} ▶`);
   keys.append(back, into, over);
   root.append(top, main, keys);
   return { root, path, said, scroller, head, body, back, into, over };

@@ -9,6 +9,8 @@ import type { NetPlace } from "./net_places.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";
 
+const LOOPS = new Set(["For", "AsyncFor", "While"]);
+
 /** Null for a step that its own caption tells best: a statement, and what runs in several places at once. */
 export function stepHeadline(facts: NetFacts, i: number, say: Say): string | null {
   const { visit } = facts.opened.trace.steps[i];
@@ -34,7 +36,11 @@ function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace
   const operation = operationWord(facts.opened.index.nodes.get(node)?.name ?? "");
   const count = (visit?.grad_inputs ?? []).filter((grad) => grad).length;
   const module = modulePathOf(place);
-  if (!module) return say("net_headline_visit_line", { operation, line: place.line, n: count });
+  const { stmt } = facts.touchedAt(i).find((unit) => facts.net.placeOfUnit.get(unit) === place) ?? {};
+  // of iterations that were not recorded nothing smaller is known than the loop
+  const isLoop = LOOPS.has(facts.opened.trace.program.statements?.[stmt ?? -1]?.kind ?? "");
+  const key = isLoop ? "net_headline_visit_loop" : "net_headline_visit_line";
+  if (!module) return say(key, { operation, line: place.line, n: count });
   return say("net_headline_visit", { operation, module, n: count });
 }
 
@@ -48,7 +54,10 @@ function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
 
 function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: NetPlace, say: Say) {
   const unit = touched.find((each) => facts.net.placeOfUnit.get(each) === place);
+  const { kind } = facts.opened.trace.steps[i];
   if (!unit || unit.isStatement || unit.ends > i) return null;
+  // what a call is given is not what its statement names, and of several names each has a shape of its own
+  if (place.kind !== "module" && (kind === "call" || kind === "resume" || place.name.includes(","))) return null;
   const shape = facts.outputShape(unit);
   const module = modulePathOf(place);
   if (!shape || !module) return null;

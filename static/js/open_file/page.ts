@@ -6,7 +6,7 @@ import { storeTracesForNextPage, takeHandedTraces, type HandedTraces } from "./h
 import { loadFindings } from "../explain/findings_bundle.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { loadPredict } from "../page/predict_bundle.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { programFragment } from "../page_state/url.ts";
 import { startViewer } from "../page/viewer.ts";
@@ -30,7 +30,7 @@ async function openFiles(files: File[]) {
     if (files.length !== 1) throw new FileProblem("file_one");
     const content = await readChosenFile(files[0]);
     if (content.kind === "program")
-      location.assign(`${ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
+      location.assign(`${SERVER_ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
     else await reloadPageWithTraces({ name: content.name, texts: content.texts, shown: 0 });
   } catch (error) {
     showProblem(error, files[0]?.name ?? "");
@@ -68,7 +68,7 @@ function showOpenedTraces(traces: HandedTraces) {
     startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, {
       loadFindings,
       loadPredict,
-      loadPaint: async () => (await import("../editor/paint.ts")).paintPython,
+      loadHighlighter: async () => (await import("../editor/highlight_python.ts")).highlightPython,
     });
   } catch (error) {
     console.error(error);

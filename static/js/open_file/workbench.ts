@@ -4,7 +4,7 @@
  */
 
 import { startFileButtonAndDrop } from "./file_opening.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
 
@@ -25,7 +25,7 @@ export function startFileOpeningOnWorkbench(
       if (content.kind === "program")
         return dispatch({ type: "programEdited", text: withUnixLineEnds(content.source) });
       await storeForNextPage({ name: content.name, texts: content.texts, shown: 0 });
-      location.assign(`${ROOT}/open?lang=${document.documentElement.lang}`);
+      location.assign(`${SERVER_ROOT}/open?lang=${document.documentElement.lang}`);
     } catch (error) {
       if (error instanceof FileProblem) showProblem({ key: error.key, args: error.args });
       else showProblem({ key: "file_unread", args: { name: files[0].name } });

@@ -11,7 +11,7 @@ import type { PageState } from "../page_state/state.ts";
 const WRITE_AFTER_MS = 80;
 
 /** The fragment that brings a state back. */
-export async function fragmentOf(state: PageState): Promise<string> {
+export async function stateFragment(state: PageState): Promise<string> {
   const step = stepForAddress(state);
   const program = isSavedProgram(state)
     ? url.stepFragment(step)
@@ -27,7 +27,7 @@ export async function fragmentOf(state: PageState): Promise<string> {
 }
 
 /** `onLink` is called with each address that the reader goes to, `keep` with the fragment of what is shown. */
-export function createAddress(
+export function createAddressSync(
   currentState: () => PageState,
   onLink: (address: Address) => void,
   keep: (fragment: string) => void = () => {},
@@ -46,7 +46,7 @@ export function createAddress(
     const writeId = ++writeCount;
     setTimeout(async () => {
       if (writeId !== writeCount) return;
-      const fragment = await fragmentOf(currentState());
+      const fragment = await stateFragment(currentState());
       if (writeId === writeCount) keep(fragment);
       const query = currentState().predict ? location.search : url.queryWithoutPredict(location.search);
       // a write would end a way back that has begun

@@ -25,7 +25,7 @@ interface LiveStore {
 }
 
 /** `toggle` is null where the host has no live runs. */
-export function startLive(
+export function startLiveSwitch(
   { toggle, foot }: { toggle: HTMLInputElement | null; foot: HTMLElement },
   store: LiveStore,
   say: Locale["say"],

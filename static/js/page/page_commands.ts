@@ -2,7 +2,7 @@
 
 import { createCommandRegistry, type Command } from "../browser/commands.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
-import { prepareCommandPalette } from "../command_palette/loader.ts";
+import { lazyPaletteOpener } from "../command_palette/loader.ts";
 import { isRunning, shownPicture } from "../page_state/selectors.ts";
 import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture/picture_pane.ts";
@@ -26,7 +26,7 @@ const STEP_MOVES: [string, string][] = [
   ["previous_mark", "p"],
 ];
 
-interface PageParts extends Pick<PageHost, "element" | "state"> {
+interface PageParts extends Pick<PageHost, "elementById" | "state"> {
   program: ProgramPane;
   picture: PicturePane;
   openPalette: () => void;
@@ -34,9 +34,9 @@ interface PageParts extends Pick<PageHost, "element" | "state"> {
 
 /** Gives the commands to keys, to the palette, and to the dialog of help, which leads to the palette. */
 export function startCommands(host: PageHost, program: ProgramPane, picture: PicturePane) {
-  const { element, state, dispatch } = host;
-  const openPalette = prepareCommandPalette({ available: () => registry.available() }, program, { state, dispatch });
-  const registry = createCommandRegistry(pageCommands({ element, state, program, picture, openPalette }));
+  const { elementById, state, dispatch } = host;
+  const openPalette = lazyPaletteOpener({ available: () => registry.available() }, program, { state, dispatch });
+  const registry = createCommandRegistry(pageCommands({ elementById, state, program, picture, openPalette }));
   const pressWithControl = (name: string) => registry.press(`Mod+${name}`);
   startKeyboardShortcuts(
     program,
@@ -44,8 +44,8 @@ export function startCommands(host: PageHost, program: ProgramPane, picture: Pic
     { run: () => pressWithControl("Enter"), key: registry.press, letter: pressWithControl },
   );
 
-  const helpDialog = element<HTMLDialogElement>("help");
-  element("help-button").addEventListener("click", () => helpDialog.showModal());
+  const helpDialog = elementById<HTMLDialogElement>("help");
+  elementById("help-button").addEventListener("click", () => helpDialog.showModal());
   helpDialog.addEventListener("click", (event) => {
     if (event.target === helpDialog) helpDialog.close(); // on the backdrop
   });
@@ -70,13 +70,13 @@ function clickCommand(id: string, findElement: () => HTMLElement | null, options
   return { id, ...options, available, run: () => findElement()?.click() };
 }
 
-function programCommands({ element, state, program }: PageParts): Command[] {
+function programCommands({ elementById, state, program }: PageParts): Command[] {
   const { editor } = program;
   const showsText = () => !program.cards.areShown(); // cards have their own commands, which run the program too
   const liveToggle = () => document.querySelector("#live") as HTMLInputElement | null;
   return [
     { id: "run", keys: ["Mod+Enter"], run: program.run },
-    clickCommand("stop", () => element("stop"), { available: () => isRunning(state()) }),
+    clickCommand("stop", () => elementById("stop"), { available: () => isRunning(state()) }),
     { id: "as_cards", keys: ["Mod+e"], available: () => !program.cards.areShown(), run: program.cards.toggle },
     { id: "as_text", keys: ["Mod+e"], available: () => program.cards.areShown(), run: program.cards.toggle },
     clickCommand("live_on", liveToggle, { available: () => !state().isLive }),
@@ -95,12 +95,12 @@ function programCommands({ element, state, program }: PageParts): Command[] {
       available: () => showsText() && editor.canRedo(),
       run: editor.redo,
     },
-    clickCommand("save", () => element("save")),
-    clickCommand("draft", () => element("kept-show"), { available: () => !element("kept").hidden }),
+    clickCommand("save", () => elementById("save")),
+    clickCommand("draft", () => elementById("kept-show"), { available: () => !elementById("kept").hidden }),
   ];
 }
 
-function stepCommands({ element, state, program, picture: { timeline } }: PageParts): Command[] {
+function stepCommands({ elementById, state, program, picture: { timeline } }: PageParts): Command[] {
   const hasSteps = () => Boolean(state().opened?.count);
   const isPlaying = () => timeline.isPlaying();
   const moves = STEP_MOVES.map(([id, keys]) => {
@@ -113,11 +113,11 @@ function stepCommands({ element, state, program, picture: { timeline } }: PagePa
     { id: "play", keys: [" "], available: () => hasSteps() && !isPlaying(), run: timeline.toggle },
     { id: "pause", keys: [" "], available: isPlaying, run: timeline.toggle },
     { id: "breakpoint", keys: ["b"], available: program.canStop, run: program.toggleBreakpoint },
-    clickCommand("copy_link", () => element("copy")),
+    clickCommand("copy_link", () => elementById("copy")),
   ];
 }
 
-function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: PageParts): Command[] {
+function pictureCommands({ elementById, state, picture: { shortcuts, canAsk } }: PageParts): Command[] {
   const hasSteps = () => Boolean(state().opened?.count);
   const isStage = () => hasSteps() && shownPicture(state()) === "stage";
   const downloads = DOWNLOADS.map((file) =>
@@ -128,13 +128,13 @@ function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: Pag
   return [
     { id: "run_view", keys: ["l"], available: () => hasSteps() && state().view === "step", run: shortcuts.l },
     { id: "step_view", keys: ["l"], available: () => hasSteps() && state().view !== "step", run: shortcuts.l },
-    clickCommand("by_storage", () => element("by-storage")),
+    clickCommand("by_storage", () => elementById("by-storage")),
     { id: "closer", keys: ["+", "="], available: isStage, run: shortcuts["+"] },
     { id: "further", keys: ["-"], available: isStage, run: shortcuts["-"] },
     { id: "fit", keys: ["0"], available: isStage, run: shortcuts[0] },
-    { id: "finding", keys: ["e"], available: () => !element("findings").hidden, run: shortcuts.e },
-    clickCommand("predict_on", () => element("predict-button"), { keys: ["q"], available: () => !state().predict }),
-    clickCommand("predict_off", () => element("predict-button"), {
+    { id: "finding", keys: ["e"], available: () => !elementById("findings").hidden, run: shortcuts.e },
+    clickCommand("predict_on", () => elementById("predict-button"), { keys: ["q"], available: () => !state().predict }),
+    clickCommand("predict_off", () => elementById("predict-button"), {
       keys: ["q"],
       available: () => Boolean(state().predict),
     }),
@@ -143,16 +143,16 @@ function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: Pag
   ];
 }
 
-function otherCommands({ element, openPalette }: PageParts): Command[] {
+function otherCommands({ elementById, openPalette }: PageParts): Command[] {
   const finderOf =
     (selector: string): (() => HTMLElement | null) =>
     () =>
       document.querySelector(selector);
   return [
-    clickCommand("open_file", () => element("open-file")),
-    clickCommand("theme", () => element("theme")),
+    clickCommand("open_file", () => elementById("open-file")),
+    clickCommand("theme", () => elementById("theme")),
     clickCommand("language", finderOf("a[data-keep]")),
-    clickCommand("help", () => element("help-button"), { keys: ["?"] }),
+    clickCommand("help", () => elementById("help-button"), { keys: ["?"] }),
     clickCommand("compare", finderOf("a[data-compare]")),
     clickCommand("matrix", finderOf("a[data-page=matrix]")),
     clickCommand("gallery", finderOf("a[data-page=gallery]")),

@@ -6,10 +6,11 @@ import type { Locale } from "../words/sentences.ts";
 
 export interface PageHost {
   /** an element of the page, by its id */
-  element: <T extends HTMLElement>(id: string) => T;
+  elementById: <T extends HTMLElement>(id: string) => T;
   state: () => PageState;
   dispatch: (action: Action) => void;
   say: Locale["say"];
 }
 
-export const element: PageHost["element"] = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+export const elementById: PageHost["elementById"] = <T extends HTMLElement>(id: string) =>
+  document.getElementById(id) as T;

@@ -50,20 +50,20 @@ interface PredictOptions {
   fetched?: (first: Record<string, unknown>) => void;
 }
 
-/** `element` gives an element of the page, by its id. */
-export function startPredict(
-  element: <T extends HTMLElement>(id: string) => T,
+/** `elementById` gives an element of the page, by its id. */
+export function startPredictButton(
+  elementById: <T extends HTMLElement>(id: string) => T,
   store: PredictStore,
   say: Say,
   { load, loadFindings, failed: onFailed, fetched = () => {} }: PredictOptions,
 ) {
-  const button = element("predict-button");
+  const button = elementById("predict-button");
   const host = document.createElement("section");
   host.id = "predict";
   host.className = "findings predict";
   host.setAttribute("aria-label", say("predict"));
   host.hidden = true;
-  element("findings").before(host);
+  elementById("findings").before(host);
   const futureOverlay = document.createElement("span");
   futureOverlay.className = "future";
   const futureLabel = document.createElement("span");

@@ -1,6 +1,6 @@
 /** A program of a series to read: the strip above it, and its note at the step that the note is about. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { createOrderStrip, type OrderedPages } from "../browser/order_strip.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { noteNodes } from "../browser/note_nodes.ts";
@@ -47,7 +47,7 @@ export function shownNoteStep(note: SeriesNote | null, { opened }: Pick<PageStat
 }
 
 /** What the strip shows of a series; the note is null until it is there. */
-export function seriesOrder(series: Series, note: SeriesNote | null, say: Locale["say"]): OrderedPages {
+export function orderedPagesOfSeries(series: Series, note: SeriesNote | null, say: Locale["say"]): OrderedPages {
   const shownIndex = series.items.findIndex(({ place }) => place === series.place);
   const texts = note
     ? [shownIndex === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean)
@@ -73,20 +73,20 @@ export function startSeriesReader(
   say: Locale["say"],
   { note: loadNote, isSaved }: { note: () => Promise<SeriesNote>; isSaved: (state: PageState) => boolean },
 ) {
-  const host = document.getElementById("series") ?? element("section", "");
+  const host = document.getElementById("series") ?? createElement("section", "");
   host.id = "series";
   if (!host.isConnected) document.querySelector(".program")?.prepend(host);
   host.toggleAttribute("data-many", series.items.length > MAX_PLACES_IN_ONE_ROW);
   const strip = createOrderStrip(host, say);
-  strip.show(seriesOrder(series, null, say));
+  strip.show(orderedPagesOfSeries(series, null, say));
   if (series.removed)
     strip.announce(say(series.removed === 1 ? "series_removed_one" : "series_removed", { n: series.removed }));
 
-  const noteBox = element("aside", "series-note");
+  const noteBox = createElement("aside", "series-note");
   noteBox.setAttribute("aria-label", say("series_note"));
   noteBox.tabIndex = 0;
   noteBox.hidden = true;
-  const noteMark = element("button", "series-mark") as HTMLButtonElement;
+  const noteMark = createElement("button", "series-mark") as HTMLButtonElement;
   noteMark.type = "button";
   noteMark.hidden = true;
   document.getElementById("timeline")?.append(noteBox);
@@ -118,7 +118,7 @@ export function startSeriesReader(
   loadNote().then(
     (loaded) => {
       note = loaded;
-      strip.show(seriesOrder(series, note, say));
+      strip.show(orderedPagesOfSeries(series, note, say));
       render(store.state());
     },
     () => strip.announce(say("error_network")),

@@ -2,21 +2,21 @@
 
 import { readLivePreference } from "./live_loader.ts";
 import { readDraft } from "./program/draft.ts";
-import { element } from "./page_host.ts";
-import { ROOT } from "../requests/root.ts";
+import { elementById } from "./page_host.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { asksToPredict } from "../page_state/url.ts";
 import type { ServedPage } from "../page_state/state.ts";
 
-const served = JSON.parse(element("first").textContent ?? "{}");
+const served = JSON.parse(elementById("first").textContent ?? "{}");
 
 /** The series that the program is shown of, if one. */
 export const servedSeries = served.series ?? null;
 
-export function servedPage(): ServedPage {
+export function readServedPage(): ServedPage {
   const { source = "", trace_url: traceUrl = null, saved = null } = served;
   const device = document.getElementById("device") as HTMLSelectElement | null;
   const devices = [...(device?.options ?? [])].map(({ value }) => value);
-  const isLive = readLivePreference(element("workbench").dataset.live ?? "off");
+  const isLive = readLivePreference(elementById("workbench").dataset.live ?? "off");
   return {
     source,
     traceUrl,
@@ -31,5 +31,5 @@ export function servedPage(): ServedPage {
 
 /** Whether it is the page of every first visit, with the program that opens it. */
 export function isFrontPage({ saved }: ServedPage) {
-  return saved === null && location.pathname === `${ROOT}/` && location.hash === "";
+  return saved === null && location.pathname === `${SERVER_ROOT}/` && location.hash === "";
 }

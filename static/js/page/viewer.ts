@@ -1,18 +1,18 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
-import { aboutLines } from "../browser/about.ts";
+import { noteAndAddress } from "../browser/program_description.ts";
 import { setProgramFiles } from "../trace/program_files.ts";
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
-import { createCodeListing, type LoadPaint } from "../editor/code_listing.ts";
+import { createCodeListing, type LoadHighlighter } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
-import { element } from "./page_host.ts";
+import { elementById } from "./page_host.ts";
 import { createPicturePane } from "./picture/picture_pane.ts";
 import { questionBeforeNextStep } from "../page_state/predict_mode.ts";
-import { startPredict, type LoadPredict } from "./predict_loader.ts";
+import { startPredictButton, type LoadPredict } from "./predict_loader.ts";
 import { startSeriesReader, type SeriesNote, type Series } from "./series_reader.ts";
 import { pictureOfProgram } from "../page_state/selectors.ts";
 import { isLandingOnWholeRun } from "../trace/steps/landing.ts";
@@ -28,7 +28,7 @@ import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** `step` and `view` count where the fragment doesn't say a step. */
-function addressOf(fragment: string, step: number | null, view: url.View | null = null): url.Address {
+function addressFromFragment(fragment: string, step: number | null, view: url.View | null = null): url.Address {
   const position = url.readPosition(fragment);
   const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
   // then the content's own step is of the future
@@ -63,7 +63,7 @@ interface ViewerParts {
   /** of a series */
   loadNote?: () => Promise<SeriesNote>;
   /** the program's colours */
-  loadPaint?: LoadPaint;
+  loadHighlighter?: LoadHighlighter;
 }
 
 /** Show a trace to step through. */
@@ -79,10 +79,10 @@ export function startViewer(
     verdict = false,
   }: ViewerContent,
   say: Locale["say"],
-  { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint }: ViewerParts,
+  { loadFindings, loadPredict, loadVerdict, loadNote, loadHighlighter }: ViewerParts,
 ) {
   setProgramFiles(trace.program);
-  const about = { title, note, address, recorded: whereRecordedText(trace, say) };
+  const about = { title, note, address, recorded: recordingOriginText(trace, say) };
   /** In a frame, the link to the permalink. */
   const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
   const store = createStore(
@@ -99,16 +99,16 @@ export function startViewer(
   );
   const { dispatch } = store;
 
-  element("input-shown").hidden = !trace.runtime.input;
-  element("input-text").textContent = trace.runtime.input ?? "";
-  const code = createCodeListing(element("listing"), {
+  elementById("input-shown").hidden = !trace.runtime.input;
+  elementById("input-text").textContent = trace.runtime.input ?? "";
+  const code = createCodeListing(elementById("listing"), {
     source: trace.program.source,
     files: trace.program.files,
     onLine: (line) => dispatch({ type: "lineChosen", line }),
-    loadPaint,
+    loadHighlighter,
   });
   const picture = createPicturePane(
-    { element, ...store, say },
+    { elementById, ...store, say },
     {
       about: () => about,
       loadFindings,
@@ -123,14 +123,14 @@ export function startViewer(
     const errors = programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
-    element("headline").classList.add("whole");
-    element("sentences").replaceChildren(...captionListItems([outcomeSentence(trace, say), ...sentences]));
+    elementById("headline").classList.add("whole");
+    elementById("sentences").replaceChildren(...captionListItems([outcomeSentence(trace, say), ...sentences]));
   }
 
   /** What torch's exception means, under its sentence. */
   function showGloss({ outcome: { error } }: Trace, step: number) {
     const text = error?.step === step ? errorGlossText(error, say) : "";
-    if (text) element("sentences").append(...captionListItems([{ text, tone: "plain" }]));
+    if (text) elementById("sentences").append(...captionListItems([{ text, tone: "plain" }]));
   }
 
   function render(state: PageState, before: PageState | null) {
@@ -163,7 +163,7 @@ export function startViewer(
       if (isOfWholeRun) dispatch({ type: "viewChosen", view: "run" });
       return;
     }
-    const host = element(document.body.classList.contains("embed") ? "workbench" : "shown-picture");
+    const host = elementById(document.body.classList.contains("embed") ? "workbench" : "shown-picture");
     host.classList.add("verdict-view-host");
     const go = (cause: number) => dispatch({ type: "stepChosen", step: cause });
     const subject = { opened, title, say: sayFinding, language: document.documentElement.lang };
@@ -173,29 +173,29 @@ export function startViewer(
     });
   }
 
-  startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
+  startPredictButton(elementById, store, say, { load: loadPredict, loadFindings, failed() {} });
   if (series && loadNote) startSeriesReader(series, store, say, { note: loadNote, isSaved: () => true });
-  startThemeButton(element("theme"));
-  element("title").textContent = title;
-  element("about").replaceChildren(...aboutLines(about));
-  startCodeFold(element("listing"), element("fold"), code.scrollToStep);
-  new ResizeObserver(code.scrollToStep).observe(element("listing")); // a finding that comes takes room from it
-  const shortcuts = { ...picture.shortcuts, q: () => element("predict-button").click() };
+  startThemeButton(elementById("theme"));
+  elementById("title").textContent = title;
+  elementById("about").replaceChildren(...noteAndAddress(about));
+  startCodeFold(elementById("listing"), elementById("fold"), code.scrollToStep);
+  new ResizeObserver(code.scrollToStep).observe(elementById("listing")); // a finding that comes takes room from it
+  const shortcuts = { ...picture.shortcuts, q: () => elementById("predict-button").click() };
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
   // a verdict lies over the step that it speaks of
-  const first = addressOf(location.hash, initialStep, initialView ?? (verdict ? "step" : null));
+  const first = addressFromFragment(location.hash, initialStep, initialView ?? (verdict ? "step" : null));
   dispatch({ type: "pageOpened", address: first });
   const opensAtStep = url.readPosition(location.hash).step !== null;
   if (verdict && loadVerdict && !opensAtStep && store.state().predict === null) void openWithVerdict(loadVerdict);
   window.addEventListener("hashchange", () =>
-    dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
+    dispatch({ type: "linkOpened", address: addressFromFragment(location.hash, null) }),
   );
 }
 
 /** Where a run was recorded that no server ran: by whom, with what, and which part of it; empty for a server's run. */
-function whereRecordedText({ runtime, steps }: Trace, say: Locale["say"]): string {
+function recordingOriginText({ runtime, steps }: Trace, say: Locale["say"]): string {
   if (!runtime.recorded) return "";
   const { torch, python, device, device_name: name } = runtime;
   const sentences = [say("recorded_own", { torch, python, device: name ? `${device} (${name})` : device })];

@@ -3,7 +3,7 @@
  * fragment.
  */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { compressTextForUrl, decompressTextFromUrl } from "./url.ts";
 
 interface ComparisonAddress {
@@ -44,5 +44,5 @@ export async function comparisonFragment(left: string | null, right: string | nu
 /** The address of the page that shows two programs side by side. */
 export async function comparisonAddress(left: string, right: string) {
   const { lang } = document.documentElement;
-  return `${ROOT}/compare${lang === "zh" ? "?lang=zh" : ""}${await comparisonFragment(left, right, null)}`;
+  return `${SERVER_ROOT}/compare${lang === "zh" ? "?lang=zh" : ""}${await comparisonFragment(left, right, null)}`;
 }

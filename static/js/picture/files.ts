@@ -1,6 +1,6 @@
 /** Files that the page itself makes: a picture as PNG, and a page that needs no server. */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OfflineContent } from "./export_request.ts";
 
@@ -58,7 +58,7 @@ export async function createOfflinePage({ title, body, data, content }: OfflineP
 
 /** A built file of this server's. */
 async function fetchBuiltFile(name: string): Promise<string> {
-  const response = await fetch(`${ROOT}/static/dist/${name}`);
+  const response = await fetch(`${SERVER_ROOT}/static/dist/${name}`);
   if (!response.ok) throw new Error(`${name}: ${response.status}`);
   return response.text();
 }

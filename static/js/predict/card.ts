@@ -1,6 +1,6 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
-import { button, nodesWithCode, element } from "../browser/elements.ts";
+import { createButton, nodesWithCode, createElement } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../page_state/predict_mode.ts";
 import type { Say } from "../words/sentences.ts";
@@ -38,9 +38,9 @@ export function createPredictCard(
   say: Say,
   { answer, goOn: continueOn, again: restart, leave, go, next: nextInOrder }: PredictCardOptions,
 ) {
-  const status = element("p", "predict-status");
+  const status = createElement("p", "predict-status");
   status.setAttribute("role", "status");
-  const article = element("article", "finding open predict-card");
+  const article = createElement("article", "finding open predict-card");
   host.replaceChildren(article, status);
 
   function announce(text: string) {
@@ -49,31 +49,31 @@ export function createPredictCard(
 
   /** `code` is the line that it is about. */
   function headerElements(kicker: string, sentence: string, code = ""): HTMLElement[] {
-    const head = element("div", "predict-head");
-    const mark = element("span", "predict-mark", "?");
+    const head = createElement("div", "predict-head");
+    const mark = createElement("span", "predict-mark", "?");
     mark.setAttribute("aria-hidden", "true");
-    const leaveButton = button("predict-leave quiet", "✕", leave);
+    const leaveButton = createButton("predict-leave quiet", "✕", leave);
     leaveButton.title = leaveButton.ariaLabel = say("predict_leave");
-    head.append(mark, element("span", "finding-kicker", kicker), leaveButton);
-    const title = element("h3", "predict-title");
+    head.append(mark, createElement("span", "finding-kicker", kicker), leaveButton);
+    const title = createElement("h3", "predict-title");
     title.id = "predict-title";
-    if (code) title.append(element("code", "predict-code", code), " ");
+    if (code) title.append(createElement("code", "predict-code", code), " ");
     title.append(...nodesWithCode(sentence));
     return [head, title];
   }
 
   function footer(predict: PredictState, ...buttons: HTMLElement[]) {
-    const line = element("p", "predict-foot");
+    const line = createElement("p", "predict-foot");
     line.append(...buttons);
     const score = scoreOfAnswers(predict.answers);
-    if (score.asked) line.append(element("span", "predict-score", say("predict_score", score)));
+    if (score.asked) line.append(createElement("span", "predict-score", say("predict_score", score)));
     return line;
   }
 
   /** The button that Enter presses. */
   function mainButton(label: string, onClick: () => void) {
-    const made = button("primary", label, onClick);
-    made.append(" ", element("kbd", "", "⏎"));
+    const made = createButton("primary", label, onClick);
+    made.append(" ", createElement("kbd", "", "⏎"));
     return made;
   }
 
@@ -83,7 +83,7 @@ export function createPredictCard(
     const kicker = say("predict_question", { n, of: predict.questions?.length ?? 0 });
     const text = say(`predict_ask_${question.kind}`, { what: question.what, other: question.other ?? "", line });
     const code = shortenedProgramLine(line, predict);
-    const form = element("form", "predict-form") as HTMLFormElement;
+    const form = createElement("form", "predict-form") as HTMLFormElement;
     const isTyped = question.number !== null;
     const submit = mainButton(say("predict_show"), () => {});
     submit.type = "submit";
@@ -92,7 +92,7 @@ export function createPredictCard(
       footer(
         predict,
         submit,
-        button("quiet", say("predict_skip"), () => answer(null)),
+        createButton("quiet", say("predict_skip"), () => answer(null)),
       ),
     );
     form.addEventListener("submit", (event) => {
@@ -107,22 +107,22 @@ export function createPredictCard(
   }
 
   function choices({ choices }: PredictQuestion) {
-    const fieldset = element("fieldset", "predict-choices");
+    const fieldset = createElement("fieldset", "predict-choices");
     fieldset.setAttribute("aria-labelledby", "predict-title");
     choices.forEach((choice, k) => {
-      const label = element("label", "predict-choice");
+      const label = createElement("label", "predict-choice");
       const radio = document.createElement("input");
       Object.assign(radio, { type: "radio", name: "prediction", value: String(k) });
-      const key = element("kbd", "", String(k + 1));
+      const key = createElement("kbd", "", String(k + 1));
       key.setAttribute("aria-hidden", "true");
-      label.append(radio, key, element("span", "", choiceText(choice)));
+      label.append(radio, key, createElement("span", "", choiceText(choice)));
       fieldset.append(label);
     });
     return fieldset;
   }
 
   function field() {
-    const label = element("label", "predict-field", `${say("predict_number")} `);
+    const label = createElement("label", "predict-field", `${say("predict_number")} `);
     const input = document.createElement("input");
     Object.assign(input, {
       type: "text",
@@ -144,11 +144,11 @@ export function createPredictCard(
     const verdict = givenAnswer.isSkipped ? "skipped" : givenAnswer.isRight ? "right" : "wrong";
     const sentence = answerSentence(question, choiceText(rightChoice), say);
     const head = headerElements(say(`predict_${verdict}`), sentence);
-    const marks = element("p", `predict-answers ${verdict}`);
+    const marks = createElement("p", `predict-answers ${verdict}`);
     if (verdict === "wrong")
-      marks.append(element("span", "predict-given", `${say("predict_you")} ${choiceText(givenAnswer)} ✗`));
-    marks.append(element("span", "predict-right", `${choiceText(rightChoice)} ✓`));
-    const why = element("p", "finding-why predict-why");
+      marks.append(createElement("span", "predict-given", `${say("predict_you")} ${choiceText(givenAnswer)} ✗`));
+    marks.append(createElement("span", "predict-right", `${choiceText(rightChoice)} ✓`));
+    const why = createElement("p", "finding-why predict-why");
     const isLast = !(predict.questions ?? []).some(
       ({ at }) => at >= predict.reached && !predict.answers.some((a) => a.at === at),
     );
@@ -160,7 +160,7 @@ export function createPredictCard(
   function introView(predict: PredictState, best: number, wasDone: boolean) {
     const n = predict.questions?.length ?? 0;
     const text = n ? say("predict_intro", { n }) : say("predict_none");
-    const earlierScore = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
+    const earlierScore = wasDone ? [createElement("p", "finding-why", say("predict_before", { right: best, n }))] : [];
     const next = mainButton(say(n ? "predict_first" : "predict_to_end"), continueOn);
     article.replaceChildren(...headerElements(say("predict_title"), text), ...earlierScore, footer(predict, next));
     announce(text);
@@ -184,32 +184,35 @@ export function createPredictCard(
     const text = score.asked
       ? say(missedAnswers.length ? "predict_end" : "predict_all_right", score)
       : say("predict_end_none");
-    const list = element("ul", "predict-missed");
+    const list = createElement("ul", "predict-missed");
     for (const givenAnswer of missedAnswers) {
       const question = predict.questions?.find(({ at }) => at === givenAnswer.at);
       if (!question) continue;
-      const link = button("finding-link", "", () => go(question.step));
+      const link = createButton("finding-link", "", () => go(question.step));
       const rightText = choiceText(question.choices[question.right]);
       const key = givenAnswer.isSkipped ? "predict_missed_skipped" : "predict_missed";
-      link.append(element("span", lineNameClass("finding-line", question.line), shortLineName(question.line)), " ");
-      const words = element("span", "");
+      link.append(
+        createElement("span", lineNameClass("finding-line", question.line), shortLineName(question.line)),
+        " ",
+      );
+      const words = createElement("span", "");
       words.append(
         ...nodesWithCode(
           say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) }),
         ),
       );
       link.append(words);
-      const item = element("li", "");
+      const item = createElement("li", "");
       item.append(link);
       list.append(item);
     }
-    const line = element("p", "predict-foot");
+    const line = createElement("p", "predict-foot");
     const nextLink = nextInOrder();
     const nextButtons = nextLink ? [mainButton(say("predict_on"), () => nextLink.click())] : [];
     line.append(
       ...nextButtons,
-      button(nextLink ? "quiet" : "primary", say("predict_again"), restart),
-      button("quiet", say("predict_leave"), leave),
+      createButton(nextLink ? "quiet" : "primary", say("predict_again"), restart),
+      createButton("quiet", say("predict_leave"), leave),
     );
     article.replaceChildren(
       ...headerElements(say("predict_done"), text),

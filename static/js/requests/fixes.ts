@@ -1,6 +1,6 @@
 /** Fixes of a finding: asked of the server, which runs each of them. */
 
-import { ROOT } from "./root.ts";
+import { SERVER_ROOT } from "./root.ts";
 
 export interface LineEdit {
   line: number;
@@ -34,7 +34,7 @@ export async function tryFixes(
   { kind, line }: { kind: string; line: number },
   signal: AbortSignal,
 ): Promise<Fix[]> {
-  const response = await fetch(`${ROOT}/api/fixes`, {
+  const response = await fetch(`${SERVER_ROOT}/api/fixes`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ...program, kind, line }),

@@ -1,6 +1,6 @@
 /** Whether gradients are right: asked of the server, which runs the program again with numbers changed a little. */
 
-import { ROOT } from "./root.ts";
+import { SERVER_ROOT } from "./root.ts";
 
 /** NaN and infinities by their names */
 export type CheckedNumber = number | { $f: string };
@@ -88,7 +88,7 @@ export async function checkGradients(
   backward: number | null,
   { samples, elements }: CheckChoice = {},
 ): Promise<CheckReply> {
-  const response = await fetch(`${ROOT}/api/gradient-checks`, {
+  const response = await fetch(`${SERVER_ROOT}/api/gradient-checks`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({

@@ -2,7 +2,7 @@
  * Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended.
  */
 
-import { ROOT } from "./root.ts";
+import { SERVER_ROOT } from "./root.ts";
 
 /** Milliseconds after which a request to stop that did not get through is sent once more. */
 const RETRY_STOP_AFTER_MS = 400;
@@ -21,7 +21,7 @@ interface RunHandlers {
  * any more.
  */
 export function followRun(id: string, handlers: RunHandlers): { stop: () => void; abandon: () => void } {
-  const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;
+  const address = `${SERVER_ROOT}/api/runs/${encodeURIComponent(id)}`;
   const source = new EventSource(`${address}/events`);
   const readData = (event: Event) => JSON.parse((event as MessageEvent).data);
   source.addEventListener("queued", (event) => handlers.queued(readData(event).ahead ?? 0));

@@ -1,12 +1,12 @@
 /** Fetches traces by their address, once more where the network or the server failed for a moment. */
 
-import { ROOT } from "./root.ts";
+import { SERVER_ROOT } from "./root.ts";
 import type { Trace } from "../trace/wire.ts";
 
 const RETRY_AFTER_MS = 400;
 
 /** The server's answer when it sent no trace. */
-export class TraceError extends Error {
+export class TraceRequestError extends Error {
   status: number;
   problem: { code: string; message: string; retry_after?: number };
 
@@ -18,12 +18,12 @@ export class TraceError extends Error {
   }
 }
 
-/** Raises TraceError after a second attempt where no answer came or the server failed; and what the signal says. */
+/** Raises TraceRequestError after a second attempt where no answer came or the server failed; and the signal's reason. */
 export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
   try {
     return await fetchTrace(url, signal);
   } catch (error) {
-    if (!(error instanceof TraceError) || (error.status > 0 && error.status < 500)) throw error;
+    if (!(error instanceof TraceRequestError) || (error.status > 0 && error.status < 500)) throw error;
   }
   await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
   return fetchTrace(url, signal);
@@ -31,15 +31,15 @@ export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trac
 
 /**
  * Runs a program, and waits for its trace; `request` is what `POST /api/runs` takes. `live`: nobody pressed a button
- * for it. Raises TraceError and what the signal says.
+ * for it. Raises TraceRequestError and what the signal says.
  */
-export function requestTrace(
+export function runForTrace(
   request: object,
   signal: AbortSignal,
   { live = false }: { live?: boolean } = {},
 ): Promise<Trace> {
   const headers = { "Content-Type": "application/json" };
-  return fetchTrace(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
+  return fetchTrace(`${SERVER_ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
     method: "POST",
     headers,
     body: JSON.stringify(request),
@@ -51,11 +51,11 @@ type StartedRun = { trace: Trace } | { runId: string };
 
 /**
  * Runs a program; the server answers with its trace if that takes no longer than a second. `request` is what `POST
- * /api/runs` takes. Raises TraceError and what the signal says.
+ * /api/runs` takes. Raises TraceRequestError and what the signal says.
  */
 export async function startRun(request: object, signal: AbortSignal): Promise<StartedRun> {
   const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
-  const response = await fetchText(`${ROOT}/api/runs`, signal, {
+  const response = await fetchText(`${SERVER_ROOT}/api/runs`, signal, {
     method: "POST",
     headers,
     body: JSON.stringify(request),
@@ -82,9 +82,9 @@ async function fetchText(
     text = await response.text();
   } catch (error) {
     signal?.throwIfAborted();
-    throw new TraceError(0, { code: "network", message: String(error) });
+    throw new TraceRequestError(0, { code: "network", message: String(error) });
   }
-  if (!response.ok) throw new TraceError(response.status, problemInResponseText(response.status, text));
+  if (!response.ok) throw new TraceRequestError(response.status, problemInResponseText(response.status, text));
   return { status: response.status, text };
 }
 
@@ -93,7 +93,7 @@ function parseJsonResponse<T>(text: string): T {
     return JSON.parse(text);
   } catch (error) {
     // a proxy's page in place of the trace
-    throw new TraceError(0, { code: "network", message: String(error) });
+    throw new TraceRequestError(0, { code: "network", message: String(error) });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The note of one program of a series in the making, beside the stage on which its step is chosen. */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { noteNodes } from "../browser/note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { SeriesDraftItem } from "./draft.ts";
@@ -67,7 +67,9 @@ export function createNoteEditor(
       const theme = dataset.theme ? `&theme=${dataset.theme}` : "";
       const step = item.step ?? item.seen;
       const fragment = step === null ? "" : `#i=${step}`;
-      frame.contentWindow?.location.replace(`${ROOT}/series/stage/${item.program}?lang=${lang}${theme}${fragment}`);
+      frame.contentWindow?.location.replace(
+        `${SERVER_ROOT}/series/stage/${item.program}?lang=${lang}${theme}${fragment}`,
+      );
       this.show(item);
     },
     show(item) {

@@ -1,6 +1,6 @@
 /** The programs of a series in the making, in their order: chosen by a click, moved by buttons, keys or dragging. */
 
-import { button, element } from "../browser/elements.ts";
+import { createButton, createElement } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { SeriesDraftItem } from "./draft.ts";
 
@@ -19,30 +19,32 @@ export function createOrderList(
   let dragged: number | null = null;
 
   function actionButton(action: string, text: string, itemIndex: number, title: string, enabled: boolean) {
-    const node = button("quiet", text, undefined, { label: say(`series_${action}`, { n: itemIndex + 1, title }) });
+    const node = createButton("quiet", text, undefined, {
+      label: say(`series_${action}`, { n: itemIndex + 1, title }),
+    });
     node.dataset.action = action;
     node.setAttribute("aria-disabled", String(!enabled));
     return node;
   }
 
   function itemRow(item: SeriesDraftItem, itemIndex: number, count: number, isChosen: boolean) {
-    const node = element("li", "series-item");
+    const node = createElement("li", "series-item");
     node.draggable = true;
     node.dataset.k = String(itemIndex);
     const title = item.title || item.program;
-    const chooseButton = element("button", "series-choose") as HTMLButtonElement;
+    const chooseButton = createElement("button", "series-choose") as HTMLButtonElement;
     chooseButton.type = "button";
     chooseButton.dataset.action = "choose";
     if (isChosen) chooseButton.setAttribute("aria-current", "true");
-    const name = element("span", "series-name", title);
+    const name = createElement("span", "series-name", title);
     const positionText = item.step === null ? "" : say("series_at", { n: item.step + 1 });
     const noteSummary = item.note.trim()
       ? [positionText, item.note.trim().split("\n")[0]].filter(Boolean).join(": ")
       : say("series_no_note");
     chooseButton.append(
-      element("span", "series-number", String(itemIndex + 1)),
+      createElement("span", "series-number", String(itemIndex + 1)),
       name,
-      element("span", "series-about", noteSummary),
+      createElement("span", "series-about", noteSummary),
     );
     node.append(
       chooseButton,

@@ -1,7 +1,7 @@
 /** The page on which a series is made: its programs in an order, a note to each, and the request that saves it. */
 
 import { loadSeriesLocale } from "../words/page_locale.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import {
   draftOfSavedSeries,
@@ -102,7 +102,7 @@ elementById("add").addEventListener("submit", async (event) => {
   const id = savedProgramIdInText(address.value);
   if (!id) return showProblem(say("series_no_address"));
   try {
-    const response = await fetch(`${ROOT}/s/${id}.json`);
+    const response = await fetch(`${SERVER_ROOT}/s/${id}.json`);
     const reply = await response.json();
     if (!response.ok) return showProblem(reply.error.message);
     showProblem("");
@@ -129,11 +129,11 @@ elementById("save-series").addEventListener("click", async () => {
   try {
     const body = JSON.stringify(saveRequestBody(seriesDraft, document.documentElement.lang));
     const headers = { "Content-Type": "application/json" };
-    const response = await fetch(`${ROOT}/api/series`, { method: "POST", headers, body });
+    const response = await fetch(`${SERVER_ROOT}/api/series`, { method: "POST", headers, body });
     const reply = await response.json();
     if (!response.ok) return showProblemAtItem(reply.error);
     writeSeriesDraft(emptySeriesDraft());
-    location.assign(`${ROOT}/series/${reply.id}?lang=${document.documentElement.lang}`);
+    location.assign(`${SERVER_ROOT}/series/${reply.id}?lang=${document.documentElement.lang}`);
   } catch {
     showProblem(say("series_network"));
   } finally {
@@ -155,7 +155,7 @@ function showProblemAtItem({ message, field: path = "" }: { message: string; fie
 
 /** A saved series as the draft; asks first where that would replace another. */
 async function copySavedSeriesToDraft(id: string) {
-  const response = await fetch(`${ROOT}/series/${encodeURIComponent(id)}.json`).catch(() => null);
+  const response = await fetch(`${SERVER_ROOT}/series/${encodeURIComponent(id)}.json`).catch(() => null);
   if (!response) return showProblem(say("series_network"));
   const reply = await response.json();
   if (!response.ok) return showProblem(reply.error.message);

@@ -1,9 +1,9 @@
 /** The parts of the workbench that are about series: a saved program joins one, or is shown as one of a series. */
 
 import { fetchSeriesNote, startSeriesReader, type Series } from "../page/series_reader.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import { readSeriesDraft, writeSeriesDraft } from "./draft.ts";
-import { iframeCode } from "../sharing/sharing.ts";
+import { iframeCode } from "../sharing/share_menu.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -21,18 +21,18 @@ interface SeriesPartsOptions {
   failed: () => void;
 }
 
-/** `element` gives an element of the page, by its id. */
+/** `elementById` gives an element of the page, by its id. */
 export function startSeriesParts(
-  element: <T extends HTMLElement>(id: string) => T,
+  elementById: <T extends HTMLElement>(id: string) => T,
   { saved, series }: SeriesPartsPage,
   store: Parameters<typeof startSeriesReader>[1],
   say: Locale["say"],
   { isSaved, copied, failed }: SeriesPartsOptions,
 ) {
-  if (saved) startAddToSeriesButton(element("add-to-series"), saved, () => store.state().step);
+  if (saved) startAddToSeriesButton(elementById("add-to-series"), saved, () => store.state().step);
   if (!series) return;
   startSeriesReader(series, store, say, { note: () => fetchSeriesNote(series.notes, series.place), isSaved });
-  startSeriesTools(element("series-frame"), series, { copied, failed });
+  startSeriesTools(elementById("series-frame"), series, { copied, failed });
 }
 
 /** The button on a saved program's page that puts it into the series in the making, at the step that is shown. */
@@ -41,7 +41,7 @@ function startAddToSeriesButton(button: HTMLElement, { id, title }: { id: string
     const draft = readSeriesDraft();
     draft.items.push({ program: id, title, note: "", step: null, seen: step() });
     writeSeriesDraft(draft);
-    location.assign(`${ROOT}/series/new?lang=${document.documentElement.lang}&item=${draft.items.length}`);
+    location.assign(`${SERVER_ROOT}/series/new?lang=${document.documentElement.lang}&item=${draft.items.length}`);
   });
 }
 

@@ -7,7 +7,7 @@ import type { RequestProblem } from "../requests/trace_source.ts";
 const DONE_SHOWN_MS = 1500;
 
 /** `makeFragment` makes that of the page as it is now. */
-export function startCopyLink(
+export function startCopyLinkButton(
   button: HTMLElement,
   makeFragment: () => Promise<string>,
   say: Locale["say"],

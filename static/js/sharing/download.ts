@@ -1,6 +1,6 @@
 /** The menu of files to download; what makes them is fetched when one is chosen. */
 
-import { saveFile, startFileMenu } from "../browser/file_menu.ts";
+import { downloadBlob, positionFileMenu } from "../browser/file_menu.ts";
 import type { DownloadSubject } from "./run_files.ts";
 
 interface DownloadsParts {
@@ -25,12 +25,12 @@ export function startDownloadMenu(
     menu.hidePopover();
     try {
       const { createDownloadFile: createFile } = await import("./run_files.ts");
-      saveFile(await createFile(file, subject, root, body.innerHTML), downloadFileName(file, subject));
+      downloadBlob(await createFile(file, subject, root, body.innerHTML), downloadFileName(file, subject));
     } catch (error) {
       onFailed(error);
     }
   });
-  startFileMenu(button, menu);
+  positionFileMenu(button, menu);
 }
 
 /** A file name that every file system accepts, with the step's number where the file is of one. */

@@ -1,10 +1,10 @@
 /** Running a saved program once more, with what the server has now: whether its result is still the same. */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** `id` is the scenario's. */
-export function startRerun(
+export function startRerunButton(
   { button, status }: { button: HTMLButtonElement; status: HTMLElement },
   say: Locale["say"],
   id: string,
@@ -13,7 +13,7 @@ export function startRerun(
     button.disabled = true;
     status.textContent = say("running");
     try {
-      const response = await fetch(`${ROOT}/api/scenarios/${id}/rerun`, {
+      const response = await fetch(`${SERVER_ROOT}/api/scenarios/${id}/rerun`, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
       });

@@ -5,7 +5,7 @@ import { loomSvgAsShown, runPictureSvg } from "../picture/picture.ts";
 import { shownRun } from "../picture/shown_run.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { About } from "../browser/about.ts";
+import type { ProgramDescription } from "../browser/program_description.ts";
 import type { View } from "../page_state/url.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function createDownloadFile(
 ): Promise<Blob> {
   const { opened, step, view, toggled, about } = subject;
   if (file === "run.html") {
-    const answers = (await import("../offline/answers.ts")).offlineAnswers(opened, root.lang);
+    const answers = (await import("../offline/offline_content.ts")).offlineContent(opened, root.lang);
     return createOfflinePage({
       title: `Gradbox: ${about.title}`,
       body,
@@ -51,5 +51,5 @@ export interface DownloadSubject {
   view: View;
   /** the stem of the files' names */
   name: string;
-  about: About;
+  about: ProgramDescription;
 }

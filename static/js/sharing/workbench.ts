@@ -1,15 +1,15 @@
 /** What leaves the workbench: its address, files, permalinks, and what another site's page takes of a saved program. */
 
-import { startCopyLink } from "./copy_link.ts";
-import { startRerun } from "./rerun.ts";
-import { startSaving } from "./saving.ts";
-import { startSharing } from "./sharing.ts";
+import { startCopyLinkButton } from "./copy_link.ts";
+import { startRerunButton } from "./rerun.ts";
+import { startSaveSheet } from "./save_sheet.ts";
+import { startShareMenu } from "./share_menu.ts";
 import { startDownloadMenu } from "./download.ts";
-import { saveFile } from "../browser/file_menu.ts";
+import { downloadBlob } from "../browser/file_menu.ts";
 import { loadFindings } from "../explain/findings_bundle.ts";
-import { ROOT } from "../requests/root.ts";
-import { fragmentOf } from "../page/address.ts";
-import { aboutProgram, programName } from "../page/program/program_name.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
+import { stateFragment } from "../page/address.ts";
+import { describeProgram, programName } from "../page/program/program_name.ts";
 import {
   stepForAddress,
   isSavedProgram,
@@ -31,39 +31,43 @@ interface CopyCallbacks {
 
 /** `toggledFolds` are the stage's folds that the reader opened or closed. */
 export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySet<string>, onCopy: CopyCallbacks) {
-  const { element, state, dispatch, say } = host;
+  const { elementById, state, dispatch, say } = host;
   const showProblem = (problem: RequestProblem) => dispatch({ type: "problemFound", problem });
   const { saved } = state().page;
-  startCopyLink(element("copy"), () => fragmentOf(state()), say, showProblem);
+  startCopyLinkButton(elementById("copy"), () => stateFragment(state()), say, showProblem);
   startDownloadMenu(
-    { button: element("takeaway"), menu: element("takeaway-menu"), body: element<HTMLTemplateElement>("offline") },
+    {
+      button: elementById("takeaway"),
+      menu: elementById("takeaway-menu"),
+      body: elementById<HTMLTemplateElement>("offline"),
+    },
     () => shownRun(host, toggledFolds()),
     () => showProblem({ key: "take_failed" }),
   );
-  startSaving(
-    { button: element("save"), sheet: element("saving") },
+  startSaveSheet(
+    { button: elementById("save"), sheet: elementById("saving") },
     {
       say,
-      content: () => savedContent(host),
-      initial: () => initialFields(host),
-      onSaved: (id) => openSaved(host, id),
+      content: () => contentToSave(host),
+      initial: () => initialSaveFields(host),
+      onSaved: (id) => openSavedProgram(host, id),
     },
   );
-  if (saved) startRerun({ button: element("rerun"), status: element("rerun-told") }, say, saved.id);
-  startSharing(element("takeaway-menu"), () => shownPermalink(host), onCopy);
+  if (saved) startRerunButton({ button: elementById("rerun"), status: elementById("rerun-told") }, say, saved.id);
+  startShareMenu(elementById("takeaway-menu"), () => shownPermalink(host), onCopy);
   startVerdictSharing(host, showProblem, onCopy);
 }
 
 /** What files are made of; null where nothing is drawn. */
-function shownRun({ element, state }: PageHost, toggled: ReadonlySet<string>) {
+function shownRun({ elementById, state }: PageHost, toggled: ReadonlySet<string>) {
   const { opened, step, view } = state();
   if (!opened?.count) return null;
-  const { name } = programName(element, state(), opened.trace.program);
-  return { opened, toggled, step, view, name, about: aboutProgram(element, state()) };
+  const { name } = programName(elementById, state(), opened.trace.program);
+  return { opened, toggled, step, view, name, about: describeProgram(elementById, state()) };
 }
 
 /** What is saved besides the fields of the sheet. */
-function savedContent(host: PageHost) {
+function contentToSave(host: PageHost) {
   const state = host.state();
   const { saved } = state.page;
   const parent = saved && (isSavedProgram(state) ? saved.parent : saved.id);
@@ -77,7 +81,7 @@ function savedContent(host: PageHost) {
 }
 
 /** What stands in the fields of the sheet at first. */
-async function initialFields(host: PageHost) {
+async function initialSaveFields(host: PageHost) {
   const { page } = host.state();
   if (!page.saved) return { title: await proposedTitle(host) };
   const { title, description, note } = page.saved;
@@ -88,9 +92,9 @@ async function initialFields(host: PageHost) {
  * The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it
  * does.
  */
-async function proposedTitle({ element, state }: PageHost) {
+async function proposedTitle({ elementById, state }: PageHost) {
   const current = state();
-  const { name, title } = programName(element, current, { source: current.text });
+  const { name, title } = programName(elementById, current, { source: current.text });
   if (name !== "program") return title;
   const headline = current.opened && isTraceUpToDate(current) ? await headlineOfRun(current.opened) : "";
   return headline || mainClassOf(current.text) || title;
@@ -128,7 +132,7 @@ async function sharedRun(host: PageHost): Promise<SharedRun | null> {
 
 /** The film, and the picture with its text: what the menu has of a run's finding. */
 function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProblem) => void, onCopy: CopyCallbacks) {
-  const menu = host.element("takeaway-menu");
+  const menu = host.elementById("takeaway-menu");
   menu.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-verdict]") : null;
     if (!button) return;
@@ -139,10 +143,10 @@ function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProbl
       const shared = await import("../verdict/shared_verdict.ts");
       if (button.getAttribute("data-verdict") === "film") {
         const film = shared.runFilm(run);
-        return saveFile(film, "gradbox-film.svg");
+        return downloadBlob(film, "gradbox-film.svg");
       }
       const parts = await shared.pictureWithText(run, shownPermalink(host)?.url ?? "");
-      if (!(await shared.copyPictureWithText(parts))) saveFile(parts.png, "gradbox-finding.png");
+      if (!(await shared.copyPictureWithText(parts))) downloadBlob(parts.png, "gradbox-finding.png");
       onCopy.copied(button.textContent ?? "");
     } catch {
       showProblem({ key: "take_failed" });
@@ -150,9 +154,9 @@ function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProbl
   });
 }
 
-function openSaved({ state }: PageHost, id: string) {
+function openSavedProgram({ state }: PageHost, id: string) {
   const step = state().opened ? stepForAddress(state()) : null;
-  location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${stepFragment(step)}`);
+  location.assign(`${SERVER_ROOT}/s/${id}?lang=${document.documentElement.lang}${stepFragment(step)}`);
 }
 
 /** The permalink of what is shown; null where that is not what was saved. */

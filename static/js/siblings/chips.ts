@@ -1,8 +1,8 @@
 /** The siblings of the statement at the step, as chips: a click puts one in its place and runs the program. */
 
-import { element } from "../browser/elements.ts";
+import { createElement } from "../browser/elements.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import {
   alternativesToStatement,
   editsReplacingLine,
@@ -20,7 +20,7 @@ const MAX_CACHED_PREVIEWS = 200;
 const SIGN_BY_EFFECT = { same: "=", other: "≠", stops: "✕" };
 
 async function fetchCatalogue(): Promise<Operation[]> {
-  const response = await fetch(`${ROOT}/api/operations?lang=${document.documentElement.lang}`);
+  const response = await fetch(`${SERVER_ROOT}/api/operations?lang=${document.documentElement.lang}`);
   if (!response.ok) throw new Error(String(response.status));
   return (await response.json()).operations;
 }
@@ -79,17 +79,17 @@ export function createSiblingChips(
     shownKey = key;
     cancelPreview();
     row.classList.toggle("none", !alternativesFound.length);
-    row.replaceChildren(element("span", "sibling-label", say("siblings")));
+    row.replaceChildren(createElement("span", "sibling-label", say("siblings")));
     for (const alternative of alternativesFound.slice(0, MAX_SIBLING_CHIPS))
       row.append(chip(alternative, text, line ?? 0));
   }
 
   function chip(alternative: StatementAlternative, source: string, line: number) {
-    const button = element("button", "sibling") as HTMLButtonElement;
+    const button = createElement("button", "sibling") as HTMLButtonElement;
     button.type = "button";
     button.dataset.sibling = alternative.name;
     button.title = alternative.sentence;
-    button.append(element("code", "", alternative.label));
+    button.append(createElement("code", "", alternative.label));
     const change = editsReplacingLine(source, line, alternative);
     button.addEventListener("click", () => choose(change));
     if (foot) offerPreview(button, { ...change, code: alternative.text.trim() });
@@ -149,7 +149,7 @@ export function createSiblingChips(
   function showMark(button: HTMLElement, key: string) {
     const effect = effectsByKey.get(key);
     if (!effect || button.querySelector(".sibling-mark")) return;
-    const mark = element("span", `sibling-mark ${effect.mark}`, SIGN_BY_EFFECT[effect.mark]);
+    const mark = createElement("span", `sibling-mark ${effect.mark}`, SIGN_BY_EFFECT[effect.mark]);
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", effect.words);
     mark.title = effect.words;

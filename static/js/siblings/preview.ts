@@ -2,11 +2,11 @@
 
 import { compareRuns, type Comparison } from "../compare/comparison.ts";
 import { changesByName, clauseAboutName, compareLocale, outcomeText, outputDifferenceText } from "../compare/words.ts";
-import { nodesWithCode, element } from "../browser/elements.ts";
+import { nodesWithCode, createElement } from "../browser/elements.ts";
 import { loadLiveLocale } from "../words/page_locale.ts";
 import { textAfterFix } from "../program/repair.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { requestTrace } from "../requests/trace_source.ts";
+import { runForTrace } from "../requests/trace_source.ts";
 import type { LineEdit } from "../requests/fixes.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -35,7 +35,7 @@ export async function previewChange(
   const { lang } = document.documentElement;
   const source = textAfterFix(opened.trace.program, edits);
   const [trace, liveLocale] = await Promise.all([
-    requestTrace({ source, ...settings }, signal, { live: true }),
+    runForTrace({ source, ...settings }, signal, { live: true }),
     loadLiveLocale(lang),
   ]);
   const comparison = compareRuns(opened, openTrace(trace));
@@ -87,13 +87,13 @@ function isExistenceDifference({ property }: { property: string }) {
 
 /** Say it at the stage's foot. */
 export function showSiblingPreview(foot: HTMLElement, { mark, title, sentences }: SiblingPreview) {
-  const box = element("div", `live-strip sibling-preview ${mark}`);
+  const box = createElement("div", `live-strip sibling-preview ${mark}`);
   box.setAttribute("role", "status");
-  const head = element("p", "preview-title");
+  const head = createElement("p", "preview-title");
   head.append(...nodesWithCode(title));
-  const list = element("ul", "");
+  const list = createElement("ul", "");
   for (const sentence of sentences) {
-    const item = element("li", "");
+    const item = createElement("li", "");
     item.append(...nodesWithCode(sentence));
     list.append(item);
   }

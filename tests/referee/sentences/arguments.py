@@ -78,7 +78,7 @@ class Arguments(Mapping[str, Any]):
         """What an argument is."""
         if isinstance(argument, list):
             return [self.object(each, scope) for each in argument]
-        if not isinstance(argument, dict):
+        if not isinstance(argument, dict) or "$f" in argument:
             return argument
         if "args" not in argument:
             return self.named(Said(argument, scope))

@@ -18,7 +18,7 @@ from tests.referee.sentences.modules import Calls, Span
 from tests.referee.sentences.of_runs import functions_of_runs
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
 from tests.referee.sentences.probed_program import Place
-from tests.referee.sentences.visits import Visit
+from tests.referee.sentences.visits import Visit, is_in_backward
 
 
 @dataclass
@@ -140,9 +140,15 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """Whether the node sends so many gradients, to these and to no others."""
         return moment.visit().sends(count, targets if isinstance(targets, list) else [targets])
 
-    def passes_zeros() -> bool:
-        """Whether all gradients that the node sends on are zeros."""
-        return moment.visit().zeros
+    def passes_zeros(leaf: Any) -> bool:
+        """Whether what the node sends on to a leaf is zeros."""
+        edges = moment.visit().edges_to(language.live(leaf))
+        return bool(edges) and all(moment.visit().zeros[edge] for edge in edges)
+
+    def passes_none(leaf: Any) -> bool:
+        """Whether the node leads to a leaf and sends nothing there."""
+        edges = moment.visit().edges_to(language.live(leaf))
+        return bool(edges) and not any(moment.visit().sent[edge] for edge in edges)
 
     def leaf() -> Any:
         """The tensor at which a gradient arrives."""
@@ -224,10 +230,14 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
             return None
 
     def stands(code: Any, line: int) -> bool:
-        """Whether a text is the statement on a line, or begins in it; what `…` leaves out aside."""
-        first, text = (re.sub(r"\s+", "", "".join(moment.lines[line - 1 : end])) for end in (line, line + 40))
+        """Whether a text is the statement that has a line, or begins in it; what `…` leaves out aside."""
         pieces = [re.sub(r"\s+", "", piece) for piece in str(code).split("…")]
-        return text.find(pieces[0]) in range(max(1, len(first))) and all(piece in text for piece in pieces)
+
+        def begins(line: int) -> bool:
+            first, text = (re.sub(r"\s+", "", "".join(moment.lines[line - 1 : end])) for end in (line, line + 40))
+            return text.find(pieces[0]) in range(max(1, len(first))) and all(piece in text for piece in pieces)
+
+        return begins(line) or begins(moment.lines_around(line)[0])
 
     def raises(text: str) -> bool:
         """Whether an exception with this in its message is on its way."""
@@ -235,8 +245,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         return moment.error is not None and wanted.removesuffix("…") in found
 
     def ran_backward() -> bool:
-        """Whether the statement ran nodes of a graph."""
-        return moment.visits.get(id(moment.frames.inner), 0) > 0
+        """Whether the statement ran nodes of a graph, or is running them."""
+        return moment.visits.get(id(moment.frames.inner), 0) > 0 or is_in_backward(moment.frames.inner)
 
     def gradients_of(thing: Any) -> int:
         """How many gradients have come to a leaf so far."""
@@ -270,6 +280,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         inside,
         sends,
         passes_zeros,
+        passes_none,
         leaf,
         leaves_reached,
         has_reached,
@@ -297,5 +308,5 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         frames = list(program_frames(moment.frames.inner))
         return [moment.calls.running(id(each), moment.lines_around(each.f_lineno)) for each in frames]
 
-    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere, running)
+    of_runs = functions_of_runs(moment.calls, moment.visit, anywhere, running, moment.lines_around)
     return {**language.FUNCTIONS, **{each.__name__: each for each in (*asking, *of_runs)}}

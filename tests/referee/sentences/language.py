@@ -240,7 +240,7 @@ class Shown(list[str]):
 
 def shown(value: Any) -> Any:
     """A value that can be kept, or what it may be said as."""
-    return value if value is None or isinstance(value, bool | int | float | str) else Shown(texts_of(value))
+    return value if type(value) in (type(None), bool, int, float, str) else Shown(texts_of(value))
 
 
 @said

@@ -1,6 +1,7 @@
 """Watches the modules that plain CPython calls, the optimizers that step, and which statement made which node."""
 
 import bisect
+import gc
 import hashlib
 import weakref
 from collections import Counter
@@ -12,10 +13,10 @@ import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from tests.referee.sentences.language import content
+from tests.referee.sentences.language import content, held_parameters
 from tests.referee.sentences.paths import Undecided
 
-MOST_SPANS, MOST_WALKED = 50_000, 4_000
+MOST_SPANS, MOST_WALKED, MOST_VALUES = 50_000, 4_000, 64
 
 Span = tuple[int, int, Any]
 """The numbers of the nodes that were made within something: the first, the one after the last, and what that is."""
@@ -29,18 +30,22 @@ def next_node() -> int:
 class Calls:
     """What modules and optimizers did so far.
 
-    modules: that were called; roots: by class, how often one was called, other than by a module
+    modules: that were called; roots: by module, how often it was called, other than by a module
     outputs: by module, the shape of what its last call returned
     spans: of calls, in the order of their ends; lines: of statements, each with its first line and its last
     first: the parameters that were seen; updated: those whose bytes a step of an optimizer changed
-    norms: by parameter, its norm when it was first seen; gradients: that of what the last step read, None without one
-    times: by module, how often it was called at all; kinds: by class, how many modules were called
+    norms: by parameter, its norm before the first step that may change it; gradients: that of what the last step read,
+        None without one
+    before: by parameter, its bytes before the last step of an optimizer that holds it; moved_last: whether that changed
+        them; values: itself then, where it is small
+    stepping: the optimizers that stepped since the last statement of the function that called them
+    times: by module, how often it was called at all
     steps: by optimizer, how often it stepped after nodes were made
     """
 
     def __init__(self) -> None:
         self.modules: dict[int, weakref.ref[torch.nn.Module]] = {}
-        self.roots: Counter[type] = Counter()
+        self.roots: Counter[int] = Counter()
         self.outputs: dict[int, tuple[int, ...] | None] = {}
         self.spans: list[Span] = []
         self.lines: list[Span] = []
@@ -49,12 +54,15 @@ class Calls:
         self.norms: dict[int, float] = {}
         self.gradients: dict[int, float | None] = {}
         self.times: Counter[int] = Counter()
-        self.kinds: Counter[type] = Counter()
         self.steps: Counter[int] = Counter()
+        self.stepping: set[int] = set()
         self.optimizers: dict[int, weakref.ref[Optimizer]] = {}
         self.losses: dict[int, list[float]] = {}
         self._begun: list[tuple[int, int]] = []
-        self._before: dict[int, bytes] = {}
+        self.before: dict[int, bytes] = {}
+        self.moved_last: dict[int, bool] = {}
+        self.values: dict[int, torch.Tensor] = {}
+        self._held: set[int] = set()
         self._at: dict[int, int] = {}
         self._stepped_at: dict[int, int] = {}
 
@@ -63,11 +71,12 @@ class Calls:
     def begin(self, module: torch.nn.Module) -> None:
         known = self.modules.get(id(module))
         if known is None or known() is not module:
-            self.kinds[type(module)] += 1
+            self.times.pop(id(module), None)
+            self.roots.pop(id(module), None)
         self.modules[id(module)] = weakref.ref(module)
         self.times[id(module)] += 1
         if not self._begun:
-            self.roots[type(module)] += 1
+            self.roots[id(module)] += 1
             for parameter in module.parameters():
                 self.see(parameter)
         self._begun.append((id(module), next_node()))
@@ -82,22 +91,41 @@ class Calls:
         if known is None or known() is not parameter:
             self.first[id(parameter)] = weakref.ref(parameter)
             self.updated.discard(id(parameter))
-            self.norms[id(parameter)] = norm(parameter)
+            self._held.discard(id(parameter))
+            self.norms.pop(id(parameter), None)
+
+    def see_all(self) -> None:
+        """Parameters may change from now on."""
+        for thing in gc.get_objects():
+            if issubclass(type(thing), torch.nn.Parameter):
+                self.see(thing)
+                if id(thing) not in self.norms:
+                    self.norms[id(thing)] = norm(thing)
 
     def begin_step(self, optimizer: Optimizer, *_: Any) -> None:
+        self.see_all()
         self.optimizers[id(optimizer)] = weakref.ref(optimizer)
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                self.see(parameter)
-                self._before[id(parameter)] = digest(parameter)
-                self.gradients[id(parameter)] = None if parameter.grad is None else norm(parameter.grad)
+        for parameter in held_parameters(optimizer):
+            key = id(parameter)
+            self.see(parameter)
+            if key not in self._held:
+                self._held.add(key)
+                self.norms[key] = norm(parameter)
+            self.before[key] = digest(parameter)
+            if parameter.numel() <= MOST_VALUES:
+                self.values[key] = parameter.detach().clone()
 
     def end_step(self, optimizer: Optimizer, *_: Any) -> None:
-        for group in optimizer.param_groups:
-            self.updated |= {id(each) for each in group["params"] if digest(each) != self._before.get(id(each))}
+        for parameter in held_parameters(optimizer):
+            key = id(parameter)
+            self.moved_last[key] = digest(parameter) != self.before.get(key)
+            self.gradients[key] = None if parameter.grad is None else norm(parameter.grad)
+            if self.moved_last[key]:
+                self.updated.add(key)
         if self._stepped_at.get(id(optimizer), -1) < next_node():
             self.steps[id(optimizer)] += 1
         self._stepped_at[id(optimizer)] = next_node()
+        self.stepping.add(id(optimizer))
 
     def pass_statement(self, frame: int, line: int, end_line: int, is_new: bool) -> None:
         """A statement of a frame has run, or the frame begins."""
@@ -108,6 +136,8 @@ class Calls:
 
     def note_loss(self, line: int, outputs: Any) -> None:
         """What a line calls backward on."""
+        if not self.optimizers:
+            self.see_all()
         loss = outputs[0] if outputs else None
         if isinstance(loss, torch.Tensor) and loss.numel() == 1:
             self.losses.setdefault(line, []).append(float(loss.detach()))
@@ -138,23 +168,10 @@ class Calls:
         first = bisect.bisect_right(spans, at, key=lambda span: span[1])
         return any(begin <= at and is_meant(what) for begin, _, what in spans[first : first + MOST_WALKED])
 
-    def moved(self) -> dict[int, bool]:
-        """Of each parameter that was seen, whether a step of an optimizer changed its bytes."""
-        return {
-            key: key in self.updated
-            for key, reference in self.first.items()
-            if (parameter := reference()) is not None and parameter.requires_grad
-        }
-
-    def has_ended(self, kind: type) -> bool:
-        """Whether a module of a class was called that lives no more: others may have had its name."""
-        living = sum(1 for each in self.modules.values() if type(each()) is kind)
-        return living < self.kinds[kind]
-
     def held(self) -> set[int]:
         """The parameters of optimizers that stepped."""
         living = [optimizer for each in self.optimizers.values() if (optimizer := each()) is not None]
-        return {id(each) for optimizer in living for group in optimizer.param_groups for each in group["params"]}
+        return {id(each) for optimizer in living for each in held_parameters(optimizer)}
 
 
 def norm(tensor: torch.Tensor) -> float:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from tests.referee.canonical import short_name
-from tests.referee.sentences.language import shares_memory
+from tests.referee.sentences.language import held_parameters, live, reads_as, shares_memory
 from tests.referee.sentences.modules import Calls, Span, norm
-from tests.referee.sentences.of_findings import parameters_of, plain
+from tests.referee.sentences.of_findings import plain
 from tests.referee.sentences.paths import LeadsNowhere, Undecided
 
 WORDS = {
@@ -50,18 +50,24 @@ def rounds_to(number: float, text: str) -> bool:
 
 
 def functions_of_runs(
-    calls: Calls, visit: Callable[[], Any], anywhere: Callable[[str], Any], running: Callable[[], list[Span]]
+    calls: Calls,
+    visit: Callable[[], Any],
+    anywhere: Callable[[str], Any],
+    running: Callable[[], list[Span]],
+    lines_around: Callable[[int], tuple[int, int]],
 ) -> tuple[Callable[..., Any], ...]:
     """`visit` gives the node that backward runs, `anywhere` what a name leads to, `running` what statements that run
-    have made."""
+    have made, `lines_around` the lines of a statement."""
 
-    def modules_of(path: str) -> list[Any]:
-        """The modules that a path may mean. Raises Undecided where there is none."""
+    def modules_of(path: Any) -> list[Any]:
+        """The modules that a path may mean, or the one that is meant. Raises Undecided where there is none."""
         try:
-            found = anywhere(path)
+            found = anywhere(path) if isinstance(path, str) else path
         except (LeadsNowhere, Undecided):
             found = None
-        named = [found] if isinstance(found, torch.nn.Module) and id(found) in calls.modules else calls.called(path)
+        if isinstance(found, torch.nn.Module) and id(found) in calls.modules:
+            return [found]
+        named = calls.called(path) if isinstance(path, str) else []
         if not named:
             raise Undecided("no module that was called is called so")
         return named
@@ -79,8 +85,8 @@ def functions_of_runs(
     def made_in(path: str) -> bool:
         """Whether a call of a module made the node that runs."""
         meant = {id(each) for each in modules_of(path)}
-        if visit().name == "BackwardHookFunctionBackward":
-            raise Undecided("a hook of a module made it")
+        if visit().name in ("BackwardHookFunctionBackward", "CheckpointFunctionBackward", "MkldnnRnnLayerBackward0"):
+            raise Undecided("no module made it")
         return calls.is_in(calls.spans, visit().node, meant.__contains__)
 
     def made_on(line: int) -> bool:
@@ -91,6 +97,15 @@ def functions_of_runs(
 
         spans = sorted(running(), key=lambda span: span[1])
         return any(calls.is_in(each, visit().node, has_line) for each in (calls.lines, spans))
+
+    def made_in_loop(line: int) -> bool:
+        """Whether a statement within the loop that has a line made the node that runs."""
+        first, last = lines_around(line)
+        spans = sorted(running(), key=lambda span: span[1])
+        return any(
+            calls.is_in(each, visit().node, lambda lines: first <= lines[0] <= lines[1] <= last)
+            for each in (calls.lines, spans)
+        )
 
     def arrives_with(norm: str) -> bool:
         """Whether the gradient that comes to a leaf has a norm that is written so."""
@@ -120,9 +135,9 @@ def functions_of_runs(
         """Whether a module that is called so was called, or is running."""
         return bool(modules_of(path))
 
-    def calls_of(path: str) -> int:
-        """How often the program called modules of a module's class, other than by a module."""
-        return max(calls.roots[type(each)] for each in modules_of(path))
+    def calls_of(module: Any) -> int:
+        """How often the program called a module, other than by a module."""
+        return calls.roots[id(live(module))]
 
     def may_be_rounds(n: int) -> bool:
         """Whether there may have been so many rounds: those of one optimizer at least, those of all at most."""
@@ -142,79 +157,52 @@ def functions_of_runs(
 
         return any(map(fits, series))
 
-    def quoted(text: str) -> list[str]:
-        """The names that stand in backticks."""
-        return re.findall(r"`([^`]+)`", text)
-
-    def parameters_called(path: str) -> list[Any]:
-        """The parameters of a module, or the one, that a name means."""
-        try:
-            found = anywhere(path)
-            return [found] if is_tensor(found) else list(parameters_of(found))
-        except (LeadsNowhere, Undecided):
-            pass
-        module, _, name = path.rpartition(".")
-        owners = [path] if calls.called(path) else [module]
-        modules = [each for owner in owners for each in modules_of(owner)]
-        return [p for each in modules for p in (each.parameters() if owners == [path] else [getattr(each, name)])]
-
     def is_tensor(thing: Any) -> bool:
         return isinstance(thing, torch.Tensor)
 
-    def moves(path: str) -> bool:
-        """Whether a step changed a parameter that a name means."""
-        moved = calls.moved()
-        found = [moved[id(each)] for each in parameters_called(path) if id(each) in moved]
-        if not found:
-            raise Undecided("its parameters were not seen")
-        return any(found)
+    def moves(parameter: Any) -> bool:
+        """Whether a step changed a parameter."""
+        return id(live(parameter)) in calls.updated
 
-    def is_held(path: str) -> bool:
-        """Whether an optimizer that stepped holds a parameter that a name means."""
-        held = calls.held()
-        return any(id(each) in held for each in parameters_called(path))
+    def is_held(parameter: Any) -> bool:
+        """Whether an optimizer that stepped holds a parameter."""
+        return id(live(parameter)) in calls.held()
 
-    def moved_of(n: int) -> int:
-        """How many of so many parameters a step changed."""
-        moved = calls.moved()
-        if len(moved) != n:
-            raise Undecided("which parameters are counted is not known")
-        return sum(moved.values())
-
-    def times_called(path: str) -> int:
+    def times_called(path: Any) -> int:
         """How often a module was called at all."""
         return max(calls.times[id(each)] for each in modules_of(path))
 
-    def own(path: str, n: int | None = None) -> list[Any]:
-        """The parameters of a module that were seen. Raises Undecided where several modules may be meant."""
-        found = modules_of(path)
-        parameters = [each for each in found[0].parameters() if id(each) in calls.first]
-        if (
-            len(found) > 1
-            or calls.has_ended(type(found[0]))
-            or not parameters
-            or len(parameters) != (n or len(parameters))
-        ):
-            raise Undecided("which parameters are meant is not known")
-        return parameters
+    def norm_now(parameters: list[Any]) -> float:
+        return math.hypot(*(norm(live(each)) for each in parameters))
 
-    def moved_in(path: str, n: int) -> int:
-        """How many of the parameters of a module a step changed."""
-        return sum(id(each) in calls.updated for each in own(path, n))
+    def first_norm(parameters: list[Any]) -> float:
+        """The norm of parameters before the first step that may change them."""
+        return math.hypot(*(calls.norms.get(id(each), norm(live(each))) for each in parameters))
 
-    def norm_now(path: str) -> float:
-        return math.hypot(*map(norm, own(path)))
-
-    def first_norm(path: str) -> float:
-        """The norm of the parameters of a module when they were first seen."""
-        return math.hypot(*(calls.norms[id(each)] for each in own(path)))
-
-    def last_gradient(path: str) -> float:
-        """The norm of the gradients of a module's parameters that the last steps read."""
-        found = [calls.gradients.get(id(each)) for each in own(path)]
+    def last_gradient(parameters: list[Any]) -> float:
+        """The norm of the gradients that the last steps read, or, where there was none, that are there."""
+        now = {id(each): norm(each.grad) for each in map(live, parameters) if each.grad is not None}
+        found = [(calls.gradients if calls.optimizers else now).get(id(each)) for each in parameters]
         if all(each is None for each in found):
             raise Undecided("no step read a gradient")
         return math.hypot(*(each or 0.0 for each in found))
+
+    def moved_last(optimizer: Any) -> int:
+        """How many of its parameters the last step of an optimizer changed."""
+        found = [calls.moved_last.get(id(each)) for each in held_parameters(optimizer)]
+        if None in found or b"" in [calls.before[id(each)] for each in held_parameters(optimizer)]:
+            raise Undecided("what the step changed was not seen")
+        return len({id(each) for each, is_moved in zip(held_parameters(optimizer), found, strict=True) if is_moved})
+
+    def read_before(tensor: Any, text: str) -> bool:
+        """Whether the numbers of a parameter before the last step of an optimizer are those of a text."""
+        if id(tensor) not in calls.values:
+            raise Undecided("what was before the step was not seen")
+        return bool(reads_as(calls.values[id(tensor)], text))
+
+    def has_stepped(optimizer: Any) -> bool:
+        """Whether the statement ran a step of an optimizer."""
+        return id(optimizer) in calls.stepping
 
     def norm_reads(number: float, text: str) -> bool:
         return rounds_to(number, text)
@@ -224,10 +212,11 @@ def functions_of_runs(
         found = torch.as_tensor(thing).detach()
         if list(found.shape) != shape:
             return False
-        if cells is None or not all(isinstance(each, int | float) for each in cells) or len(cells) != found.numel():
+        listed = [float(each["$f"]) if isinstance(each, dict) else each for each in cells or []]
+        if not all(isinstance(each, int | float) for each in listed) or len(listed) != found.numel():
             raise Undecided("its numbers are not listed")
-        wanted = torch.tensor(cells, dtype=torch.float64).reshape(found.shape)
-        return bool(torch.allclose(found.to_dense().double(), wanted, rtol=1e-4, atol=1e-6))
+        wanted = torch.tensor(listed, dtype=torch.float64).reshape(found.shape)
+        return bool(torch.allclose(found.to_dense().double(), wanted, rtol=1e-4, atol=1e-6, equal_nan=True))
 
     def leads_there(names: list[Any], thing: Any) -> bool:
         """Whether each name that leads anywhere leads to the memory of a thing."""
@@ -242,10 +231,12 @@ def functions_of_runs(
 
     return (
         times_called,
-        moved_in,
         norm_now,
         first_norm,
         last_gradient,
+        moved_last,
+        read_before,
+        has_stepped,
         norm_reads,
         has_numbers,
         leads_there,
@@ -260,8 +251,7 @@ def functions_of_runs(
         calls_of,
         may_be_rounds,
         loss_reads,
-        quoted,
         moves,
         is_held,
-        moved_of,
+        made_in_loop,
     )

@@ -85,6 +85,8 @@ def live_part(owner: Any, rest: list[str], at: int, path: str, variable: Callabl
         return owner.grad if owner.is_leaf or owner.retains_grad else None, at + 1
     if isinstance(owner, torch.Tensor) and owner.layout != torch.strided and name in PARTS:
         return getattr(owner, f"_{name}" if owner.layout == torch.sparse_coo else name)(), at + 1
+    if name == "value" and isinstance(owner, torch.Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(owner):
+        return torch._C._functorch.get_unwrapped(owner), at + 1
     try:
         return getattr(owner, name), at + 1
     except AttributeError:

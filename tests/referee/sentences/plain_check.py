@@ -184,6 +184,7 @@ class PlainCheck:
                 self.be_at(at, lambda: self.bind(at, kind, frame))
                 self.moment.arrived.pop(id(frame), None)
             self.moment.visits.pop(id(frame), None)
+            self.moment.calls.stepping.clear()
         finally:
             self.busy, self.frames.inner = False, None
             self.moment.shown = self.moment.returned = None
@@ -243,7 +244,7 @@ class PlainCheck:
             self.moment.visits[id(frame)] = self.moment.visits.get(id(frame), 0) + 1
             if visit.came and visit.name.endswith("AccumulateGrad"):
                 self.note_gradient(visit.leaf())
-            if visit.came and not visit.nested and visit.name.endswith("AccumulateGrad") and visit.leaf().requires_grad:
+            if visit.came and visit.name.endswith("AccumulateGrad") and visit.leaf().requires_grad:
                 self.moment.arrived.setdefault(id(frame), {}).setdefault(id(visit.leaf()), visit.held)
             if frame is not None and at is not None:
                 self.moment.visited = visit
@@ -387,7 +388,10 @@ class PlainCheck:
                 if not evaluated(claim.code, functions, arguments):
                     return "false", claim.text
             except LeadsNowhere as error:
-                return "false", f"{claim.text}: {': '.join(map(str, error.args))}"
+                why = f"{claim.text}: {': '.join(map(str, error.args))}"
+                if not self.sentences[pending.number]["key"].startswith("finding."):
+                    return "false", why
+                undecided = undecided or f"undecided: {why}"  # a name of another moment
             except Undecided as error:
                 undecided = undecided or f"undecided: {claim.text}: {error}"
             except Exception as error:

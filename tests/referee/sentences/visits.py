@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.autograd import graph
 
+from tests.referee.sentences.frames import outward
 from tests.referee.sentences.language import Phrase, is_called
 from tests.referee.sentences.paths import Undecided
 
@@ -20,19 +21,18 @@ class Visit:
 
     edges: of each input, the node that its gradient goes to and the leaf there; None without one
     frame: the innermost of the program, which runs backward
-    nested: whether it runs in a backward within another
     came: whether a gradient came in at all; norm: of the one, where it is small
     held: whether the `.grad` that it is for held one before
-    sent: whether a gradient was computed for each input; zeros: whether all of these are zeros, where they are small
+    sent: whether a gradient was computed for each input; zeros: whether that is zeros, where it is small
     """
 
-    def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], nested: bool, held: bool) -> None:
-        self.node, self.name, self.nested, self.held = node, node.name(), nested, held
+    def __init__(self, node: Any, came: Sequence[Any], sent: Sequence[Any], held: bool) -> None:
+        self.node, self.name, self.held = node, node.name(), held
         self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
         self.norm = norm_of(came[0]) if len(came) == 1 else None
         self.sent = [each is not None for each in sent]
-        self.zeros = all(is_zeros(each) for each in sent if each is not None)
+        self.zeros = [each is None or is_zeros(each) for each in sent]
         self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
 
     def sends(self, count: int, targets: list[Any]) -> bool:
@@ -43,6 +43,12 @@ class Visit:
         return all(any(leads_to(edge, target) for target in targets) for edge in reached) and all(
             any(leads_to(edge, target) for edge in reached) for target in targets
         )
+
+    def edges_to(self, leaf: Any) -> list[int]:
+        """The inputs whose gradients go on to a leaf."""
+        return [
+            k for k, edge in enumerate(self.edges) if edge and any(variable_of(n) is leaf for n in nodes_from(edge[0]))
+        ]
 
     def leaf(self) -> Any:
         """The tensor at which a gradient arrives."""
@@ -89,6 +95,12 @@ def nodes_behind(outputs: Sequence[Any]) -> list[Any]:
             queue.append(graph.get_gradient_edge(each).node if isinstance(each, torch.Tensor) else each.node)
         except (RuntimeError, AttributeError):
             continue
+    return nodes_from(*queue)
+
+
+def nodes_from(*begin: Any) -> list[Any]:
+    """Nodes, and those that gradients go on to from there."""
+    queue = list(begin)
     seen = dict.fromkeys(queue)
     for node in queue:
         for target, _ in node.next_functions:
@@ -100,23 +112,27 @@ def nodes_behind(outputs: Sequence[Any]) -> list[Any]:
     return queue
 
 
+def is_in_backward(frame: FrameType | None) -> bool:
+    """Whether a frame runs in a backward: a hook, a function's own backward."""
+    return any(each.f_globals is globals() and each.f_code.co_name == "run" for each in outward(frame))
+
+
 @contextmanager
 def visits(
     on_begin: Callable[[], None], on_visit: Callable[[Visit], None], on_backward: Callable[[Sequence[Any]], None]
 ) -> Iterator[None]:
     """Within it, `on_begin` is called before each node runs and after the last, `on_visit` after each, `on_backward`
     with what a backward begins at."""
-    engine, depth = graph._engine_run_backward, 0
+    engine = graph._engine_run_backward
 
     def run(outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
-        nonlocal depth
         handles = []
         holding: set[Any] = set()
         on_backward(outputs)
         for node in nodes_behind(outputs):
 
             def after(sent: Sequence[Any], came: Sequence[Any], node: Any = node) -> None:
-                on_visit(Visit(node, came, sent, depth > 1, node in holding))
+                on_visit(Visit(node, came, sent, node in holding))
 
             def before(_: Sequence[Any], node: Any = node) -> None:
                 on_begin()
@@ -125,11 +141,9 @@ def visits(
 
             handles += [node.register_hook(after), node.register_prehook(before)]
         node = None
-        depth += 1
         try:
             return engine(outputs, *arguments, **options)
         finally:
-            depth -= 1
             for handle in handles:
                 handle.remove()
             on_begin()

@@ -4,7 +4,7 @@ import pytest
 
 from gradbox.language.determinism import nondeterministic_names
 from gradbox.language.policy import ALLOWED_MODULES
-from gradbox.language.text import parse_without_warnings
+from gradbox.language.program_lines import parse_without_warnings
 from gradbox.language.tree import SyntaxNodes
 from tests.support.tracing import events, printed, trace
 

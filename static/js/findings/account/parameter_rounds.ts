@@ -238,7 +238,7 @@ class ParameterMoments {
       const computed = (kind: "grad" | "weight") => this.norms.at(uid, kind, step, steps);
       return {
         step,
-        changed: this.table.changedAt(uid, step),
+        changed: this.table.changedAt(uid, step, this.table.beforeRound(step)),
         gradient: has_gradient === false ? null : (gradient_norm ?? computed("grad")),
         weight: this.table.normAt(uid, step) ?? computed("weight"),
         moved,
@@ -313,10 +313,11 @@ class ParameterMoments {
   /** How far a statement moved a parameter: the norm of the difference. */
   movedAt(uid: string, step: number): number | undefined {
     const { facts } = this.table;
-    const [before, after] = [step - 1, step].map((each) => numbersOfTensor(facts, uid, each));
+    const begins = this.table.beforeRound(step);
+    const [before, after] = [begins, step].map((each) => numbersOfTensor(facts, uid, each));
     if (before && after && before.length === after.length)
       return Math.sqrt(after.reduce((sum, element, k) => sum + (element - before[k]) ** 2, 0));
-    return this.table.changedAt(uid, step) ? undefined : 0;
+    return this.table.changedAt(uid, step, begins) ? undefined : 0;
   }
 
   /** By parameter, the groups that hold it after a step; the same map as long as they do. */

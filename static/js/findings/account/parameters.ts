@@ -5,6 +5,7 @@
 
 import { findEntity, type Cell, type Entity, type EntityLookup } from "../../trace/entities.ts";
 import { moduleCallsOf, modulePathAt } from "../../trace/module_calls.ts";
+import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel, unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
@@ -14,6 +15,7 @@ import { optimizerGroups, optimizersOf, optimizerWith } from "../facts/optimizer
 import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 
 /**
@@ -187,7 +189,7 @@ export class ParameterTable {
     const tensor = facts.tensor(uid, step);
     const shape = tensor?.shape ?? [];
     const names = this.namesOf(uid, step);
-    const updated = recorded.filter((each) => this.changedAt(uid, each.step)).length;
+    const updated = recorded.filter(({ step }) => this.changedAt(uid, step, this.beforeRound(step))).length;
     const requiresGrad = Boolean(tensorHistoryOf(facts).valueAt(uid, "requires_grad", last));
     return {
       name: names[0] ?? null,
@@ -240,19 +242,25 @@ export class ParameterTable {
     return Number.isFinite(value) ? value : null;
   }
 
+  /** The step before an optimizer's, which may call a closure; before another, the last one. */
+  beforeRound(step: number) {
+    return isOptimizerStep(this.facts, step) ? stepBeforeStatement(this.facts.steps, step) : step - 1;
+  }
+
   /**
    * Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its
    * memory was written.
    */
-  changedAt(uid: string, step: number) {
+  changedAt(uid: string, step: number, before = step - 1) {
     const { facts } = this;
     const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
-    if (storages.some((change) => change.step === step && step > facts.birthStep(uid))) return true;
+    const isWithin = (each: { step: number }) => each.step > before && each.step <= step;
+    if (storages.some((change) => isWithin(change) && change.step > facts.birthStep(uid))) return true;
     const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
-    if (!facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0)) return false;
+    if (!facts.writesOf(storage).some((write) => isWithin(write) && write.changed !== 0)) return false;
     // other tensors may have parts of its memory
-    const [before, after] = [step - 1, step].map((each) => numbersOfTensor(facts, uid, each));
-    return !before || !after || before.some((element, k) => !Object.is(element, after[k]));
+    const [old, now] = [before, step].map((each) => numbersOfTensor(facts, uid, each));
+    return !old || !now || old.some((element, k) => !Object.is(element, now[k]));
   }
 
   /** The `.grad` that a step of an optimizer left; unknown where the same statement changed it after that. */

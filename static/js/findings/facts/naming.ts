@@ -59,11 +59,11 @@ export class EntityNaming {
     return this.nameAt(uid, step) ?? this.earlierName(uid, step) ?? this.nextName(uid, step);
   }
 
-  /** The best name of a thing that the function of a step sees; else one of another function's. */
+  /** The best name of a thing that the function of a step sees; else one of another function's, free in this one. */
   nameAt(uid: string, step: number): string | null {
     if (step < 0) return null;
-    const [best] = this.namesAsRead(step).namesOf(uid);
-    return best?.text ?? null;
+    const names = this.namesAsRead(step);
+    return names.namesOf(uid).find(({ text, scope }) => !scope || !names.isBound(text))?.text ?? null;
   }
 
   /** The names after a step, as the step's function reads them. */

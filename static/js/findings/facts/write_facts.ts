@@ -3,6 +3,7 @@
 import { argument, calleeName, callsIn, literal } from "../../syntax/expressions.ts";
 import { assignments, isInPlaceName } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
+import { stepAfterCall } from "../../trace/steps/backward_statement.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence, Operation } from "./scan.ts";
@@ -11,9 +12,11 @@ export type WriteEvent = EventOccurrence<"written">;
 
 export type WriterKind = "program" | "optimizer" | "module" | "accumulated" | "buffer";
 
-/** Whether a step is a call of an optimizer's `step`. */
+/** Whether a step is a call of an optimizer's `step`, or that calls a closure there. */
 export function isOptimizerStep(facts: RunFacts, step: number) {
-  return facts.eventsOfKind("optimizer_stepped").some((event) => event.step === step && !event.unrecorded);
+  const stepped = facts.eventsOfKind("optimizer_stepped").filter(({ unrecorded }) => !unrecorded);
+  const end = stepped.length && facts.steps[step]?.kind === "call" ? stepAfterCall(facts.steps, step) : step;
+  return stepped.some((event) => event.step === end);
 }
 
 /** Who wrote a storage at a step. `op` is the operation's name, empty where none was recorded. */

@@ -229,17 +229,21 @@ function writingHandle(
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
   const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
+  const written = target ? pathWritten(facts, step, target, storage) : null;
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
-  return target ? codeFact(itemWritten(facts, step, target) ?? target) : facts.statementFact(step);
+  return written ? codeFact(written) : facts.statementFact(step);
 }
 
-/** The path of the list or dict item whose tensor a statement writes. */
-function itemWritten(facts: RunFacts, step: number, name: string): string | null {
+/** As much of a target's path as leads to a tensor or an array of the memory: of `x.grad.data[0]` it is `x.grad`. */
+function pathWritten(facts: RunFacts, step: number, name: string, storage: string): string | null {
   const tree = facts.syntax(step);
-  const targets = tree ? assignments(tree).map(({ target }) => target) : [];
-  const item = targets.find((target) => rootName(target) === name && resolveNode(facts, target, step));
-  return item ? pathText(item) : null;
+  const readers = handlesReadingStorage(facts, storage, step);
+  const targets = (tree ? assignments(tree) : []).map(({ target }) => target).filter((each) => rootName(each) === name);
+  for (const target of targets)
+    for (let part: SyntaxNode | undefined = target; part?.kind; part = part.children[0])
+      if (readers.includes(resolveNode(facts, part, step) ?? "")) return pathText(part);
+  return targets.some(({ kind }) => kind !== "Name") ? null : name;
 }
 
 /** The step from which reader and writer share memory. */

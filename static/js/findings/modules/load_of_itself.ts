@@ -95,7 +95,7 @@ function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, o
   );
   const update = optimizer?.steps.find((other) => other > step);
   if (update === undefined) return null;
-  const part = outermostModuleWithout(facts, own[0], others);
+  const part = outermostModuleWithout(facts, own[0], others, update);
   const given = attributeChanges(facts).findLast((change) => change.after === module && change.step <= step)?.step;
   const made = given ?? facts.birthStep(module);
   const findingFacts = {

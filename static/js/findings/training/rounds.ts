@@ -20,9 +20,17 @@ export function modulePath(name: Fact): string {
  * The outermost module around a parameter that has none of the `others`; the parameter's own uid where no module has
  * it.
  */
-export function outermostModuleWithout(facts: RunFacts, uid: string, others: Iterable<string>): string {
+export function outermostModuleWithout(
+  facts: RunFacts,
+  uid: string,
+  others: Iterable<string>,
+  step: number | null = null,
+): string {
   const around = new Set([...others].flatMap((other) => modulesAround(facts, other)));
-  return modulesAround(facts, uid).findLast((module) => !around.has(module) && isModule(facts, module)) ?? uid;
+  const found = modulesAround(facts, uid).findLast(
+    (module) => !around.has(module) && isModule(facts, module) && (step === null || facts.index.isAlive(module, step)),
+  );
+  return found ?? uid;
 }
 
 /** Whether an object is a module: what has a mode. */

@@ -159,10 +159,13 @@ class RunOfParameters {
   /** Before the first step of an optimizer: NaN where rounds before it were not recorded. */
   startOf(uid: string): number {
     const { birth = 0 } = this.opened.index.lifetimes.get(uid) ?? {};
-    const first = this.account.roundsOf(uid)[0]?.step ?? this.opened.count;
-    const isFirst = !this.opened.trace.rounds?.count || (this.roundOfStep(first) ?? 0) === 0;
-    const before = Math.max(birth, first - 1);
-    return isFirst ? normAsNumber(this.account.table.normAt(uid, before)) : Number.NaN;
+    const { table } = this.account;
+    const first = this.account.roundsOf(uid)[0]?.step;
+    const isFirst = !this.opened.trace.rounds?.count || (this.roundOfStep(first ?? this.opened.count) ?? 0) === 0;
+    const begins =
+      first === undefined ? Math.min(table.trainingBegins, this.opened.count) - 1 : table.beforeRound(first);
+    const before = Math.max(birth, begins);
+    return isFirst ? normAsNumber(table.normAt(uid, before)) : Number.NaN;
   }
 
   endOf(uid: string): number {

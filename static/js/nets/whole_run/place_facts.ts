@@ -133,13 +133,15 @@ export class FactsOfRun {
     return [...runOfParameters(this.facts.opened).moments.keys()].filter((uid) => own.has(uid));
   }
 
+  /** by module and the end of a call */
   inModules = new Map<string, Set<string>>();
 
   /** The parameters that a module has as it runs last; those that it reads where no name led to it. */
   ofModule(place: NetPlace): Set<string> {
     const unit = place.units.findLast(({ uid }) => uid);
     if (place.kind !== "module" || !unit?.uid) return new Set(place.kind === "module" ? this.readBy(place) : []);
-    const known = this.inModules.get(unit.uid);
+    const key = `${unit.uid} ${unit.ends}`;
+    const known = this.inModules.get(key);
     if (known) return known;
     const { moments } = runOfParameters(this.facts.opened);
     const entities = entityHistoryOf(this.facts.opened).stateAfter(unit.ends);
@@ -154,7 +156,7 @@ export class FactsOfRun {
         else if (ref[0] === "o") modules.add(ref);
       }
     }
-    this.inModules.set(unit.uid, found);
+    this.inModules.set(key, found);
     return found;
   }
 

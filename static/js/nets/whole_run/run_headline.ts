@@ -27,7 +27,9 @@ const MAX_NAMES = 2;
 /** The same at every step of a run. */
 export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
   const moments = [...runOfParameters(opened).moments.values()];
-  const problems = PROBLEMS.flatMap((learns) => problemText(moments, learns, say));
+  const { table } = runOfParameters(opened).account;
+  const isOfModule = ({ uid, row }: ParameterMoment) => table.moduleNamesByParameter(row.step).has(uid);
+  const problems = PROBLEMS.flatMap((learns) => problemText(moments, learns, isOfModule, say));
   const rounds = roundsText(opened, say);
   const { error } = opened.trace.outcome;
   const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
@@ -70,12 +72,17 @@ function number(value: number | undefined) {
 }
 
 /** `net.0 never learns; net.2 does.` */
-function problemText(moments: ParameterMoment[], learns: LearningState, say: Say): string[] {
+function problemText(
+  moments: ParameterMoment[],
+  learns: LearningState,
+  isOfModule: (moment: ParameterMoment) => boolean,
+  say: Say,
+): string[] {
   const found = moments.filter((moment) => moment.learns === learns);
   if (!found.length) return [];
   const learning = moments.filter((moment) => moment.learns === "updated");
-  const names = modulesOf(found, moments);
-  const others = modulesOf(learning, moments);
+  const names = modulesOf(found, moments, isOfModule);
+  const others = modulesOf(learning, moments, isOfModule);
   const isNamed = names.length > 0 && names.length <= MAX_NAMES;
   const name = isNamed ? quotedList(names, say) : "";
   const isOther = learns === "never_learns" && isNamed && others.length > 0 && others.length <= MAX_NAMES;
@@ -85,14 +92,18 @@ function problemText(moments: ParameterMoment[], learns: LearningState, say: Say
 }
 
 /** The modules all of whose parameters are among these, the outermost; a parameter alone by its own name. */
-function modulesOf(found: ParameterMoment[], all: ParameterMoment[]): string[] {
-  const names = found.map(({ row }) => row.name ?? "?");
+function modulesOf(
+  found: ParameterMoment[],
+  all: ParameterMoment[],
+  isOfModule: (moment: ParameterMoment) => boolean,
+): string[] {
   const others = all.filter((moment) => !found.includes(moment)).map(({ row }) => row.name ?? "?");
   const isOwn = (prefix: string) => !others.some((other) => other.startsWith(`${prefix}.`));
   return [
     ...new Set(
-      names.map((name) => {
-        const parts = name.split(".");
+      found.map((moment) => {
+        const name = moment.row.name ?? "?";
+        const parts = isOfModule(moment) ? name.split(".") : [];
         for (let k = 1; k < parts.length; k++) {
           const prefix = parts.slice(0, k).join(".");
           if (isOwn(prefix)) return prefix;

@@ -25,14 +25,14 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   function settle() {
     setOpen(false);
     if (!list || !button) return;
-    fit(headline, list);
+    fitHeadline(headline, list);
     const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
     const hidden = [...list.children].filter(isHidden).length;
     const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
     button.textContent = text;
     // what is spoken has what is read in it: who speaks to the page presses by that
     button.setAttribute("aria-label", hidden > 0 ? `${text} · ${say("all_sentences")}` : say("all_sentences"));
-    button.hidden = hidden <= 0 && !isCut(list);
+    button.hidden = hidden <= 0 && !isClipped(list);
   }
 
   button.addEventListener("click", () => setOpen(!headline.classList.contains("open")));
@@ -67,7 +67,7 @@ export function startHeadline(headline: HTMLElement, say: Say) {
 }
 
 /** A long first sentence has smaller letters, in more lines; another that has no room is left to the button, whole. */
-function fit(headline: HTMLElement, list: HTMLElement) {
+function fitHeadline(headline: HTMLElement, list: HTMLElement) {
   const items = [...list.children];
   for (const item of items) item.classList.remove("without-room");
   const [first, ...others] = items.filter((item) => item.getClientRects().length);
@@ -80,7 +80,7 @@ function fit(headline: HTMLElement, list: HTMLElement) {
 }
 
 /** Whether a sentence is longer than its lines, or all of them than their room. */
-function isCut(list: HTMLElement) {
+function isClipped(list: HTMLElement) {
   return [list, ...list.children].some(overflows);
 }
 

@@ -3,7 +3,7 @@
  * output. It draws each change of the state into its parts.
  */
 
-import { printedRunHeader, type About } from "../../browser/about.ts";
+import { printedRunHeader, type ProgramDescription } from "../../browser/program_description.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
 import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
@@ -22,13 +22,16 @@ const ZOOM = 1.25;
 const wideScreen = matchMedia("(min-width: 861px)");
 
 /** `about` is what a printed run is headed by. */
-export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
-  const { element, state } = host;
-  startHeadline(element("headline"), host.say);
+export function createPicturePane(
+  host: PageHost,
+  { about, ...options }: PictureOptions & { about: () => ProgramDescription },
+) {
+  const { elementById, state } = host;
+  startHeadline(elementById("headline"), host.say);
   const parts = createPictureParts(host, { ...options, told: () => showFinding(), explained: () => drawView() });
   const { stage, loom, timeline, findings, question } = parts;
   onFirstInteraction(loom.prepare); // printing can't wait for it
-  printWithLoom(loom, element("loom"), () => state().opened, about);
+  printWithLoom(loom, elementById("loom"), () => state().opened, about);
 
   const zoom = { in: () => stage.zoom(ZOOM), out: () => stage.zoom(1 / ZOOM), fit: () => stage.toggleFit() };
   const shortcuts: Record<string, () => void> = {
@@ -43,14 +46,14 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
   /** What was found says more of a step than the step itself does. */
   function showFinding() {
     const { opened } = state();
-    if (!opened?.count || element("stage").classList.contains("previewed")) return;
+    if (!opened?.count || elementById("stage").classList.contains("previewed")) return;
     stage.tell((i) => findings.uidsAt(i));
     placeFindings();
     showHeadline();
   }
 
   const showHeadline = createHeadlineText(host, parts);
-  const { render, drawView, placeFindings } = createRenderer(host, parts, showHeadline);
+  const { render, drawView, placeFindings } = createStateRenderer(host, parts, showHeadline);
   wideScreen.addEventListener("change", placeFindings);
   return {
     render,
@@ -64,20 +67,20 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 }
 
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
-function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () => void) {
-  const { element, state: currentState } = host;
+function createStateRenderer(host: PageHost, parts: PictureParts, showHeadline: () => void) {
+  const { elementById, state: currentState } = host;
   const { stage, tooltips, loom, net, timeline, training, printed, curves, findings, question, views } = parts;
 
-  const programPane = element("findings").parentElement;
-  const afterFindings = element("findings").nextElementSibling;
+  const programPane = elementById("findings").parentElement;
+  const afterFindings = elementById("findings").nextElementSibling;
 
   /** What is wrong stands in a drawer below a list of rows, where it takes no room from the code; else by the code. */
   function placeFindings() {
-    const card = element("findings");
+    const card = elementById("findings");
     const isList = shownPicture(currentState()) === "net" && wideScreen.matches;
     const isDrawer = isList && findings.hasGrave() && !document.body.classList.contains("embed");
     const [pane, next] = isDrawer
-      ? [element("timeline").parentElement, element("timeline")]
+      ? [elementById("timeline").parentElement, elementById("timeline")]
       : [programPane, afterFindings];
     if (card.parentElement === pane) return;
     pane?.insertBefore(card, next);
@@ -88,8 +91,8 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
     const picture = shownPicture(state);
     placeFindings();
     views.show(state.view);
-    Object.assign(element("workbench").dataset, { shownView: state.view, shownPicture: picture });
-    for (const name of ["stage", "net", "loom"]) element(name).classList.toggle("aside", name !== picture);
+    Object.assign(elementById("workbench").dataset, { shownView: state.view, shownPicture: picture });
+    for (const name of ["stage", "net", "loom"]) elementById(name).classList.toggle("aside", name !== picture);
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
@@ -100,18 +103,18 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
     const timelineOptions = { hidesMore, requestsMoreAtEnd: predict !== null, isContinuation };
     timeline.setSteps(opened?.trace.steps ?? [], timelineOptions);
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
-    element("views").hidden = !opened?.count;
-    element("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
+    elementById("views").hidden = !opened?.count;
+    elementById("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
     if (opened && !opened.count) timeline.show(0);
     training.markFindings([]);
     if (!opened?.count || hidesMore) training.show(null, 0);
-    if (!opened?.count) element("sentences").replaceChildren();
+    if (!opened?.count) elementById("sentences").replaceChildren();
   }
 
   function drawStep(opened: OpenTrace, state: PageState) {
     const { step } = state;
     const picture = shownPicture(state);
-    element("stage").classList.remove("previewed");
+    elementById("stage").classList.remove("previewed");
     tooltips.hide();
     if (picture === "loom") loom.show(opened, step);
     else if (picture === "net") net.show(opened, step, isWholeRunList(state) ? "run" : "step");
@@ -123,7 +126,7 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
     const picture = shownPicture(state);
     if (picture === "loom") await loom.prepare();
     if (picture === "net") await net.prepare().then(showHeadline); // it has names for the step's rows then
-    if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
+    if (currentState().opened === opened) elementById("workbench").dataset.steps = String(opened.count);
   }
 
   /** What there is around the picture to say of a step. */
@@ -135,7 +138,7 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
     showHeadline();
     printed.show(step);
     curves.show(step);
-    element("workbench").dataset.step = String(step);
+    elementById("workbench").dataset.step = String(step);
   }
 
   /** What an explanation colours. */
@@ -165,22 +168,22 @@ function createRenderer(host: PageHost, parts: PictureParts, showHeadline: () =>
 
 /** A step of another run in the place of the own one. */
 function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
-  const { element, state } = host;
+  const { elementById, state } = host;
   return {
     /** `text` is what the foot says of it; `more` are sentences besides the step's own. */
     show(opened: OpenTrace, i: number, text: string, more: string[]) {
       if (shownPicture(state()) !== "stage" || state().predict) return;
       timeline.pause();
-      element("stage").classList.add("previewed");
+      elementById("stage").classList.add("previewed");
       stage.show(opened, i);
-      element("where").textContent = text;
+      elementById("where").textContent = text;
       const moreSentences = more.map((text) => ({ text, tone: "going" }));
       writeSentences(host, [...headlineSentences(opened, i, {}, host.say), ...moreSentences]);
     },
     clear() {
       const { opened, step } = state();
-      if (!element("stage").classList.contains("previewed")) return;
-      element("stage").classList.remove("previewed");
+      if (!elementById("stage").classList.contains("previewed")) return;
+      elementById("stage").classList.remove("previewed");
       if (!opened?.count) return;
       stage.show(opened, step);
       timeline.show(step);
@@ -211,8 +214,8 @@ function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
   };
 }
 
-function writeSentences({ element }: PageHost, sentences: CaptionSentence[]) {
-  element("sentences").replaceChildren(...captionListItems(sentences));
+function writeSentences({ elementById }: PageHost, sentences: CaptionSentence[]) {
+  elementById("sentences").replaceChildren(...captionListItems(sentences));
 }
 
 /** On paper the whole run stands under a heading. `host` is the loom's. */
@@ -220,7 +223,7 @@ function printWithLoom(
   loom: PictureParts["loom"],
   host: HTMLElement,
   current: () => OpenTrace | null,
-  about: () => About,
+  about: () => ProgramDescription,
 ) {
   addEventListener("beforeprint", () => {
     const opened = current();

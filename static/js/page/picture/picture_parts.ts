@@ -7,7 +7,7 @@ import type { ChainMark } from "../../findings/chain_marks.ts";
 import { createLazyTrainingAxis } from "../../training/loader.ts";
 import { createLazyLoom } from "../../loom/loader.ts";
 import { createLazyNet } from "../../nets/net_loader.ts";
-import { createOutputPane } from "./printed.ts";
+import { createOutputPane } from "./output_pane.ts";
 import { createQuestionCard } from "../../explain/question_card.ts";
 import { highlightKeysOfEntities } from "../../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
@@ -43,14 +43,14 @@ export interface PictureOptions {
 export type PictureParts = ReturnType<typeof createPictureParts>;
 
 export function createPictureParts(host: PageHost, options: PictureOptions) {
-  const { element, dispatch, say } = host;
+  const { elementById, dispatch, say } = host;
   const go = (step: number) => dispatch({ type: "stepChosen", step });
   const chooseView = (view: View) => dispatch({ type: "viewChosen", view });
   const stage = createPageStage(host, options);
-  const net = createLazyNet([element("net"), document, { go, showWholeRun: () => chooseView("run") }], () =>
+  const net = createLazyNet([elementById("net"), document, { go, showWholeRun: () => chooseView("run") }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
-  const loom = createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
+  const loom = createLazyLoom([elementById("loom"), document, { labels: loomLabels(say), go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const timeline = createPageTimeline(host, go, {
@@ -61,7 +61,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     },
   });
   const record = options.canRun ? (n: number) => dispatch({ type: "roundRequested", n }) : null;
-  const training = createLazyTrainingAxis([element("training"), say, { go, record }], () =>
+  const training = createLazyTrainingAxis([elementById("training"), say, { go, record }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const chain = createChainMarks((marks, errorExplained) => {
@@ -71,7 +71,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   });
   return {
     stage,
-    tooltips: startTooltips([element("stage"), element("loom")], () => {
+    tooltips: startTooltips([elementById("stage"), elementById("loom")], () => {
       const { opened, step } = host.state();
       return opened?.count ? { opened, step } : null;
     }),
@@ -79,9 +79,9 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     net,
     training,
     loom,
-    printed: createOutputPane({ pane: element("printed-box"), text: element("printed") }, say, go),
-    curves: createSeriesCurves(element("curves"), say, go),
-    findings: createFindingsCard(element("findings"), say, {
+    printed: createOutputPane({ pane: elementById("printed-box"), text: elementById("printed") }, say, go),
+    curves: createSeriesCurves(elementById("curves"), say, go),
+    findings: createFindingsCard(elementById("findings"), say, {
       load: options.loadFindings,
       fixes: options.fixes,
       loadCheckPanel: options.loadCheckPanel,
@@ -95,25 +95,29 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
         options.explained?.();
       },
     }),
-    question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
-      load: options.loadFindings,
-      go,
-      light: (uids) => stage.highlight(highlightKeysOfEntities(uids)),
-      mark: chain.ofAnswer,
-      loadCheckPanel: options.loadCheckPanel,
-      ask: (uid) => dispatch({ type: "questionAsked", uid }),
-      close: () => dispatch({ type: "questionClosed" }),
-    }),
-    views: createViewSwitch(element("views"), chooseView),
+    question: createQuestionCard(
+      { card: answerSection(say, elementById("findings")), stage: elementById("stage") },
+      say,
+      {
+        load: options.loadFindings,
+        go,
+        light: (uids) => stage.highlight(highlightKeysOfEntities(uids)),
+        mark: chain.ofAnswer,
+        loadCheckPanel: options.loadCheckPanel,
+        ask: (uid) => dispatch({ type: "questionAsked", uid }),
+        close: () => dispatch({ type: "questionClosed" }),
+      },
+    ),
+    views: createViewSwitch(elementById("views"), chooseView),
     chooseView,
   };
 }
 
 /** The stage; a choice on it becomes an action. */
-function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun = false }: PictureOptions) {
-  return createStage(element("stage"), document, {
+function createPageStage({ elementById, dispatch, say }: PageHost, { onScale, canRun = false }: PictureOptions) {
+  return createStage(elementById("stage"), document, {
     labels: stageLabels(say),
-    headline: element("headline"),
+    headline: elementById("headline"),
     onScale,
     onCell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
     onUnknownElements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
@@ -128,16 +132,16 @@ function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun
 
 /** The timeline of the trace that is open. */
 function createPageTimeline(
-  { element, state, say }: PageHost,
+  { elementById, state, say }: PageHost,
   go: (step: number) => void,
   { stopsAt = () => false, nextRow }: Pick<TimelineOptions, "nextRow"> & Pick<PictureOptions, "stopsAt">,
 ) {
   const parts = {
-    root: element("timeline"),
-    slider: element<HTMLInputElement>("slider"),
-    marks: element("marks"),
-    chain: element("chain"),
-    label: element("where"),
+    root: elementById("timeline"),
+    slider: elementById<HTMLInputElement>("slider"),
+    marks: elementById("marks"),
+    chain: elementById("chain"),
+    label: elementById("where"),
   };
   return createTimeline(parts, {
     go,

@@ -13,7 +13,7 @@ import type { OpenTrace } from "../../trace/state.ts";
 import type { PageState } from "../../page_state/state.ts";
 
 export function createStepStatus(host: PageHost) {
-  const { element, say } = host;
+  const { elementById, say } = host;
   const showGap = createSkippedForm(host);
   /** bytes alive after each step */
   let bytesByStep: number[] = [];
@@ -26,26 +26,26 @@ export function createStepStatus(host: PageHost) {
       chip.textContent = name;
       return chip;
     });
-    element("modes").replaceChildren(...chips);
+    elementById("modes").replaceChildren(...chips);
   }
 
   return {
     render(state: PageState, before: PageState | null) {
       const { opened, step } = state;
-      if (hasChangedField(state, before, "opened", "step", "text")) showGap(gapToAskFor(state));
+      if (hasChangedField(state, before, "opened", "step", "text")) showGap(skippedIterationsToOffer(state));
       if (!hasChangedField(state, before, "opened", "step")) return;
-      element("modes").replaceChildren();
-      element("alive").textContent = "";
+      elementById("modes").replaceChildren();
+      elementById("alive").textContent = "";
       if (!opened?.count) return;
       if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
       showModes(opened, step);
-      element("alive").textContent = say("alive", { size: bytesInWords(bytesByStep[step], say) });
+      elementById("alive").textContent = say("alive", { size: bytesInWords(bytesByStep[step], say) });
     },
   };
 }
 
 /** The iterations before a step that can be asked for there; those of a training loop are on the axis of rounds. */
-function gapToAskFor(state: PageState): SkippedIterations | null {
+function skippedIterationsToOffer(state: PageState): SkippedIterations | null {
   const gap = state.predict ? null : skippedIterationsBeforeStep(state);
   return gap && state.opened && !isTrainingLoop(state.opened.trace, gap.loop) ? gap : null;
 }
@@ -64,18 +64,18 @@ function stepOfOwnModes(opened: OpenTrace, step: number) {
 }
 
 /** Returns the function that shows which iterations were skipped; null: none. */
-function createSkippedForm({ element, dispatch, say }: PageHost): (gap: SkippedIterations | null) => void {
-  const field = element<HTMLInputElement>("unseen-at");
-  element("unseen").addEventListener("submit", (event) => {
+function createSkippedForm({ elementById, dispatch, say }: PageHost): (gap: SkippedIterations | null) => void {
+  const field = elementById<HTMLInputElement>("unseen-at");
+  elementById("unseen").addEventListener("submit", (event) => {
     event.preventDefault();
     dispatch({ type: "iterationRequested", index: Number(field.value) });
   });
   return (gap) => {
-    element("unseen").hidden = !gap;
+    elementById("unseen").hidden = !gap;
     if (!gap) return;
     const { skipped, from, to } = gap;
     const key = to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between";
-    element("unseen-text").textContent = say(key, { n: skipped, from, to });
+    elementById("unseen-text").textContent = say(key, { n: skipped, from, to });
     field.min = String(from);
     field.max = to === null ? "" : String(to);
     field.value = String(from);

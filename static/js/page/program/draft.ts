@@ -22,8 +22,8 @@ const store = browserStore();
 /** Null where there is none, or the browser keeps nothing. */
 export const readDraft = (): string | null => store?.read() ?? null;
 
-export function createDraftKeeper({ element, state: currentState, dispatch }: PageHost) {
-  element("kept-show").addEventListener("click", () => {
+export function createDraftKeeper({ elementById, state: currentState, dispatch }: PageHost) {
+  elementById("kept-show").addEventListener("click", () => {
     const source = draftNotShown(currentState());
     if (source !== null) dispatch({ type: "programEdited", text: source });
   });
@@ -31,7 +31,7 @@ export function createDraftKeeper({ element, state: currentState, dispatch }: Pa
   return {
     render(state: PageState, before: PageState | null) {
       if (before && state.text !== before.text && !state.waiting && !isPageProgram(state)) store?.write(state.text);
-      element("kept").hidden = draftNotShown(state) === null;
+      elementById("kept").hidden = draftNotShown(state) === null;
     },
   };
 }

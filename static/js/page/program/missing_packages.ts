@@ -3,7 +3,7 @@
  * what can be run all the same, and the command for his own machine.
  */
 
-import { commandElement, textElement } from "./answer_parts.ts";
+import { commandElement, textElement } from "./panel_elements.ts";
 import { packagesNotHere, type PackageNotHere } from "../../program/missing_packages.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Repair, Trace } from "../../trace/wire.ts";

@@ -7,9 +7,9 @@ import { showOutcome } from "../running/run_status.ts";
 import { startCodeFold } from "../../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../../editor/editor.ts";
 import { createInputBox } from "../../editor/input_box.ts";
-import { mayBeOtherText, refusalOfOtherText } from "../../program/other_text.ts";
+import { mayBeNoProgram, noProgramRefusal } from "../../program/pasted_kind.ts";
 import { programMessages } from "../../program/messages.ts";
-import { outputComparisonMessages, showOutputSummary } from "../../editor/output_diff.ts";
+import { outputComparisonMessages, showOutputSummary } from "../../editor/output_comparison.ts";
 import { compareOutputs, type OutputRow } from "../../program/outputs.ts";
 import { doesTraceMatchText, isPageProgram, isTraceUpToDate, wasEditedByHand } from "../../page_state/selectors.ts";
 import { hasHiddenSteps } from "../../trace/steps/future.ts";
@@ -18,7 +18,7 @@ import { createSettingsFields } from "../../page_state/settings.ts";
 import { lineHighlightOf } from "../../trace/steps/stepping.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { placeholder } from "@codemirror/view";
-import type { PaintedPart } from "../../editor/painted.ts";
+import type { HighlightedRange } from "../../editor/prebuilt_highlights.ts";
 import type { PreviewStage } from "../../builder/card_preview.ts";
 import type { ChainMark } from "../../findings/chain_marks.ts";
 import type { Action } from "../../page_state/actions.ts";
@@ -28,22 +28,22 @@ import type { PageState } from "../../page_state/state.ts";
 import type { LineMessage } from "../../program/message.ts";
 
 /**
- * `element` gives an element of the page, by its id. On `previewStage` a card is drawn that is not in the program yet.
- * `colours` has the editor's tools, or the colours of the text until they come.
+ * `elementById` gives an element of the page. On `previewStage` a card is drawn that is not in the program yet. `colours`
+ * has the editor's tools, or the colours of the text until they come.
  */
 export function createProgramPane(
-  element: <T extends HTMLElement>(id: string) => T,
+  elementById: <T extends HTMLElement>(id: string) => T,
   { state: currentState, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
   say: Locale["say"],
   previewStage: PreviewStage,
-  colours: { tools: EditorTools | null; painted: PaintedPart[] },
+  colours: { tools: EditorTools | null; painted: HighlightedRange[] },
 ) {
-  const title = element("heading").textContent ?? "";
-  const form = element("run-form") as HTMLFormElement;
+  const title = elementById("heading").textContent ?? "";
+  const form = elementById("run-form") as HTMLFormElement;
   /** the article's outputs beside torch's */
   let outputRows: OutputRow[] = [];
 
-  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(currentState()));
+  const codeFold = startCodeFold(elementById("editor"), elementById("fold"), () => showLine(currentState()));
   /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
   let editorHadFocus = false;
   /** the line that is marked as the next one */
@@ -51,7 +51,7 @@ export function createProgramPane(
   /** a finding says why the program raised */
   let isErrorExplained = false;
 
-  new ResizeObserver(() => isErrorExplained && showLine(currentState())).observe(element("editor"));
+  new ResizeObserver(() => isErrorExplained && showLine(currentState())).observe(elementById("editor"));
 
   /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
   function run() {
@@ -73,7 +73,7 @@ export function createProgramPane(
     event.preventDefault();
     run();
   });
-  const editor = createEditor(element("editor"), {
+  const editor = createEditor(elementById("editor"), {
     ...editorTexts(say),
     ...colours,
     source: currentState().text,
@@ -83,22 +83,22 @@ export function createProgramPane(
     keepMarks: true,
   });
   // what is pasted for the whole program gets its answer at once, where it looks like none
-  element("editor").addEventListener("paste", (event) => {
+  elementById("editor").addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain") ?? "";
-    if (mayBeOtherText(pasted))
+    if (mayBeNoProgram(pasted))
       setTimeout(() => editor.text().trim() === pasted.replace(/\r\n?/g, "\n").trim() && run());
   });
   const cards = createCards(
-    { form, buttons: element("program-as"), host: element("cards") },
+    { form, buttons: elementById("program-as"), host: elementById("cards") },
     { editor, store: { state: currentState, dispatch }, stage: previewStage },
     () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
-  const input: HTMLTextAreaElement = element("input");
+  const input: HTMLTextAreaElement = elementById("input");
   const device = document.getElementById("device") as HTMLSelectElement | null;
-  const fields = createSettingsFields({ seed: element("seed"), device, input }, (settings) =>
+  const fields = createSettingsFields({ seed: elementById("seed"), device, input }, (settings) =>
     dispatch({ type: "settingsChanged", settings }),
   );
-  const inputBox = createInputBox(element("input-box"), input);
+  const inputBox = createInputBox(elementById("input-box"), input);
 
   /** Whether a step is at a line where the reader wants to stop. */
   function stopsAt(i: number) {
@@ -156,11 +156,11 @@ export function createProgramPane(
   /** What is said of the page's program is not said of another one. */
   function showWhoseProgram(state: PageState, before: PageState | null) {
     const isOwn = isPageProgram(state);
-    const { classList } = element("workbench");
+    const { classList } = elementById("workbench");
     if (!isOwn && !classList.contains("other")) classList.toggle("by-button", !wasEditedByHand(state, before));
     else if (wasEditedByHand(state, before)) classList.remove("by-button");
     classList.toggle("other", !isOwn);
-    element("heading").textContent = isOwn ? title : say("program");
+    elementById("heading").textContent = isOwn ? title : say("program");
   }
 
   /** `before` is null the first time. */
@@ -173,9 +173,9 @@ export function createProgramPane(
     if (hasChangedField(state, before, "text", "settings")) inputBox.render(state);
     if (hasChangedField(state, before, "opened")) {
       outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
-      showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
-      showOutcome(element, opened, say, go);
-      const isAnswered = opened !== null && refusalOfOtherText(opened.trace) !== null; // beside the editor, or under it
+      showOutputSummary(elementById("outputs"), outputRows, say, { current: () => currentState().step, go });
+      showOutcome(elementById, opened, say, go);
+      const isAnswered = opened !== null && noProgramRefusal(opened.trace) !== null; // beside the editor, or under it
       if (editorHadFocus && opened && !opened.count && !isAnswered && document.activeElement === document.body)
         editor.focus();
       editorHadFocus = false;
@@ -187,7 +187,7 @@ export function createProgramPane(
     if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);
     if (isProgramChanged || hasChangedField(state, before, "step", "predict")) showNextLine(state);
     if (isProgramChanged || hasChangedField(state, before, "settings", "isLive"))
-      element("edited").hidden = state.isLive || isTraceUpToDate(state);
+      elementById("edited").hidden = state.isLive || isTraceUpToDate(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
@@ -200,7 +200,7 @@ export function createProgramPane(
     });
     if (isExplained !== isErrorExplained) {
       isErrorExplained = isExplained;
-      element("outcome").hidden = isExplained;
+      elementById("outcome").hidden = isExplained;
       showMessages(currentState());
     }
     showLine(currentState());

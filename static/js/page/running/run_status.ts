@@ -15,12 +15,12 @@ import type { Locale } from "../../words/sentences.ts";
 /** As long as systems wait for the second click of two. */
 const DOUBLE_CLICK_MS = 500;
 
-export function createRunStatus({ element, say }: PageHost) {
+export function createRunStatus({ elementById, say }: PageHost) {
   /** A sentence about the server or an address, not about the program. */
   function showProblem(problem: RequestProblem | null) {
-    const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
-    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
-    element("problem").hidden = !problem;
+    const saveButton = problem?.offersSave ? [linkButton(say("save"), () => elementById("save").click())] : [];
+    elementById("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
+    elementById("problem").hidden = !problem;
   }
 
   /** The page says so where the server could run no program when it was loaded; a run shows that it can now. */
@@ -35,11 +35,11 @@ export function createRunStatus({ element, say }: PageHost) {
   let stopAcceptedAt = 0;
 
   function showTime() {
-    element("run-time").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
+    elementById("run-time").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
   }
 
   /** Run is Stop in the same box: the second half of a double click stops nothing. */
-  element("stop").addEventListener(
+  elementById("stop").addEventListener(
     "click",
     (event) => {
       if (event.detail > 1 || (event.detail && performance.now() < stopAcceptedAt)) event.stopImmediatePropagation();
@@ -50,15 +50,15 @@ export function createRunStatus({ element, say }: PageHost) {
   function showRunProgress(state: PageState, before: PageState | null) {
     const running = isRunning(state);
     const wasRunning = before !== null && isRunning(before);
-    const [run, stop] = [element("run-button"), element("stop")];
+    const [run, stop] = [elementById("run-button"), elementById("stop")];
     const focused = document.activeElement;
     document.body.classList.toggle("busy", running);
     stop.hidden = !running;
     if (running && focused === run) stop.focus();
     run.classList.toggle("away", running);
     if (!running && focused === stop) run.focus();
-    element("progress").hidden = !running;
-    for (const part of [element("stage"), element("printed-box")]) part.toggleAttribute("aria-busy", running);
+    elementById("progress").hidden = !running;
+    for (const part of [elementById("stage"), elementById("printed-box")]) part.toggleAttribute("aria-busy", running);
     if (running && !wasRunning) {
       began = performance.now();
       stopAcceptedAt = began + DOUBLE_CLICK_MS;
@@ -68,8 +68,8 @@ export function createRunStatus({ element, say }: PageHost) {
     if (!running) return;
     const { ahead, opened } = state;
     const key = ahead === null ? "running" : ahead ? "queued" : "queued_next";
-    element("run-word").textContent = say(key, { ahead });
-    element("run-before").textContent = opened?.count ? say("running_before") : "";
+    elementById("run-word").textContent = say(key, { ahead });
+    elementById("run-before").textContent = opened?.count ? say("running_before") : "";
   }
 
   return {
@@ -83,14 +83,14 @@ export function createRunStatus({ element, say }: PageHost) {
 
 /** How the program ended; an error leads to its step. */
 export function showOutcome(
-  element: PageHost["element"],
+  elementById: PageHost["elementById"],
   opened: OpenTrace | null,
   say: Locale["say"],
   go: (step: number) => void,
 ) {
-  const outcomeElement = element("outcome");
+  const outcomeElement = elementById("outcome");
   outcomeElement.replaceChildren();
-  element("notices").textContent = opened ? wholeProgramNoticesText(opened.trace, say) : "";
+  elementById("notices").textContent = opened ? wholeProgramNoticesText(opened.trace, say) : "";
   outcomeElement.className = "outcome";
   if (!opened || hasHiddenSteps(opened.trace)) return;
   const { status, error } = opened.trace.outcome;

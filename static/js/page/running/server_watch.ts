@@ -1,6 +1,6 @@
 /** Whether the server still answers: asked only while a run waits, or after the server could not be reached. */
 
-import { ROOT } from "../../requests/root.ts";
+import { SERVER_ROOT } from "../../requests/root.ts";
 import { isRunning } from "../../page_state/selectors.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
@@ -25,7 +25,7 @@ export function createServerWatch({ state: currentState, dispatch }: Pick<PageHo
   async function doesServerAnswer() {
     try {
       const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-      return !GONE.has((await fetch(`${ROOT}/healthz`, { cache: "no-store", signal })).status);
+      return !GONE.has((await fetch(`${SERVER_ROOT}/healthz`, { cache: "no-store", signal })).status);
     } catch {
       return false;
     }

@@ -5,7 +5,7 @@
 
 import { doesTraceMatchText } from "../../page_state/selectors.ts";
 import { stepBeforeLine } from "../../trace/steps/landing.ts";
-import { rememberFeatureUse } from "./kept.ts";
+import { rememberFeatureUse } from "./visit_history.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { Entities } from "../../trace/state.ts";

@@ -5,8 +5,14 @@
 
 import { startMenu } from "../../browser/menu.ts";
 import { hasChangedField } from "../../browser/store.ts";
-import { ROOT } from "../../requests/root.ts";
-import { countPageVisit, forgetVisits, rememberFeatureUse, oftenOpenedPages, featuresUsedBefore } from "./kept.ts";
+import { SERVER_ROOT } from "../../requests/root.ts";
+import {
+  countPageVisit,
+  forgetVisits,
+  rememberFeatureUse,
+  oftenOpenedPages,
+  featuresUsedBefore,
+} from "./visit_history.ts";
 import { pictureOfProgram } from "../../page_state/selectors.ts";
 import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
@@ -18,28 +24,28 @@ const MATTERS: Record<string, (state: PageState) => boolean> = {
   predict: ({ predict }) => predict !== null,
 };
 
-export function startMoreMenu({ element, state: currentState, dispatch }: PageHost) {
-  const menu = element<HTMLDetailsElement>("more");
+export function startMoreMenu({ elementById, state: currentState, dispatch }: PageHost) {
+  const menu = elementById<HTMLDetailsElement>("more");
   const { close } = startMenu(menu);
-  showPagesOftenOpened(element("beside-more"), menu);
+  showPagesOftenOpened(elementById("beside-more"), menu);
   for (const link of menu.querySelectorAll<HTMLElement>("a[data-page]"))
     link.addEventListener("click", () => countPageVisit(link.dataset.page ?? ""));
   document.getElementById("live")?.addEventListener("change", () => rememberFeatureUse("live"));
-  element("by-storage").addEventListener("click", () => dispatch({ type: "viewChosen", view: "storage" }));
-  element("forget").addEventListener("click", () => {
+  elementById("by-storage").addEventListener("click", () => dispatch({ type: "viewChosen", view: "storage" }));
+  elementById("forget").addEventListener("click", () => {
     forgetVisits();
-    location.assign(`${ROOT}/?lang=${document.documentElement.lang}`);
+    location.assign(`${SERVER_ROOT}/?lang=${document.documentElement.lang}`);
   });
   // the browser can't lead to a field that it does not show
-  element("seed").addEventListener("invalid", () => {
-    if (menu.contains(element("seed"))) menu.open = true;
+  elementById("seed").addEventListener("invalid", () => {
+    if (menu.contains(elementById("seed"))) menu.open = true;
   });
   // Escape leaves the inner menu alone; what was chosen in it leaves both
   let isChosen = false;
-  element("takeaway-menu").addEventListener("click", () => {
+  elementById("takeaway-menu").addEventListener("click", () => {
     isChosen = true;
   });
-  element("takeaway-menu").addEventListener("toggle", () => {
+  elementById("takeaway-menu").addEventListener("toggle", () => {
     if (isChosen) close();
     isChosen = false;
   });
@@ -66,7 +72,7 @@ export function startMoreMenu({ element, state: currentState, dispatch }: PageHo
     render(state: PageState, before: PageState | null) {
       if (!hasChangedField(state, before, "view", "opened", "predict", "settings")) return;
       if (state.predict !== null) rememberFeatureUse("predict");
-      element("by-storage").hidden = !state.opened?.count || pictureOfProgram(state) !== "list";
+      elementById("by-storage").hidden = !state.opened?.count || pictureOfProgram(state) !== "list";
       place(state);
     },
   };

@@ -5,7 +5,7 @@
  */
 
 import { shortNumberText } from "../../trace/format.ts";
-import { h, translationOf, type VNode } from "../../browser/svg.ts";
+import { h, parseTranslate, type VNode } from "../../browser/svg.ts";
 import type { Rect } from "../../layout/pane.ts";
 import type { PaneSide } from "../../layout/stage_plan.ts";
 import type { Cell } from "../../trace/entities.ts";
@@ -239,7 +239,7 @@ function travels(graph: PaneContents | undefined, { visit }: StepChange): Motion
     const way = wayOfGradient(graph, chip.node.attrs["data-grad"], nearest(nodes, goal), goal);
     if (way.length < 2) return [];
     const drift = [goal[0] - way[way.length - 1][0], goal[1] - way[way.length - 1][1]];
-    const base = translationOf(chip.node.attrs.transform);
+    const base = parseTranslate(chip.node.attrs.transform);
     const about: Point = [goal[0] - chip.x - base[0], goal[1] - chip.y - base[1]];
     const frames = fractionsAlongPath(way).map(({ share, at: [x, y] }) => {
       const [cx, cy] = [x + drift[0] * share, y + drift[1] * share];
@@ -367,7 +367,7 @@ function slidesOfNames({ old, now }: PanePair, moves: Motion[]): Motion[] {
       { at: 1, x: 0, y: 0 },
     ];
     return [
-      motion("rebound", node.attrs["data-name"], { drawn: at }, frames, { base: translationOf(node.attrs.transform) }),
+      motion("rebound", node.attrs["data-name"], { drawn: at }, frames, { base: parseTranslate(node.attrs.transform) }),
     ];
   });
 }

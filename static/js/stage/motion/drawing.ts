@@ -1,6 +1,6 @@
 /** What a step's drawing holds, found by its data attributes: where each thing stands in the tree, and its box. */
 
-import { h, translationOf, type VNode } from "../../browser/svg.ts";
+import { h, parseTranslate, type VNode } from "../../browser/svg.ts";
 import type { PaneSide } from "../../layout/stage_plan.ts";
 import type { Rect } from "../../layout/pane.ts";
 import { pathPoints, type Point } from "./path.ts";
@@ -100,7 +100,7 @@ function addFound(
   const isUnit = !place.inside || attrs.transform !== undefined || attrs["data-row"] !== undefined;
   const identity = isUnit ? identityOf(place) : unit;
   if (isUnit) {
-    const moved = attrs.transform ? translationOf(attrs.transform) : null;
+    const moved = attrs.transform ? parseTranslate(attrs.transform) : null;
     index.units.push({
       node,
       at: addressOf(index.side, place),
@@ -117,7 +117,7 @@ function addFound(
     if (kind) index.things[kind].push({ node, at: addressOf(index.side, place), x, y });
   }
   if (!children.length) return;
-  const [dx, dy] = attrs.transform ? translationOf(attrs.transform) : [0, 0];
+  const [dx, dy] = attrs.transform ? parseTranslate(attrs.transform) : [0, 0];
   children.forEach((child, k) =>
     addFound(index, { node: child, k, inside: place }, x + dx, y + dy, identity, unchanged),
   );
@@ -138,7 +138,7 @@ export function findByAttribute({ side, drawing }: PaneContents, attribute: stri
   const out: DrawnItem[] = [];
   const visit = (node: VNode, path: number[], x: number, y: number) => {
     if (node.attrs[attribute] === value) out.push({ node, at: { pane: side, path }, x, y });
-    const [dx, dy] = node.attrs.transform ? translationOf(node.attrs.transform) : [0, 0];
+    const [dx, dy] = node.attrs.transform ? parseTranslate(node.attrs.transform) : [0, 0];
     node.children.forEach((child, k) => visit(child, [...path, k], x + dx, y + dy));
   };
   drawing.body.forEach((node, k) => visit(node, [k], 0, 0));
@@ -160,7 +160,7 @@ export function boxOf({ node, x, y }: Pick<DrawnItem, "node" | "x" | "y">): Rect
     [top, bottom] = [Math.min(top, py), Math.max(bottom, py)];
   };
   const visit = ({ tag, attrs, children }: VNode, ox: number, oy: number) => {
-    const [dx, dy] = attrs.transform ? translationOf(attrs.transform) : [0, 0];
+    const [dx, dy] = attrs.transform ? parseTranslate(attrs.transform) : [0, 0];
     const [cx, cy] = [ox + dx, oy + dy];
     if (tag === "rect") {
       const [rx, ry] = [cx + Number(attrs.x ?? 0), cy + Number(attrs.y ?? 0)];

@@ -102,7 +102,7 @@ function commandsOf(state: any, on: boolean) {
   });
   const nothing = () => {};
   const parts = {
-    element: () => found,
+    elementById: () => found,
     state: () => ({ pending: null, ...state }),
     openPalette: nothing,
     program: {

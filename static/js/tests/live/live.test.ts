@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
-import { firstSyntaxErrorPosition } from "../../editor/unfinished.ts";
+import { firstSyntaxErrorPosition } from "../../editor/unfinished_line.ts";
 import { commonLines, stepAfterEdit, lineAfterEdit } from "../../trace/steps/step_after_edit.ts";
 import { verdictOnAnswer } from "../../live/answers.ts";
 import { firstChangedStep, changedBetweenSteps } from "../../live/older.ts";

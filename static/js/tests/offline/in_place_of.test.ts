@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createNet, listPictureWithin } from "../../offline/no_list.ts";
-import { createStage } from "../../offline/no_stage.ts";
-import { keepRunSentences, runSentences } from "../../offline/kept_run_sentences.ts";
+import { createNet, listPictureWithin } from "../../offline/list_placeholder.ts";
+import { createStage } from "../../offline/stage_placeholder.ts";
+import { setRunSentences, runSentences } from "../../offline/stored_run_sentences.ts";
 import { ALL } from "../traces.ts";
 import { openTrace } from "../../trace/state.ts";
 
@@ -22,6 +22,6 @@ test("a stage that is not there takes what the page tells it, and has no folds",
 
 test("the headline of a whole run is the one that was kept", () => {
   const said = [{ text: "3 rounds", isBad: false }];
-  keepRunSentences(said);
+  setRunSentences(said);
   assert.deepEqual(runSentences(openTrace(ALL.sharing()), "en"), said);
 });

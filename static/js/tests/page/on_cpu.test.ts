@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RUN, after, arrived, edited, opened, trace } from "../page_states.ts";
-import { changedLines } from "../../page/program/on_cpu.ts";
+import { changedLines } from "../../page/program/on_cpu_notice.ts";
 
 const EDIT = { line: 2, col: 5, end_line: 2, end_col: 11, text: '"cpu"' };
 const SOURCE = "import torch\nx.to('cuda')\ny";

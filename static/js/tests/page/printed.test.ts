@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastOutputPieces, emptyOutputKey } from "../../page/picture/printed.ts";
+import { lastOutputPieces, emptyOutputKey } from "../../page/picture/output_pane.ts";
 
 const pieces = ["abc", "", "defgh", "ij"].map((text, step) => ({ step, text, stream: "stdout" }));
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fragmentOf } from "../../page/address.ts";
+import { stateFragment } from "../../page/address.ts";
 import { initialState, reduce } from "../../page_state/page_state.ts";
 import { wasTraceMadeWith, normalizeSettings, settingsFragment } from "../../page_state/settings.ts";
 import * as url from "../../page_state/url.ts";
@@ -67,7 +67,7 @@ test("the fragment of a state opens as that state", async () => {
     { type: "viewChosen", view: "run" },
   ] as Action[])
     state = reduce(state, action);
-  const address = await url.readAddress(await fragmentOf(state));
+  const address = await url.readAddress(await stateFragment(state));
   const opened = reduce(initialState(PAGE), { type: "pageOpened", address });
   assert.deepEqual([opened.text, opened.settings, opened.view], [state.text, state.settings, state.view]);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import { test } from "node:test";
-import { loadTrace, problemOfResponse, problemInResponseText, TraceError } from "../../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, problemInResponseText, TraceRequestError } from "../../requests/trace_source.ts";
 import type { AddressInfo } from "node:net";
 
 /** Serves one answer for each request, in order. */
@@ -41,19 +41,19 @@ test("a connection that breaks and a server that fails are tried again", async (
 test("a page in place of a trace is tried again, then an error", async () => {
   const page = answer(200, "<html>");
   await served([page, trace], async (url) => assert.deepEqual(await loadTrace(url), { steps: [] }));
-  await served([page, page], (url) => assert.rejects(loadTrace(url), TraceError));
+  await served([page, page], (url) => assert.rejects(loadTrace(url), TraceRequestError));
 });
 
 test("what stays away is an error without a status", () =>
   served([cut, cut], async (url) => {
-    await assert.rejects(loadTrace(url), (error) => error instanceof TraceError && error.status === 0);
+    await assert.rejects(loadTrace(url), (error) => error instanceof TraceRequestError && error.status === 0);
   }));
 
 test("an answer that is no trace is not asked for again", () =>
   served([answer(404, '{"error":{"code":"no_run","message":"there is no such run"}}')], async (url, requests) => {
     await assert.rejects(
       loadTrace(url),
-      (error) => error instanceof TraceError && error.status === 404 && error.problem.code === "no_run",
+      (error) => error instanceof TraceRequestError && error.status === 404 && error.problem.code === "no_run",
     );
     assert.equal(requests(), 1);
   }));

@@ -9,7 +9,7 @@ import {
 } from "../../series/draft.ts";
 import { splitNoteAtLinks } from "../../browser/note_nodes.ts";
 import { itemOfFragment } from "../../series/offline.ts";
-import { addressAtNoteStep, seriesOrder, shownNoteStep } from "../../page/series_reader.ts";
+import { addressAtNoteStep, orderedPagesOfSeries, shownNoteStep } from "../../page/series_reader.ts";
 import { embedFrameAddress } from "../../series/workbench.ts";
 
 /** The addresses in a note that become links. */
@@ -58,9 +58,9 @@ test("a note stands at its step, once the reader has got there", () => {
 test("the strip has the programs that there are, and the note of a whole program", () => {
   const items = [1, 3].map((place) => ({ place, title: place === 3 ? "" : "One", url: `/${place}` }));
   const series = { title: "S", url: "/s", place: 1, items, removed: 1 };
-  const first = seriesOrder(series, { ...NOTE, step: null }, say);
+  const first = orderedPagesOfSeries(series, { ...NOTE, step: null }, say);
   assert.deepEqual([first.at, first.items[0].note], [0, ["whole\n\nhere"]]);
-  const third = seriesOrder({ ...series, place: 3 }, NOTE, say);
+  const third = orderedPagesOfSeries({ ...series, place: 3 }, NOTE, say);
   assert.deepEqual([third.at, third.items[1].note, third.items[1].title], [1, [], 'series_program {"n":3}']);
 });
 

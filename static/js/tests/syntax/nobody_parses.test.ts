@@ -15,7 +15,7 @@ const FOR_OTHER_TEXTS = new Set([
   "compare/align.ts",
   "findings/caught_error.ts",
   "findings/gradients/target_with_history.ts",
-  "offline/answers.ts",
+  "offline/offline_content.ts",
   "open_file/chosen_file.ts",
   "open_file/workbench.ts",
   "trace/scalar_series.ts",

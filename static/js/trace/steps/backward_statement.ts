@@ -1,4 +1,4 @@
-/** The statement that ran a backward: its step comes after the visits of the nodes. */
+/** Where a statement begins: its step comes after those of the nodes and functions that it ran. */
 
 import type { Step } from "./../wire.ts";
 
@@ -14,4 +14,23 @@ export function firstVisitStepOfStatement(steps: Step[], i: number): number | nu
     if (visit) first = k;
   }
   return first;
+}
+
+/** The last step before a statement that a step ends, and before the functions and nodes that it ran. */
+export function stepBeforeStatement(steps: Step[], i: number): number {
+  const { frame, stmt, depth } = steps[i];
+  const isWithin = (step: Step) =>
+    step.frame === frame ? step.stmt === stmt && step.kind !== "statement" && step.kind !== "head" : step.depth > depth;
+  let before = i - 1;
+  while (before >= 0 && isWithin(steps[before])) before--;
+  return before;
+}
+
+/** The step that ends the statement that calls a function at a step. */
+export function stepAfterCall(steps: Step[], i: number): number {
+  const { frame, depth } = steps[i];
+  const end = steps.findIndex(
+    (step, k) => k > i && step.depth <= depth && (step.frame !== frame || step.kind !== "call"),
+  );
+  return end < 0 ? steps.length : end;
 }

@@ -4,7 +4,7 @@ import type { runSentences as makeRunSentences } from "../nets/whole_run/run_sen
 
 let kept: ReturnType<typeof makeRunSentences> = [];
 
-export function keepRunSentences(sentences: typeof kept) {
+export function setRunSentences(sentences: typeof kept) {
   kept = sentences;
 }
 

@@ -5,7 +5,7 @@
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 
 /** What a reader has used once: then it stays in sight. */
-type Used = "starts" | "live" | "predict";
+type RememberedFeature = "starts" | "live" | "predict";
 
 const USED_KEY = "gradbox-used";
 const PAGE_COUNTS_KEY = "gradbox-pages";
@@ -31,7 +31,7 @@ export function featuresUsedBefore(): Set<string> {
   return new Set(Array.isArray(names) ? names.map(String) : []);
 }
 
-export function rememberFeatureUse(name: Used) {
+export function rememberFeatureUse(name: RememberedFeature) {
   const names = featuresUsedBefore();
   if (!names.has(name)) writePreference(USED_KEY, JSON.stringify([...names, name]));
 }

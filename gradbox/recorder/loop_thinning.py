@@ -95,7 +95,7 @@ class IterationSchedule:
         is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
         ends_run, self.ends_run = self.ends_run, False
         if not self._is_iteration_focused(loop, path) and not (
-            (is_due or ends_run) and spent + cost * COST_MARGIN <= self._room(loop, cost, ends_run)
+            (is_due or ends_run) and spent + cost * COST_MARGIN <= self._allowed_share(loop, cost, ends_run)
         ):
             return False
         if spent > self._unthinned_share:
@@ -105,7 +105,7 @@ class IterationSchedule:
         self._spent_at_start[loop] = spent
         return True
 
-    def _room(self, loop: int, cost: float, ends_run: bool) -> float:
+    def _allowed_share(self, loop: int, cost: float, ends_run: bool) -> float:
         """The share that may be used at the end of an iteration, so that the last one still has room if it is known."""
         if loop not in self._last_counts or loop not in self._cost:
             return self._max_share

@@ -1,7 +1,7 @@
 /** Opens the command palette: what it lists is put together each time, for only what can be done now is in it. */
 
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
-import { insertOperation, type TextEditor } from "./insert.ts";
+import { insertOperation, type TextEditor } from "./insert_operation.ts";
 import { createCommandPalette } from "./palette.ts";
 import { createLocale, type Locale } from "../words/sentences.ts";
 import type { Command } from "../browser/commands.ts";
@@ -38,7 +38,7 @@ interface CommandPaletteParts {
 }
 
 /** Returns the function that opens the palette. */
-export async function startCommandPalette({ registry, program, state }: CommandPaletteParts): Promise<() => void> {
+export async function createPaletteOpener({ registry, program, state }: CommandPaletteParts): Promise<() => void> {
   const { lang: language } = document.documentElement;
   const { say, english } = await loadCommandLocale(language);
   const palette = createCommandPalette(say);

@@ -1,6 +1,6 @@
 /** What a program is about, for a paper or a file that has left the page: its title, a note, its address. */
 
-export interface About {
+export interface ProgramDescription {
   title: string;
   /** note, address: empty where there is none */
   note: string;
@@ -13,7 +13,7 @@ export interface About {
 const MAX_PRINTED_ADDRESS = 200;
 
 /** The head of a printed run. */
-export function printedRunHeader({ title, note, address }: About): HTMLElement {
+export function printedRunHeader({ title, note, address }: ProgramDescription): HTMLElement {
   const head = document.createElement("header");
   head.className = "print-head";
   const heading = document.createElement("h1");
@@ -23,7 +23,7 @@ export function printedRunHeader({ title, note, address }: About): HTMLElement {
 }
 
 /** Note and address, for the page of a file. */
-export function aboutLines({ note, address, recorded = "" }: About): HTMLElement[] {
+export function noteAndAddress({ note, address, recorded = "" }: ProgramDescription): HTMLElement[] {
   const elements = note ? [paragraph(note)] : [];
   for (const noteParagraph of elements) noteParagraph.dataset.answer = ""; // predict mode takes it away
   if (recorded) elements.push(paragraph(recorded));

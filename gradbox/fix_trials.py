@@ -26,7 +26,7 @@ TRIAL_TIMEOUT = 120.0
 OPTION = "--gradbox-functions"
 
 
-def working_fixes(
+def passing_fixes(
     finding: Finding, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
 ) -> list[Fix]:
     """Return a list with the first fix that makes the test pass, or an empty list.
@@ -37,16 +37,16 @@ def working_fixes(
     files: the trace's files, empty if it has only that one; fixes of other files are not tried
     """
     last_line = files[0].last_line if files else len(source.split("\n"))
-    hints = [hint for hint in finding.hints if lies_in_file(hint, last_line)]
+    hints = [hint for hint in finding.hints if do_hint_lines_lie_in_file(hint, last_line)]
     asked = [fixes.Hint(hint.kind, hint.line, dict(hint.facts), tuple(finding.names)) for hint in hints]
     for proposal in fixes.propose(source, asked)[:MAX_TRIALS]:
-        if passes_with(proposal.source, test, folder, path):
+        if passes_with_source(proposal.source, test, folder, path):
             edits = [LineEdit(line=edit.line, old=edit.old, new=edit.new) for edit in proposal.edits]
             return [Fix(edits=edits, outcome="The test passes with it.", text=fix_text(proposal))]
     return []
 
 
-def lies_in_file(hint: FixHint, last_line: int) -> bool:
+def do_hint_lines_lie_in_file(hint: FixHint, last_line: int) -> bool:
     """Return whether all lines in a hint belong to the first file, whose line numbers equal the trace's."""
     return all(line <= last_line for line in (hint.line, *hint.facts.values()) if isinstance(line, int))
 
@@ -60,7 +60,7 @@ def fix_text(fix: fixes.Fix) -> str:
     return text
 
 
-def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
+def passes_with_source(source: str, test: str, folder: Path, path: str) -> bool:
     """Return whether a test passes with the functions of its file replaced by those of a changed text."""
     with tempfile.TemporaryDirectory(prefix="gradbox-") as place:
         changed = Path(place) / "changed.json"
@@ -91,7 +91,7 @@ def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
     return done.returncode == 0
 
 
-def replace_functions(changed: Path) -> None:
+def replace_function_code(changed: Path) -> None:
     """Replace the code of a file's functions by that of a changed text. Raises OSError, SyntaxError, ValueError."""
     request = json.loads(changed.read_text("utf-8"))
     path = request["path"]

@@ -3,12 +3,12 @@
 
 import { showRequestFailures } from "../../browser/failed_fragments.ts";
 import { startMenu } from "../../browser/menu.ts";
-import { rememberFeatureUse } from "./kept.ts";
+import { rememberFeatureUse } from "./visit_history.ts";
 import { isPageProgram, wasEditedByHand } from "../../page_state/selectors.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { PageHost } from "../page_host.ts";
 
-interface Starts {
+interface NewProgramMenuOptions {
   /** nobody has begun in this browser before */
   isFirstVisit: boolean;
   /** shows the editor's text, and puts the cursor in it */
@@ -17,22 +17,25 @@ interface Starts {
   showOpening: () => void;
 }
 
-export function startNewProgramMenu({ element }: PageHost, { isFirstVisit, editEmptied, showOpening }: Starts) {
+export function startNewProgramMenu(
+  { elementById }: PageHost,
+  { isFirstVisit, editEmptied, showOpening }: NewProgramMenuOptions,
+) {
   const band = document.getElementById("starts");
-  const menu = element<HTMLDetailsElement>("new");
+  const menu = elementById<HTMLDetailsElement>("new");
   startMenu(menu);
   let isUnfolded = band !== null && isFirstVisit;
   showBand();
-  const dialog = element<HTMLDialogElement>("error-search");
+  const dialog = elementById<HTMLDialogElement>("error-search");
   showRequestFailures();
 
   async function openErrorSearch() {
     dialog.showModal();
-    element("error-message").focus();
+    elementById("error-message").focus();
     try {
       await import("htmx.org"); // the field says what it asks for
     } catch {
-      element("error-found").textContent = element("error-message").dataset.failed ?? "";
+      elementById("error-found").textContent = elementById("error-message").dataset.failed ?? "";
     }
   }
 

@@ -3,10 +3,10 @@
  */
 
 /** of a text: from, to, and the class of its colour */
-export type PaintedPart = [number, number, string];
+export type HighlightedRange = [number, number, string];
 
 /** Null where the page came without the colours of this text. */
-export function paintedParts(source: string): PaintedPart[] | null {
+export function prebuiltHighlights(source: string): HighlightedRange[] | null {
   const painted = JSON.parse(document.getElementById("painted")?.textContent ?? "null");
   return painted?.source === source ? painted.parts : null;
 }

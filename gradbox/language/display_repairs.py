@@ -28,17 +28,17 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
     while grew:
         before = len(plotting), len(names)
         for node in statements:
-            if node not in plotting and _only_plots(node, names, plotting):
+            if node not in plotting and _is_only_plotting(node, names, plotting):
                 plotting.add(node)
         grew = before != (len(plotting), len(names))
     for node in statements:
         parent = draft.parent_of(node)
         if node in plotting and parent not in plotting and not isinstance(node, ast.Import | ast.ImportFrom):
             draft.comment_out_statement(node)
-    return draft.finish_repair("plots")
+    return draft.build_repair("plots")
 
 
-def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
+def _is_only_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     """Whether a statement only plots.
 
     names: of what plots; names that the statement binds are added
@@ -54,7 +54,7 @@ def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> boo
     if isinstance(node, ast.For):
         if any(isinstance(part, ast.Name) and part.id in names for part in walk_tree(node.iter)):
             bound = {part.id for part in walk_tree(node.target) if isinstance(part, ast.Name)}
-            if all(_only_plots(inner, names | bound, plotting) for inner in node.body):
+            if all(_is_only_plotting(inner, names | bound, plotting) for inner in node.body):
                 return not any(has_side_effect(part) for part in walk_tree(node.iter))
     elif isinstance(node, ast.FunctionDef):
         if all(inner in plotting or only_binds_local_names(inner) for inner in node.body) and any(
@@ -132,7 +132,7 @@ def repair_progress_bars(draft: RepairDraft) -> Repair | None:
                 if parent.attr not in _BAR_METHODS or not isinstance(statement, ast.Expr):
                     return None
                 draft.comment_out_statement(statement)
-    return draft.finish_repair("progress")
+    return draft.build_repair("progress")
 
 
 def repair_input_calls(draft: RepairDraft) -> Repair | None:
@@ -145,4 +145,4 @@ def repair_input_calls(draft: RepairDraft) -> Repair | None:
         outer = draft.parent_of(call)
         made = outer.func.id if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) else ""
         draft.replace_node(call, {"int": '"3"', "float": '"0.5"', "eval": '"3"'}.get(made, '"hello"'))
-    return draft.finish_repair("input")
+    return draft.build_repair("input")

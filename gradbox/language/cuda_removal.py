@@ -9,10 +9,7 @@ import itertools
 import re
 from typing import Any
 
-from gradbox.language.device_values import ExpressionValue
-from gradbox.language.edits import ProgramEdits
-from gradbox.language.names import ImportedModules, bound_names, import_insertion_line
-from gradbox.language.placement import (
+from gradbox.language.device_placement import (
     CUDA_NAME,
     CUDA_TYPE,
     MOVES,
@@ -21,6 +18,9 @@ from gradbox.language.placement import (
     starts_with_cuda_index,
     tests_cuda_availability,
 )
+from gradbox.language.device_values import ExpressionValue
+from gradbox.language.edits import ProgramEdits
+from gradbox.language.names import ImportedModules, bound_names, import_insertion_line
 from gradbox.language.tree import SyntaxNodes, walk_tree
 
 COPY_CALL = '.to("cpu", copy=True)'
@@ -48,7 +48,7 @@ _DTYPES = {
 }  # fmt: skip
 
 
-class CudaEdits(ProgramEdits):
+class CudaRemovalEdits(ProgramEdits):
     """Every place where a program asks for CUDA. Raises RecursionError for a program that is nested too deep."""
 
     def __init__(self, source: str, tree: ast.Module) -> None:
@@ -57,7 +57,7 @@ class CudaEdits(ProgramEdits):
         self._nodes = list(self._syntax_nodes)
         self._modules = modules = ImportedModules(self._syntax_nodes)
         self._placement = DevicePlacement(tree, modules, self._nodes)
-        self._torch = modules.local_name("torch", "torch")
+        self._torch = modules.name_of_imported_module("torch", "torch")
         self._helper = ""
         self._timers: set[str] = set()
         self._not_run_here = {
@@ -99,7 +99,7 @@ class CudaEdits(ProgramEdits):
     def _edit_call(self, node: ast.Call) -> None:
         path = self._dotted_path(node.func)
         for keyword in node.keywords:
-            if (keyword.arg == "device" and self._gives_number(keyword.value)) or (
+            if (keyword.arg == "device" and self._is_numeric_expression(keyword.value)) or (
                 keyword.arg == "map_location"
                 and any(isinstance(part, ast.Attribute) and part.attr == "cuda" for part in walk_tree(keyword.value))
             ):
@@ -123,13 +123,13 @@ class CudaEdits(ProgramEdits):
     def _edit_torch_call(self, node: ast.Call, path: str) -> None:
         if path == "torch.device":
             if node.args and (
-                self._gives_number(node.args[0]) or (len(node.args) > 1 and is_cuda_string(node.args[0]))
+                self._is_numeric_expression(node.args[0]) or (len(node.args) > 1 and is_cuda_string(node.args[0]))
             ):
                 self.replace_node(node, f'{self._torch}.device("cpu")')
         elif path in _DEVICE_NAMES:
             self.replace_node(node, '"cpu"')
         elif path in _CONTEXTS:
-            name = self._modules.local_name("contextlib", "contextlib")
+            name = self._modules.name_of_imported_module("contextlib", "contextlib")
             if name not in self._modules.names:
                 self.insert_source_line(import_insertion_line(self.tree) + 1, 0, "import contextlib")
             self.replace_node(node, f"{name}.nullcontext()")
@@ -143,7 +143,7 @@ class CudaEdits(ProgramEdits):
             device = next((word.value for word in node.keywords if word.arg == "device_type"), None) or (
                 node.args[0] if node.args else None
             )
-            value = self._placement.value_of(device) if device is not None else None
+            value = self._placement.value_of_expression(device) if device is not None else None
             is_gpu = value is not None and value.kind == "device" and value.on == "gpu"
             if is_gpu and len(node.args) < 2 and all(word.arg != "dtype" for word in node.keywords):
                 self._add_keyword_argument(node, f"dtype={self._torch}.float16")
@@ -159,13 +159,13 @@ class CudaEdits(ProgramEdits):
         method = function.attr
         if method not in MOVES or self._placement.defines_function(method):
             return
-        value = self._placement.value_of(function.value)
+        value = self._placement.value_of_expression(function.value)
         if method == "pin_memory":
             if not node.args and (value is None or value.kind == "tensor"):
                 self._replace_method_call(node, function, COPY_CALL)
             return
         target = self._placement.move_target(node)
-        if method == "to" and node.args and self._gives_number(node.args[0]):
+        if method == "to" and node.args and self._is_numeric_expression(node.args[0]):
             self.replace_node(node.args[0], '"cpu"')
         if target is None or (value is not None and value.kind in ("device", "number", "items")):
             return
@@ -237,8 +237,8 @@ class CudaEdits(ProgramEdits):
     def _edit_memory_sharing_call(self, node: ast.Call) -> None:
         """Edit `torch.as_tensor(array, device="cuda")`, which shares no memory with its argument."""
         device = next((word.value for word in node.keywords if word.arg == "device"), None)
-        value = self._placement.value_of(device) if device is not None else None
-        given = self._placement.value_of(node.args[0]) if node.args else None
+        value = self._placement.value_of_expression(device) if device is not None else None
+        given = self._placement.value_of_expression(node.args[0]) if node.args else None
         literal = bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple | ast.Constant)
         on_gpu = value is not None and (value.kind == "number" or value.on == "gpu")
         if on_gpu and not literal and not (given is not None and given.kind == "tensor" and given.on == "gpu"):
@@ -307,8 +307,8 @@ class CudaEdits(ProgramEdits):
     def _dotted_path(self, node: ast.AST) -> str:
         return self._modules.dotted_path(node) or ""
 
-    def _gives_number(self, node: ast.AST) -> bool:
-        value = self._placement.value_of(node)
+    def _is_numeric_expression(self, node: ast.AST) -> bool:
+        value = self._placement.value_of_expression(node)
         return value is not None and value.kind == "number"
 
 

@@ -1,12 +1,12 @@
 /** Asks the server for traces: sends a request, follows a run that takes longer, and dispatches what comes of it. */
 
 import { followRun } from "../../requests/run_events.ts";
-import { ROOT } from "../../requests/root.ts";
+import { SERVER_ROOT } from "../../requests/root.ts";
 import {
   loadTrace,
   problemOfResponse,
   startRun,
-  TraceError,
+  TraceRequestError,
   type RequestProblem,
 } from "../../requests/trace_source.ts";
 import type { Action } from "../../page_state/actions.ts";
@@ -22,7 +22,7 @@ async function cachedTrace(request: TraceRequest): Promise<Trace | null> {
   try {
     const headers = { "Content-Type": "application/json" };
     const body = JSON.stringify(requestBody(request));
-    const response = await fetch(`${ROOT}/api/runs?kept=1`, { method: "POST", headers, body });
+    const response = await fetch(`${SERVER_ROOT}/api/runs?kept=1`, { method: "POST", headers, body });
     return response.status === 200 ? await response.json() : null;
   } catch {
     return null;
@@ -59,7 +59,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
       if (!signal.aborted) onAnswer(answer);
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof TraceError)) throw error;
+      if (!(error instanceof TraceRequestError)) throw error;
       reportFailure(requestId, problemOfResponse(error.status, error.problem));
     }
   }
@@ -79,7 +79,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
       running: () => dispatch({ type: "runStarted", id: requestId }),
       done: () => {
         followedRun = null;
-        void fetchTrace(requestId, `${ROOT}/api/runs/${encodeURIComponent(runId)}`);
+        void fetchTrace(requestId, `${SERVER_ROOT}/api/runs/${encodeURIComponent(runId)}`);
       },
       lost: () => reportFailure(requestId, { key: "error_network" }),
     });

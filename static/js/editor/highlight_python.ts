@@ -2,17 +2,17 @@
 
 import { highlightCode } from "@lezer/highlight";
 import { parser } from "@lezer/python";
-import { pythonHighlighter } from "./syntax.ts";
+import { pythonHighlighter } from "./python_highlighter.ts";
 
 /** of a line: its text, and the class of its colour, empty for none */
-export interface PaintedText {
+export interface HighlightedText {
   text: string;
   style: string;
 }
 
 /** The parts of each line. */
-export function paintPython(source: string): PaintedText[][] {
-  const lines: PaintedText[][] = [[]];
+export function highlightPython(source: string): HighlightedText[][] {
+  const lines: HighlightedText[][] = [[]];
   highlightCode(
     source,
     parser.parse(source),

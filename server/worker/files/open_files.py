@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, Any
 
-from server.worker.files.tree import Directory, File, FileTree, FileTreeNode, make_os_error
+from server.worker.files.file_tree import Directory, File, FileTree, FileTreeNode, make_os_error
 
 FIRST_DESCRIPTOR = 1 << 20
 """The first number for open files in memory. The kernel never gives a child a number this high."""

@@ -18,7 +18,7 @@ interface Shareable {
 /**
  * The menu's buttons carry `data-share`. `currentSubject` returns null where what the page shows is not what was saved.
  */
-export function startSharing(
+export function startShareMenu(
   menu: HTMLElement,
   currentSubject: () => Shareable | null,
   { copied: onCopied, failed: onFailed }: { copied: (name: string) => void; failed: () => void },

@@ -1,11 +1,11 @@
 /** Saving: a sheet that asks for a title and a description, and leads to the permalink. */
 
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import type { Locale } from "../words/sentences.ts";
 
 const SAVED_FIELDS = ["title", "description", "note"];
 
-interface SavingOptions {
+interface SaveSheetOptions {
   say: Locale["say"];
   /** what is saved besides the fields */
   content: () => object;
@@ -14,9 +14,9 @@ interface SavingOptions {
   onSaved: (id: string) => void;
 }
 
-export function startSaving(
+export function startSaveSheet(
   { button, sheet }: { button: HTMLElement; sheet: HTMLDialogElement },
-  { say, content, initial, onSaved }: SavingOptions,
+  { say, content, initial, onSaved }: SaveSheetOptions,
 ) {
   const form = sheet.querySelector("form") as HTMLFormElement;
   const alert = sheet.querySelector("[role=alert]") as HTMLElement;
@@ -44,7 +44,7 @@ export function startSaving(
         ...content(),
         ...Object.fromEntries(SAVED_FIELDS.map((name) => [name, field(name).value])),
       });
-      const response = await fetch(`${ROOT}/api/scenarios`, {
+      const response = await fetch(`${SERVER_ROOT}/api/scenarios`, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body,

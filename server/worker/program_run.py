@@ -33,11 +33,11 @@ from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.displayhook import statements_with_pasted_output
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.program_streams import OutputStream, input_stream
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.replacements import TorchReplacements
 from gradbox.recorder.stack import PROGRAM_FILENAME, RECURSION_SLACK, frames_outward, walk_program_stack
 from gradbox.recorder.step_recorder import RunContext
-from gradbox.recorder.streams import OutputStream, input_stream
 from gradbox.recorder.trace_lines import (
     OUT_OF_MEMORY_MESSAGE,
     cost_record,

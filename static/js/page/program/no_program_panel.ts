@@ -3,8 +3,8 @@
  * end with the same error or are about the same, and the command for his own machine.
  */
 
-import { commandElement, textElement } from "./answer_parts.ts";
-import { ROOT } from "../../requests/root.ts";
+import { commandElement, textElement } from "./panel_elements.ts";
+import { SERVER_ROOT } from "../../requests/root.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Refusal } from "../../trace/wire.ts";
 import type { Say } from "../../words/sentences.ts";
@@ -12,7 +12,7 @@ import type { Say } from "../../words/sentences.ts";
 /** Characters that are looked up; what a traceback says comes last. */
 const MAX_MESSAGE = 4000;
 
-interface AnswerParts {
+interface NoProgramPanelParts {
   host: HTMLElement;
   refusal: Refusal;
   /** the text as it was pasted */
@@ -22,7 +22,7 @@ interface AnswerParts {
 }
 
 /** Draws the answer; resolves once it is complete. */
-export async function showFirstAnswer({ host, refusal, text, startAnew }: AnswerParts) {
+export async function showNoProgramPanel({ host, refusal, text, startAnew }: NoProgramPanelParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
   const { key, args = {} } = refusal;
   const box = document.createElement("div");
@@ -65,7 +65,7 @@ function commandFor(key: string, { file }: Record<string, unknown>) {
 async function programsAbout(say: Say, text: string): Promise<Node> {
   const query = new URLSearchParams({ message: text.slice(-MAX_MESSAGE), lang: document.documentElement.lang });
   try {
-    const response = await fetch(`${ROOT}/gallery/about?${query}`);
+    const response = await fetch(`${SERVER_ROOT}/gallery/about?${query}`);
     if (!response.ok) throw new Error(String(response.status));
     const part = document.createRange().createContextualFragment(await response.text());
     for (const element of part.querySelectorAll("[id]")) element.removeAttribute("id"); // those of the box

@@ -30,7 +30,7 @@ export function changedLines(source: string, edits: Edit[]): ChangedLine[] {
 }
 
 /** Draws the notice into its place. */
-export function showOnCpu(host: HTMLElement, onCpu: NonNullable<PageState["onCpu"]>, say: Say, undo: () => void) {
+export function drawOnCpuNotice(host: HTMLElement, onCpu: NonNullable<PageState["onCpu"]>, say: Say, undo: () => void) {
   const rows = changedLines(onCpu.before.program.source, onCpu.repair.edits ?? []);
   const button = document.createElement("button");
   button.type = "button";

@@ -3,7 +3,7 @@
 import type { Step, Trace } from "../../trace/wire.ts";
 import type { Locale } from "../../words/sentences.ts";
 
-interface Piece {
+interface OutputPiece {
   step: number;
   text: string;
   stream: string;
@@ -20,7 +20,7 @@ export function emptyOutputKey(trace: Trace | null) {
 }
 
 /** The pieces of output of a run. */
-function outputPieces(steps: Step[]): Piece[] {
+function outputPieces(steps: Step[]): OutputPiece[] {
   return steps.flatMap(({ log }, step) =>
     log.flatMap((entry) =>
       entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
@@ -30,9 +30,9 @@ function outputPieces(steps: Step[]): Piece[] {
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them. */
 export function lastOutputPieces(
-  pieces: Piece[],
+  pieces: OutputPiece[],
   maxLength: number = SHOWN_CHARACTERS,
-): { before: number; pieces: Piece[] } {
+): { before: number; pieces: OutputPiece[] } {
   let left = maxLength;
   let firstShown = pieces.length;
   while (firstShown > 0 && left > 0) left -= pieces[--firstShown].text.length;
@@ -43,7 +43,10 @@ export function lastOutputPieces(
 }
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them. */
-function firstPieces(pieces: Piece[], maxLength: number = LATER_CHARACTERS): { after: number; pieces: Piece[] } {
+function firstPieces(
+  pieces: OutputPiece[],
+  maxLength: number = LATER_CHARACTERS,
+): { after: number; pieces: OutputPiece[] } {
   let left = maxLength;
   let end = 0;
   while (end < pieces.length && left > 0) left -= pieces[end++].text.length;
@@ -55,7 +58,7 @@ function firstPieces(pieces: Piece[], maxLength: number = LATER_CHARACTERS): { a
 }
 
 /** How many pieces come from steps before `step`; they are in the order of steps. */
-function pieceCountBefore(pieces: Piece[], step: number) {
+function pieceCountBefore(pieces: OutputPiece[], step: number) {
   let low = 0;
   let high = pieces.length;
   while (low < high) {
@@ -76,7 +79,7 @@ export function createOutputPane(
   go: (step: number) => void,
 ) {
   const emptyLabel = pane.querySelector(".nothing");
-  let printed: Piece[] = [];
+  let printed: OutputPiece[] = [];
   /** all of it is shown, however long */
   let showsAll = false;
   let shownKey = "";
@@ -92,7 +95,7 @@ export function createOutputPane(
     if (step !== undefined && getSelection()?.isCollapsed !== false) go(step);
   });
 
-  function spanOf({ text, step, stream }: Piece, i: number) {
+  function spanOf({ text, step, stream }: OutputPiece, i: number) {
     const span = document.createElement("span");
     stepOfSpan.set(span, step);
     span.dataset.step = String(step);

@@ -6,9 +6,9 @@ import { selectedTensor } from "../findings/gradients/tensor_question.ts";
 import { setTones } from "../findings/tones.ts";
 import { createLocale } from "../words/sentences.ts";
 import type { FindingsApi } from "../explain/findings_card.ts";
-import type { OfflineAnswers } from "./answers.ts";
+import type { OfflineContent } from "./offline_content.ts";
 
-export function keptFindings(kept: OfflineAnswers, language: string): FindingsApi {
+export function storedFindings(kept: OfflineContent, language: string): FindingsApi {
   const { findings, texts, lookedFor, answers, answerAt } = kept;
   const { say } = createLocale({ [language]: kept.words })(language);
   const answerOf = (uid: string, step: number) => answers[answerAt[step]?.[uid]];

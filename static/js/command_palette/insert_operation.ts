@@ -11,7 +11,7 @@ import { positionAtEnd, positionBelow } from "../builder/positions.ts";
 import { itemAtLine, parseProgram, type ProgramItem, type ParsedProgram } from "../builder/statements.ts";
 import { loadBuilderLocale } from "../builder/words.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
-import { ROOT } from "../requests/root.ts";
+import { SERVER_ROOT } from "../requests/root.ts";
 import type { PageState } from "../page_state/state.ts";
 
 export interface TextEditor {
@@ -59,7 +59,7 @@ async function fetchProposedStatement(operation: string, line: number, aliveName
     lang: document.documentElement.lang,
   };
   const query = new URLSearchParams(queryValues);
-  const response = await fetch(`${ROOT}/builder/form/${encodeURIComponent(operation)}?${query}`);
+  const response = await fetch(`${SERVER_ROOT}/builder/form/${encodeURIComponent(operation)}?${query}`);
   if (!response.ok) throw new Error(`the form of ${operation}: ${response.status}`);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const { statement = "", imports = "" } = (page.querySelector(".card-form") as HTMLElement | null)?.dataset ?? {};

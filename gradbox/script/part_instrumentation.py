@@ -14,8 +14,8 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.script.part_recorder import PartRecorder
-from gradbox.script.parts import PartOptions, ScriptPart, choose_parts, training_loops, whole_module_part
 from gradbox.script.round_recorder import RoundRecorder
+from gradbox.script.script_parts import PartOptions, ScriptPart, choose_parts, training_loops, whole_module_part
 from gradbox.sessions.own_modules import project_folder
 from gradbox.terminal.progress import ProgressLine
 
@@ -220,7 +220,7 @@ def run_script_recording_parts(
             code = compile_with_watchers(tree, path, [(parts[0], recorder)], None)
         else:
             parts = choose_parts(tree, source, options, script)
-            watchers = recorder.create_watchers(parts)
+            watchers = recorder.create_part_watchers(parts)
             code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
     except (ValueError, SyntaxError) as error:
         print(f"gradbox: {error}", file=sys.stderr)

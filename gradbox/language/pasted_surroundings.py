@@ -3,9 +3,15 @@
 import ast
 import re
 
-from gradbox.language.pasted_kind import INSTALL_LINE, SHELL_LINE, is_diff, is_sentence, reads_like
-from gradbox.language.text import ProgramLine, QuoteScan, try_parse_lines
-from gradbox.language.tracebacks import without_errors
+from gradbox.language.pasted_kind import (
+    INSTALL_LINE,
+    SHELL_LINE,
+    can_only_be_sentence,
+    classify_line,
+    is_diff,
+)
+from gradbox.language.program_lines import ProgramLine, QuoteScan, try_parse_lines
+from gradbox.language.tracebacks import line_indices_outside_tracebacks
 from gradbox.wire.program import Notice
 
 _TAG = re.compile(
@@ -23,7 +29,7 @@ def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     text = "\n".join(line.text for line in lines)
     opened_before = QuoteScan(lines).opened_before
     if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
-        out = _CodeOfPage(text, [line.origin for line in lines]).program_lines()
+        out = _HtmlCodeExtractor(text, [line.origin for line in lines]).program_lines()
     elif _ENTITY.search(text):
         out = [ProgramLine(without_entities(line.text), line.origin) for line in lines]
         if try_parse_lines(out) is None:
@@ -49,7 +55,7 @@ def without_entities(text: str) -> str:
     return _ENTITY.sub(character, text).replace("\xa0", " ")
 
 
-class _CodeOfPage:
+class _HtmlCodeExtractor:
     """Collects the lines of code in a page.
 
     text: its HTML
@@ -131,7 +137,7 @@ def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list
             code = re.sub(r"\\([\"\\$`])", r"\1", command["code"]) if command["quote"] == '"' else command["code"]
             out = [ProgramLine(line, lines[first + k].origin) for k, line in enumerate(code.split("\n"))]
     tree = try_parse_lines(out) if out else None
-    if first is None or tree is None or not _does_something(tree):
+    if first is None or tree is None or not _has_call_or_statement(tree):
         return lines
     args = {"n": 1, "text": lines[first].text.strip()[:80]}
     notices.append(Notice(line=lines[first].origin, kind="around", args=args))
@@ -187,24 +193,24 @@ def strip_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     return lines
 
 
-def strip_text_around(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+def strip_surrounding_text(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Remove the sentences, errors and terminal lines that were pasted with a program.
 
     If what is left is not a program that does something, nothing is removed.
     """
-    kept = set(without_errors([line.text for line in lines]))
+    kept = set(line_indices_outside_tracebacks([line.text for line in lines]))
     opened_before = QuoteScan(lines).opened_before
     spoken = {
         k
         for k, line in enumerate(lines)
-        if k not in kept or (line.text[:1] not in " \t" and not opened_before[k] and _is_of_no_program(line.text))
+        if k not in kept or (line.text[:1] not in " \t" and not opened_before[k] and _is_not_program_text(line.text))
     }
-    spoken |= _short_words_at_the_ends(lines, spoken)
+    spoken |= _short_sentences_at_both_ends(lines, spoken)
     if not spoken:
         return lines
     out = [line for k, line in enumerate(lines) if k not in spoken]
     tree = try_parse_lines(out)
-    if tree is None or not _does_something(tree):
+    if tree is None or not _has_call_or_statement(tree):
         return lines
     said = [lines[k] for k in sorted(spoken) if not lines[k].is_blank]
     args = {"n": len(said), "text": said[0].text.strip()[:80]}
@@ -217,20 +223,22 @@ _SIGN_OFF = re.compile(
 )
 
 
-def _is_of_no_program(text: str) -> bool:
-    if _SIGN_OFF.match(text) or (text.rstrip().endswith(("?", "？")) and reads_like(text) == "prose"):
+def _is_not_program_text(text: str) -> bool:
+    if _SIGN_OFF.match(text) or (text.rstrip().endswith(("?", "？")) and classify_line(text) == "prose"):
         return True
-    return is_sentence(text) or bool(INSTALL_LINE.match(text) or SHELL_LINE.match(text))
+    return can_only_be_sentence(text) or bool(INSTALL_LINE.match(text) or SHELL_LINE.match(text))
 
 
-def _short_words_at_the_ends(lines: list[ProgramLine], spoken: set[int]) -> set[int]:
+def _short_sentences_at_both_ends(lines: list[ProgramLine], spoken: set[int]) -> set[int]:
     """Short sentences at the top and at the bottom, beside those that are removed already: a greeting, thanks."""
     out: set[int] = set()
     for order in (range(len(lines)), reversed(range(len(lines)))):
         run: list[int] = []
         for k in order:
             line = lines[k]
-            if not (line.is_blank or k in spoken or (line.text[:1] not in " \t" and reads_like(line.text) == "prose")):
+            if not (
+                line.is_blank or k in spoken or (line.text[:1] not in " \t" and classify_line(line.text) == "prose")
+            ):
                 break
             run.append(k)
         if any(k in spoken for k in run):
@@ -238,6 +246,6 @@ def _short_words_at_the_ends(lines: list[ProgramLine], spoken: set[int]) -> set[
     return out - spoken
 
 
-def _does_something(tree: ast.Module) -> bool:
+def _has_call_or_statement(tree: ast.Module) -> bool:
     """Whether a program has a call, or a statement that is not a bare expression."""
     return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in tree.body)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gradbox.recorder import stack
+from gradbox.recorder.program_streams import Stream
 from gradbox.recorder.stack import FILE_CALLED_BY_KERNELS
-from gradbox.recorder.streams import Stream
 
 OutputCallback = Callable[[Stream, str], None]
 

@@ -102,7 +102,7 @@ class PartOptions:
     until: str | None = None
 
     @property
-    def any_given(self) -> bool:
+    def is_any_option_given(self) -> bool:
         return self.lines is not None or bool(self.iterations) or self.after is not None or self.until is not None
 
 
@@ -261,13 +261,13 @@ def head_overlaps_lines(statement: ast.stmt, first: int, last: int) -> bool:
     """Whether a statement lies in these lines, judged by its head if it has a body."""
     end = statement.end_lineno or statement.lineno
     if isinstance(statement, CompoundStatement):
-        end = head_end_line(statement)
+        end = last_line_of_statement_head(statement)
     elif isinstance(statement, Definition):
         end = first_line_with_decorators(statement)
     return first_line_with_decorators(statement) <= last and end >= first
 
 
-def head_end_line(statement: ast.stmt) -> int:
+def last_line_of_statement_head(statement: ast.stmt) -> int:
     """The line on which the head of a compound statement ends."""
     ends = [statement.lineno]
     for name in ("test", "iter", "subject"):

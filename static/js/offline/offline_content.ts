@@ -2,7 +2,7 @@
 
 import en from "../../locales/findings.en.json" with { type: "json" };
 import zh from "../../locales/findings.zh.json" with { type: "json" };
-import { paintPython, type PaintedText } from "../editor/paint.ts";
+import { highlightPython, type HighlightedText } from "../editor/highlight_python.ts";
 import { explain } from "../findings/explain.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { answerAboutTensor, type TensorAnswer } from "../findings/gradients/tensor_question.ts";
@@ -16,13 +16,13 @@ import type { Finding } from "../findings/finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 /** What a reader may ask of a tensor, with what is answered; it counts for several steps, and so has none. */
-interface KeptAnswer {
+interface StoredAnswer {
   question: string;
   answer: Omit<TensorAnswer, "step">;
   text: text.AnswerText;
 }
 
-export interface OfflineAnswers {
+export interface OfflineContent {
   /** which script draws the run */
   picture: RunPicture;
   findings: Finding[];
@@ -32,12 +32,12 @@ export interface OfflineAnswers {
   verdict: Verdict | null;
   /** the headline of the whole run */
   ofRun: ReturnType<typeof runSentences>;
-  answers: KeptAnswer[];
+  answers: StoredAnswer[];
   /** by step, then tensor, which answer */
   answerAt: Record<string, number>[];
   /** of sentences that are said when the file is looked at */
   words: Record<string, string>;
-  painted: PaintedText[][];
+  painted: HighlightedText[][];
 }
 
 const SENTENCES: Record<string, Record<string, string>> = { en, zh };
@@ -45,7 +45,7 @@ const KEPT_WORDS = /^(verdict\.|finding\.looked_for\.toggle$)/;
 /** As many questions are answered ahead; a run with more has none. */
 const MAX_QUESTIONS = 3000;
 
-export function offlineAnswers(opened: OpenTrace, language: string): OfflineAnswers {
+export function offlineContent(opened: OpenTrace, language: string): OfflineContent {
   const { say } = createLocale(SENTENCES)(language);
   const findings = opened.count ? explain(opened) : [];
   const lookedFor = opened.count ? lookedForIn(opened, findings) : null;
@@ -59,7 +59,7 @@ export function offlineAnswers(opened: OpenTrace, language: string): OfflineAnsw
     ofRun: opened.count ? runSentences(opened, language) : [],
     ...(pictureOfRun(opened) === "stage" ? questionsOf(opened, say) : { answers: [], answerAt: [] }),
     words: Object.fromEntries(words),
-    painted: paintPython(opened.trace.program.source),
+    painted: highlightPython(opened.trace.program.source),
   };
 }
 
@@ -68,7 +68,7 @@ function questionsOf(opened: OpenTrace, say: Parameters<typeof text.answerText>[
   const named = opened.trace.steps.map((_, i) => [...opened.names(i).tags.keys()].filter((uid) => uid[0] === "t"));
   if (named.flat().length > MAX_QUESTIONS) return { answers: [], answerAt: [] };
   const facts = new RunFacts(opened);
-  const answers: KeptAnswer[] = [];
+  const answers: StoredAnswer[] = [];
   const known = new Map<string, number>();
   const answerAt = named.map((uids, i) =>
     Object.fromEntries(

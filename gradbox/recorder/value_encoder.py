@@ -63,7 +63,7 @@ class ValueEncoder:
         self.objects.begin_observation()
         self._budget = MAX_VALUES
 
-    def set_opaque_handler(self, handler: Callable[[Any], None] | None) -> None:
+    def set_opaque_value_handler(self, handler: Callable[[Any], None] | None) -> None:
         """Set a handler for values of which only the type is named."""
         self._on_opaque = handler
 
@@ -168,7 +168,7 @@ class ValueEncoder:
                     # kept as the other kind: it must not take the place of a list that the program frees
                     items = tuple(encoded) if issubclass(kind, list) else list(encoded)
                 facts["items"], facts["elided"] = items, length - len(items) or None
-                facts["more_tensors"] = self._runs_of_more_tensors(value, kind, length)
+                facts["more_tensors"] = self._parameter_uid_runs_behind_reported(value, kind, length)
             attrs = dict(self._encode_attributes(value, kind, depth))
             facts["attrs"] = attrs or None
             if issubclass(kind, torch.nn.Module):
@@ -178,10 +178,10 @@ class ValueEncoder:
             )
             self._report_container(uid, facts)
             if issubclass(kind, torch.optim.Optimizer):  # it steps whoever wraps it, and where no name leads to it
-                self.objects.keep_while_alive(value)
+                self.objects.track_until_freed(value)
         return {"ref": uid}
 
-    def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
+    def _parameter_uid_runs_behind_reported(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
         """The parameters behind the reported items of a longer list, as runs of uids; None if there is anything
         else."""
         if length <= MAX_ITEMS or kind is not list:

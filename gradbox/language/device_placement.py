@@ -13,9 +13,9 @@ from gradbox.language.device_values import (
     PLAIN_VALUE,
     DeviceKind,
     ExpressionValue,
-    NameScope,
-    join_values,
-    value_of_elements,
+    ValueScope,
+    common_value,
+    element_value,
 )
 from gradbox.language.names import ImportedModules
 
@@ -136,11 +136,11 @@ class DevicePlacement:
         }
         for _ in range(_EVALUATION_PASSES):
             self._values, self._default = {}, "cpu"
-            scope = NameScope({}, self._finals.get(tree, {}))
+            scope = ValueScope({}, self._finals.get(tree, {}))
             self._evaluate_block(tree.body, scope)
             self._finals[tree] = scope.names
 
-    def value_of(self, node: ast.AST) -> ExpressionValue | None:
+    def value_of_expression(self, node: ast.AST) -> ExpressionValue | None:
         """The value of an expression; None if the tree doesn't tell."""
         return self._values.get(node)
 
@@ -171,7 +171,7 @@ class DevicePlacement:
     def _device_named_by(self, node: ast.AST, method: str) -> DeviceKind | None:
         if CUDA_TYPE.match(self._modules.dotted_path(node) or "") or CUDA_TYPE.match(str(getattr(node, "value", ""))):
             return "gpu"
-        value = self.value_of(node)
+        value = self.value_of_expression(node)
         if value is not None and value.kind == "number":
             return "gpu"
         if value is not None and value.kind in ("device", "tensor"):
@@ -182,11 +182,11 @@ class DevicePlacement:
 
     # statements
 
-    def _evaluate_block(self, body: Iterable[ast.stmt], scope: NameScope) -> None:
+    def _evaluate_block(self, body: Iterable[ast.stmt], scope: ValueScope) -> None:
         for statement in body:
             self._evaluate_statement(statement, scope)
 
-    def _evaluate_statement(self, node: ast.stmt, scope: NameScope) -> None:
+    def _evaluate_statement(self, node: ast.stmt, scope: ValueScope) -> None:
         match node:
             case ast.Assign():
                 value = self._evaluate_expression(node.value, scope)
@@ -200,7 +200,7 @@ class DevicePlacement:
                 )
                 self._bind_target(node.target, joined, scope)
             case ast.For() | ast.AsyncFor():
-                self._bind_target(node.target, value_of_elements(self._evaluate_expression(node.iter, scope)), scope)
+                self._bind_target(node.target, element_value(self._evaluate_expression(node.iter, scope)), scope)
                 self._evaluate_block([*node.body, *node.orelse], scope)
             case ast.While():
                 self._evaluate_expression(node.test, scope)
@@ -230,7 +230,7 @@ class DevicePlacement:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._evaluate_function(node, scope, "")
             case ast.ClassDef():
-                inner = NameScope({}, self._finals.get(node, {}), scope)
+                inner = ValueScope({}, self._finals.get(node, {}), scope)
                 for part in node.body:
                     if isinstance(part, Function):
                         self._evaluate_function(part, scope, node.name)
@@ -246,7 +246,7 @@ class DevicePlacement:
                     if isinstance(expression, ast.expr):
                         self._evaluate_expression(expression, scope)
 
-    def _evaluate_with(self, node: ast.With | ast.AsyncWith, scope: NameScope) -> None:
+    def _evaluate_with(self, node: ast.With | ast.AsyncWith, scope: ValueScope) -> None:
         default = self._default
         for item in node.items:
             value = self._evaluate_expression(item.context_expr, scope)
@@ -257,7 +257,7 @@ class DevicePlacement:
         self._evaluate_block(node.body, scope)
         self._default = default
 
-    def _evaluate_function(self, node: Function, scope: NameScope, cls: str) -> None:
+    def _evaluate_function(self, node: Function, scope: ValueScope, cls: str) -> None:
         names: dict[str, ExpressionValue | None] = {}
         parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for parameter in parameters:
@@ -277,24 +277,24 @@ class DevicePlacement:
             names[positional[0].arg] = (
                 ExpressionValue("module", lies, cls=cls) if is_module else ExpressionValue("plain", cls=cls)
             )
-        inner = NameScope(names, self._finals.get(node, {}), scope)
+        inner = ValueScope(names, self._finals.get(node, {}), scope)
         self._evaluate_block(node.body, inner)
         self._finals[node] = inner.names
         if inner.returned:
-            self._returns[node] = join_values(inner.returned)
+            self._returns[node] = common_value(inner.returned)
 
     def _bind_target(
-        self, target: ast.AST, value: ExpressionValue | None, scope: NameScope, source: ast.AST | None = None
+        self, target: ast.AST, value: ExpressionValue | None, scope: ValueScope, source: ast.AST | None = None
     ) -> None:
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
         elif isinstance(target, ast.Starred):
             self._bind_target(target.value, value, scope)
         elif isinstance(target, ast.Tuple | ast.List):
-            parts: list[ExpressionValue | None] = [value_of_elements(value)] * len(target.elts)
+            parts: list[ExpressionValue | None] = [element_value(value)] * len(target.elts)
             starred = any(isinstance(part, ast.Starred) for part in target.elts)
             if isinstance(source, ast.Tuple | ast.List) and len(source.elts) == len(target.elts) and not starred:
-                parts = [self.value_of(part) for part in source.elts]
+                parts = [self.value_of_expression(part) for part in source.elts]
             for part, element in zip(target.elts, parts, strict=True):
                 self._bind_target(part, element, scope)
         elif isinstance(target, ast.Attribute):
@@ -305,7 +305,7 @@ class DevicePlacement:
                 and value is not None
             ):
                 value = replace(value, rides=True)
-            self._attributes[target.attr] = join_values([self._attributes.get(target.attr), value])
+            self._attributes[target.attr] = common_value([self._attributes.get(target.attr), value])
         elif isinstance(target, ast.Subscript):
             self._evaluate_expression(target, scope)
             if isinstance(target.value, ast.Name):
@@ -315,13 +315,13 @@ class DevicePlacement:
 
     # expressions
 
-    def _evaluate_expression(self, node: ast.AST, scope: NameScope) -> ExpressionValue | None:
+    def _evaluate_expression(self, node: ast.AST, scope: ValueScope) -> ExpressionValue | None:
         value = self._value_of_expression(node, scope)
         if node not in self._values or self._values[node] is None:
             self._values[node] = value
         return value
 
-    def _value_of_expression(self, node: ast.AST, scope: NameScope) -> ExpressionValue | None:
+    def _value_of_expression(self, node: ast.AST, scope: ValueScope) -> ExpressionValue | None:
         match node:
             case ast.Constant(value=str(text)):
                 if CUDA_NAME.match(text):
@@ -346,7 +346,7 @@ class DevicePlacement:
             case ast.Subscript():
                 self._evaluate_expression(node.slice, scope)
                 value = self._evaluate_expression(node.value, scope)
-                return value if value is not None and value.kind == "module" else value_of_elements(value)
+                return value if value is not None and value.kind == "module" else element_value(value)
             case ast.BinOp():
                 left, right = self._evaluate_expression(node.left, scope), self._evaluate_expression(node.right, scope)
                 if starts_with_cuda_index(node):
@@ -359,7 +359,7 @@ class DevicePlacement:
                     [self._evaluate_expression(part, scope) for part in [node.left, *node.comparators]]
                 )
             case ast.BoolOp():
-                return join_values([self._evaluate_expression(part, scope) for part in node.values])
+                return common_value([self._evaluate_expression(part, scope) for part in node.values])
             case ast.IfExp():
                 self._evaluate_expression(node.test, scope)
                 first, second = (
@@ -368,23 +368,23 @@ class DevicePlacement:
                 )
                 if tests_cuda_availability(node.test):
                     return first if first is not None and first.kind == "device" else second
-                return join_values([first, second])
+                return common_value([first, second])
             case ast.Tuple() | ast.List() | ast.Set():
                 return ExpressionValue(
-                    "items", of=join_values([self._evaluate_expression(part, scope) for part in node.elts])
+                    "items", of=common_value([self._evaluate_expression(part, scope) for part in node.elts])
                 )
             case ast.Dict():
                 for key in node.keys:
                     if key is not None:
                         self._evaluate_expression(key, scope)
                 return ExpressionValue(
-                    "items", of=join_values([self._evaluate_expression(part, scope) for part in node.values])
+                    "items", of=common_value([self._evaluate_expression(part, scope) for part in node.values])
                 )
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                inner = NameScope({}, {}, NameScope(scope.names, scope.names, scope.outer))
+                inner = ValueScope({}, {}, ValueScope(scope.names, scope.names, scope.outer))
                 for generator in node.generators:
                     self._bind_target(
-                        generator.target, value_of_elements(self._evaluate_expression(generator.iter, inner)), inner
+                        generator.target, element_value(self._evaluate_expression(generator.iter, inner)), inner
                     )
                     for test in generator.ifs:
                         self._evaluate_expression(test, inner)
@@ -401,7 +401,7 @@ class DevicePlacement:
             case ast.Lambda():
                 names: dict[str, ExpressionValue | None] = {parameter.arg: None for parameter in node.args.args}
                 self._evaluate_expression(
-                    node.body, NameScope(names, {}, NameScope(scope.names, scope.names, scope.outer))
+                    node.body, ValueScope(names, {}, ValueScope(scope.names, scope.names, scope.outer))
                 )
                 return PLAIN_VALUE
         found: list[ExpressionValue | None] = [
@@ -410,7 +410,7 @@ class DevicePlacement:
         return found[0] if len(found) == 1 else None
 
     def _attribute_value(
-        self, node: ast.Attribute, owner: ExpressionValue | None, scope: NameScope
+        self, node: ast.Attribute, owner: ExpressionValue | None, scope: ValueScope
     ) -> ExpressionValue | None:
         path = self._dotted_path(node)
         if path and (not isinstance(node.value, ast.Name) or scope.value_of_name(node.value.id) is None):
@@ -428,7 +428,7 @@ class DevicePlacement:
             return replace(value, on=owner.on, rides=False) if value.rides else value
         return PLAIN_VALUE if node.attr in _PLAIN_ATTRIBUTES else owner
 
-    def _call_value(self, node: ast.Call, scope: NameScope) -> ExpressionValue | None:
+    def _call_value(self, node: ast.Call, scope: ValueScope) -> ExpressionValue | None:
         function = node.func
         owner = self._evaluate_expression(function.value, scope) if isinstance(function, ast.Attribute) else None
         called = self._evaluate_expression(function, scope) if not isinstance(function, ast.Attribute) else None
@@ -457,7 +457,7 @@ class DevicePlacement:
             return self._module_call_value(called, [*everything], node, arguments, keywords)
         if name in self._functions:
             self._bind_arguments(self._functions[name], node, arguments, keywords)
-            return join_values([self._returns.get(each) for each in self._functions[name]])
+            return common_value([self._returns.get(each) for each in self._functions[name]])
         return self._builtin_call_value(name, arguments)
 
     def _builtin_call_value(self, name: str, arguments: list[ExpressionValue | None]) -> ExpressionValue | None:
@@ -465,11 +465,11 @@ class DevicePlacement:
         if name in _PLAIN_FUNCTIONS:
             return PLAIN_VALUE
         if name == "enumerate":
-            return ExpressionValue("items", of=value_of_elements(first))
+            return ExpressionValue("items", of=element_value(first))
         if name == "zip":
-            return ExpressionValue("items", of=join_values([value_of_elements(value) for value in arguments]))
+            return ExpressionValue("items", of=common_value([element_value(value) for value in arguments]))
         if name == "next":
-            return value_of_elements(first)
+            return element_value(first)
         return first if name in _PASSED_ON else None
 
     def _module_call_value(
@@ -491,7 +491,7 @@ class DevicePlacement:
 
     def _dataset_item_value(self, name: str) -> ExpressionValue | None:
         """The value of indexing a data set of the program: tensors on the CPU, unless it moves them."""
-        found = join_values([self._returns.get(method) for method in self._methods_of_class(name, "__getitem__")])
+        found = common_value([self._returns.get(method) for method in self._methods_of_class(name, "__getitem__")])
         inner = found.of if found is not None and found.kind == "items" else found
         return ExpressionValue(
             "tensor", inner.on if inner is not None and inner.kind == "tensor" and inner.on else "cpu"
@@ -531,7 +531,7 @@ class DevicePlacement:
             return PLAIN_VALUE
         if path.startswith("torch.utils.data."):
             of = (
-                value_of_elements(first)
+                element_value(first)
                 if last == "DataLoader"
                 else ExpressionValue("tensor", self._device_of_tensors(arguments) or "cpu")
             )
@@ -571,7 +571,7 @@ class DevicePlacement:
 
     def _method_call_value(
         self, node: ast.Call, name: str, owner: ExpressionValue | None, arguments: list[ExpressionValue | None],
-        keywords: dict[str | None, ExpressionValue | None], scope: NameScope,
+        keywords: dict[str | None, ExpressionValue | None], scope: ValueScope,
     ) -> ExpressionValue | None:  # fmt: skip
         everything = [*arguments, *keywords.values()]
         if name in MOVES and owner is not None and owner.kind in ("tensor", "module"):
@@ -590,11 +590,11 @@ class DevicePlacement:
             )
             if own:
                 self._bind_arguments(own, node, arguments, keywords, skip=1)
-                return join_values([self._returns.get(each) for each in own])
+                return common_value([self._returns.get(each) for each in own])
         if name in ("register_buffer", "register_parameter") and node.args and isinstance(node.args[0], ast.Constant):
             value = arguments[1] if len(arguments) > 1 else None
             riding = None if value is None else replace(value, rides=True)
-            self._attributes[str(node.args[0].value)] = join_values(
+            self._attributes[str(node.args[0].value)] = common_value(
                 [self._attributes.get(str(node.args[0].value)), riding]
             )
             return PLAIN_VALUE
@@ -603,9 +603,9 @@ class DevicePlacement:
         if owner.kind == "items":
             if name == "append" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
                 scope.names[node.func.value.id] = ExpressionValue(
-                    "items", of=join_values([owner.of, arguments[0] if arguments else None])
+                    "items", of=common_value([owner.of, arguments[0] if arguments else None])
                 )
-            return value_of_elements(owner) if name in ("pop", "get") else owner
+            return element_value(owner) if name in ("pop", "get") else owner
         if owner.kind == "device":
             return owner if name in ("format", "lower", "strip") else PLAIN_VALUE
         if owner.kind == "module":
@@ -636,7 +636,7 @@ class DevicePlacement:
             return None
         return self._module_call_value(owner, everything)
 
-    def _record_module_move(self, node: ast.Call, owner: ExpressionValue, place: DeviceKind, scope: NameScope) -> None:
+    def _record_module_move(self, node: ast.Call, owner: ExpressionValue, place: DeviceKind, scope: ValueScope) -> None:
         """Note that a module was moved in place, so its name has another device from now on."""
         if place == "gpu":
             self._modules_lie = "gpu"
@@ -659,7 +659,7 @@ class DevicePlacement:
             named = {parameter.arg for parameter in function.args.kwonlyargs} | set(parameters)
             given |= {name: value for name, value in keywords.items() if name in named and name is not None}
             for name, value in given.items():
-                self._arguments[function, name] = join_values([self._arguments.get((function, name)), value])
+                self._arguments[function, name] = common_value([self._arguments.get((function, name)), value])
 
     def _operator_value(self, values: list[ExpressionValue | None]) -> ExpressionValue | None:
         """The value of an operator: a tensor if one of its operands is one."""

@@ -224,7 +224,7 @@ def has_directory_form(path: str | bytes) -> bool:
     return os.fsdecode(path).endswith("/")
 
 
-def stat_result_of(node: FileTreeNode) -> os.stat_result:
+def build_stat_result(node: FileTreeNode) -> os.stat_result:
     """The result of `os.stat` for a node."""
     if isinstance(node, Directory):
         kind, size, links = (
