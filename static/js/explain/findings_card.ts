@@ -335,11 +335,6 @@ export function createFindingsCard(
       const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
       return texts[k]?.what ?? null;
     },
-    /** The uids of what the open finding speaks of at a step of its chain. */
-    uidsAt(step: number): string[] {
-      const finding = openIndex === null ? undefined : findings[openIndex];
-      return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];
-    },
     sentenceAt,
     /** Move the focus to the first link, or to the first finding. */
     focus() {

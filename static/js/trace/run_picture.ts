@@ -1,4 +1,4 @@
-/** Which picture a run is drawn by: the stage, which holds a small program, or a list of the rows of its modules. */
+/** Which picture a run is drawn by: the stage, which holds a small program, or a list of the rows of its code. */
 
 import type { OpenTrace } from "./state.ts";
 
@@ -15,14 +15,15 @@ const known = new WeakMap<OpenTrace, RunPicture>();
 export function pictureOfRun(opened: OpenTrace): RunPicture {
   let picture = known.get(opened);
   if (!picture) {
-    picture = callsModules(opened) && !hasRoomOnStage(opened) ? "list" : "stage";
+    picture = hasRows(opened) && !hasRoomOnStage(opened) ? "list" : "stage";
     known.set(opened, picture);
   }
   return picture;
 }
 
-function callsModules({ index }: OpenTrace): boolean {
-  return index.eventPlacesByName.has("module_called");
+/** Whether it calls modules or makes nodes: of memory alone the stage says more, however much of it there is. */
+function hasRows({ index }: OpenTrace): boolean {
+  return index.eventPlacesByName.has("module_called") || index.nodes.size > 0;
 }
 
 /** Whether no step has more tensors, or more nodes of the graph, than the stage shows at once. */

@@ -47,7 +47,6 @@ export function createPicturePane(
   function showFinding() {
     const { opened } = state();
     if (!opened?.count || elementById("stage").classList.contains("previewed")) return;
-    stage.tell((i) => findings.uidsAt(i));
     placeFindings();
     showHeadline();
   }
