@@ -19,7 +19,7 @@ import {
   type Finding,
   type FindingSentence,
 } from "../findings/finding.ts";
-import type { FindingText } from "../findings/text.ts";
+import type { FindingText } from "../findings/finding_text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -129,7 +129,7 @@ export function createFindingsCard(
     const backward = findingsApi.backwardToCheck(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
     if (!backward || !panel) return [];
-    const check = findingsApi.worthChecking(facts);
+    const check = findingsApi.automaticCheck(facts);
     const onDifference = () => calm?.setAttribute("open", "");
     return [
       panel({

@@ -32,11 +32,11 @@ function hasRoomOnStage({ index }: OpenTrace): boolean {
   const isGradient = (uid: string) => index.byGrad.stretches.has(uid);
   const tensors = lives.filter(({ uid, kind }) => (kind === "tensor" || kind === "ndarray") && !isGradient(uid));
   const nodes = lives.filter(({ uid, kind }) => kind === "node" && !index.nodes.get(uid)?.variable);
-  return mostAtOnce(tensors) <= MAX_TENSORS && mostAtOnce(nodes) <= MAX_NODES;
+  return maxAliveAtOnce(tensors) <= MAX_TENSORS && maxAliveAtOnce(nodes) <= MAX_NODES;
 }
 
 /** How many of them live at the step at which most do. */
-function mostAtOnce(lives: { birth: number; death: number }[]): number {
+function maxAliveAtOnce(lives: { birth: number; death: number }[]): number {
   const changes = new Map<number, number>();
   const change = (step: number, by: number) => changes.set(step, (changes.get(step) ?? 0) + by);
   for (const { birth, death } of lives) {

@@ -6,7 +6,7 @@ import { cellCount } from "./homes.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "../cells/row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "../cells/row_strip.ts";
-import { cellExtentOfHandle, type MemoryReading } from "../../trace/reads.ts";
+import { cellExtentOfHandle, type StridedLayout } from "../../trace/reads.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowItem, RowBlock, RowLevel, HandleLine, RowLayout } from "./memory_parts.ts";
 
@@ -134,7 +134,7 @@ class RowArrangement {
     const storage = entities.get(block.storage ?? "");
     const lists = storage?.kind === "storage" ? Object.values(storage.cells ?? {}) : [];
     if (lists.length !== 1) return null;
-    const readers: MemoryReading[] = block.pins.map(({ saved }) => saved);
+    const readers: StridedLayout[] = block.pins.map(({ saved }) => saved);
     for (const uid of [...block.handles, ...block.others]) {
       const handle = entities.get(uid);
       if (!isHandle(handle)) return null;

@@ -5,7 +5,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
-import type { AskableStatement } from "./units.ts";
+import type { AskableStatement } from "./askable_statements.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -14,7 +14,7 @@ const KEPT_VERSION_QUESTION_WEIGHT = 66;
 const SHARED_VERSION_QUESTION_WEIGHT = 60;
 const OWN_VERSION_QUESTION_WEIGHT = 42;
 
-export function askVersion(unit: AskableStatement): PartialQuestion[] {
+export function versionQuestions(unit: AskableStatement): PartialQuestion[] {
   const { opened, at, step, before, after, named, mentioned, isBackward, raised } = unit;
   if (isBackward || raised) return [];
   const writtenStorages = new Set(

@@ -3,9 +3,9 @@
 import { findEntity, findHandle, type Cell } from "../trace/entities.ts";
 import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/cell_values.ts";
 import { choiceAnswer, typedAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
-import { combineCells, elementExpression, isShortNumber, elementsOrFirstElement } from "./readings.ts";
+import { combineCells, elementExpression, isShortNumber, elementsOrFirstElement } from "./tensor_elements.ts";
 import type { Entities } from "../trace/state.ts";
-import type { NamedHandle, AskableStatement } from "./units.ts";
+import type { NamedHandle, AskableStatement } from "./askable_statements.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -19,13 +19,13 @@ const WRONG_GRADIENT_QUESTION_WEIGHT = 90;
 /** A gradient of longer numbers than a reader works out. */
 const LONG_NUMBERS_QUESTION_WEIGHT = 46;
 
-export function askGradient(unit: AskableStatement): PartialQuestion[] {
+export function gradientQuestions(unit: AskableStatement): PartialQuestion[] {
   if (unit.raised) return [];
   return unit.named.flatMap((tensor) =>
     tensor.handle.kind === "tensor"
       ? unit.isBackward
-        ? askGradientAfterBackward(unit, tensor)
-        : askResetGradient(unit, tensor)
+        ? backwardGradQuestions(unit, tensor)
+        : resetGradQuestions(unit, tensor)
       : [],
   );
 }
@@ -38,21 +38,22 @@ function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
   return (handle && cellsReadBy(entities, handle)) ?? undefined;
 }
 
-function askGradientAfterBackward(unit: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
+function backwardGradQuestions(unit: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const before = gradCells(unit.before, tensor.uid);
   const after = gradCells(unit.after, tensor.uid);
   if (before === undefined || after === undefined) return [];
-  if (after === null) return tensor.handle.leaf ? askLeafBehindCut(unit, tensor) : askGradientNotKept(unit, tensor);
+  if (after === null)
+    return tensor.handle.leaf ? cutLeafQuestions(unit, tensor) : unretainedGradQuestions(unit, tensor);
   if (before && JSON.stringify(before) === JSON.stringify(after)) return [];
-  return before ? askAddedGradient(tensor, before, after) : askFirstGradient(unit, tensor, after);
+  return before ? addedGradQuestions(tensor, before, after) : firstGradQuestions(unit, tensor, after);
 }
 
-function askAddedGradient(tensor: NamedHandle, before: Cell[], after: Cell[]): PartialQuestion[] {
+function addedGradQuestions(tensor: NamedHandle, before: Cell[], after: Cell[]): PartialQuestion[] {
   const addedCells = combineCells(after, before, (a, b) => a - b);
   return gradientValueQuestion(tensor, after, [addedCells, before], [], ADDED_GRADIENT_QUESTION_WEIGHT);
 }
 
-function askFirstGradient({ before }: AskableStatement, tensor: NamedHandle, after: Cell[]): PartialQuestion[] {
+function firstGradQuestions({ before }: AskableStatement, tensor: NamedHandle, after: Cell[]): PartialQuestion[] {
   const ownCells = cellsReadBy(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
@@ -73,7 +74,10 @@ function askFirstGradient({ before }: AskableStatement, tensor: NamedHandle, aft
 }
 
 /** A gradient came by and was not kept. */
-function askGradientNotKept({ opened, at, step, before }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
+function unretainedGradQuestions(
+  { opened, at, step, before }: AskableStatement,
+  tensor: NamedHandle,
+): PartialQuestion[] {
   const { grad_fn: node, output_nr: nr = 0 } = tensor.handle;
   if (!node || !tensor.handle.requires_grad || !before.has(tensor.uid)) return [];
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
@@ -83,7 +87,7 @@ function askGradientNotKept({ opened, at, step, before }: AskableStatement, tens
 }
 
 /** A leaf from which the graph was cut off. */
-function askLeafBehindCut({ opened, at }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
+function cutLeafQuestions({ opened, at }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const pathCuts = opened.index.eventPlacesByName.get("path_cut") ?? [];
   const isCut = pathCuts.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
@@ -96,7 +100,7 @@ function askLeafBehindCut({ opened, at }: AskableStatement, tensor: NamedHandle)
 }
 
 /** A `.grad` that was there is gone, or all zeros. */
-function askResetGradient({ before, after }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
+function resetGradQuestions({ before, after }: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
   const gradBefore = gradCells(before, tensor.uid);
   const gradAfter = gradCells(after, tensor.uid);
   if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => cellAsNumber(cell) !== 0)) return [];

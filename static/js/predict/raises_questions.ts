@@ -2,12 +2,12 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
-import type { AskableStatement } from "./units.ts";
+import type { AskableStatement } from "./askable_statements.ts";
 
 const RAISES_QUESTION_WEIGHT = 90;
 const MIGHT_RAISE_QUESTION_WEIGHT = 62;
 
-export function askRaises(unit: AskableStatement): Partial<PredictQuestion>[] {
+export function raisesQuestions(unit: AskableStatement): Partial<PredictQuestion>[] {
   if (!unit.raised && !mightRaise(unit)) return [];
   const weight = unit.raised ? RAISES_QUESTION_WEIGHT : MIGHT_RAISE_QUESTION_WEIGHT;
   return [

@@ -12,7 +12,7 @@ import {
   withAnswerSeen,
   withQuestionTry,
   writeCourseProgress,
-} from "./progress.ts";
+} from "./course_progress.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";

@@ -2,10 +2,10 @@
 
 import { findEntity, type Handle } from "../trace/entities.ts";
 import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
-import { elementsOfHandle, memoryReadByHandle } from "./readings.ts";
-import { argument, calleeName, callsIn, firstNameOf, literal, methodCalls } from "../syntax/expressions.ts";
+import { elementsOfHandle, memoryReadByHandle } from "./tensor_elements.ts";
+import { callArgument, calleeName, callsIn, firstNameOf, literalValue, methodCalls } from "../syntax/expressions.ts";
 import type { Entities } from "../trace/state.ts";
-import type { AskableStatement } from "./units.ts";
+import type { AskableStatement } from "./askable_statements.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -21,7 +21,7 @@ function tensorsMadeByStatement({ opened, step, named, isBackward, raised }: Ask
 }
 
 /** Asked where the numbers alone do not tell. */
-export function askSharesMemory(unit: AskableStatement): PartialQuestion[] {
+export function sharingQuestions(unit: AskableStatement): PartialQuestion[] {
   const { before, after, named, mentioned } = unit;
   return tensorsMadeByStatement(unit).flatMap((newTensor) =>
     named.flatMap((other) => {
@@ -57,14 +57,15 @@ function doHandlesShareCell(entities: Entities, first: Handle, second: Handle) {
   return firstElements.some(({ cell }) => cells.has(cell)) ? true : null;
 }
 
-export function askIsLeaf(unit: AskableStatement): PartialQuestion[] {
+export function leafQuestions(unit: AskableStatement): PartialQuestion[] {
   const { before, tree, namedBefore, mentioned } = unit;
   const comesFromRequiringGrad = namedBefore.some(
     ({ name, uid }) => mentioned.names.has(firstNameOf(name)) && findEntity(before, uid, "tensor")?.requires_grad,
   );
   const requestsGrad = callsIn(tree).some(
     (call) =>
-      ["requires_grad_", "Parameter"].includes(calleeName(call)) || literal(argument(call, "requires_grad")) === true,
+      ["requires_grad_", "Parameter"].includes(calleeName(call)) ||
+      literalValue(callArgument(call, "requires_grad")) === true,
   );
   return tensorsMadeByStatement(unit).flatMap(({ name, uid, handle }) => {
     if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromRequiringGrad || requestsGrad))

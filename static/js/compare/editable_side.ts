@@ -2,7 +2,7 @@
 
 import { createEditor } from "../editor/editor.ts";
 import * as tools from "../editor/editor_tools.ts";
-import { programMessages } from "../program/messages.ts";
+import { programMessages } from "../program/program_messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import {
   loadTrace,

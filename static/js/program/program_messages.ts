@@ -3,7 +3,7 @@
 import { errorGloss } from "./error_gloss.ts";
 import type { Notice, Refusal, Repair, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
-import type { LineMessage } from "./message.ts";
+import type { LineMessage } from "./line_message.ts";
 
 /** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
 const LINE_NOTICE_KINDS = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);

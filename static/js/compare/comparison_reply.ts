@@ -1,7 +1,13 @@
 /** A comparison as the server gives it: by the fields of the interface, with its words. */
 
 import { compareTraces } from "./comparison.ts";
-import { clauseAboutName, compareLocale, lineOfRow, outputDifferenceText, comparisonSummary } from "./words.ts";
+import {
+  clauseAboutName,
+  comparisonLocale,
+  lineOfRow,
+  outputDifferenceText,
+  comparisonSummary,
+} from "./comparison_words.ts";
 import type { Trace } from "../trace/wire.ts";
 
 /** Characters of all differences, and of all that is printed otherwise; of more, the first ones. */
@@ -21,7 +27,7 @@ function withinCharacters<T, R>(entries: T[], replyOf: (entry: T) => R): R[] {
 }
 
 export function comparisonReply({ left, right }: { left: Trace; right: Trace }, language: string) {
-  const { say } = compareLocale(language);
+  const { say } = comparisonLocale(language);
   const comparison = compareTraces(left, right);
   const last = comparison.rows.length - 1;
   const differences = withinCharacters(comparison.differences, (difference) => ({

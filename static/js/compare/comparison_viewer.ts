@@ -4,7 +4,7 @@ import { createCodeListing, type LoadHighlighter } from "../editor/code_listing.
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { createSideView, elementOfSide } from "./side_view.ts";
-import { createComparisonView } from "./view.ts";
+import { createComparisonView } from "./comparison_view.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 

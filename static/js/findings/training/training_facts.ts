@@ -7,7 +7,7 @@ import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 /** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
-export function iterationOf(facts: RunFacts, step: number) {
+export function innermostIteration(facts: RunFacts, step: number) {
   return facts.steps[step]?.iter?.at(-1) ?? 0;
 }
 
@@ -54,7 +54,7 @@ export function modulesAround(facts: RunFacts, uid: string): string[] {
 }
 
 /** What a reader calls the module that has a parameter, or the parameter where no module has it. */
-export function ownerFact(facts: RunFacts, uid: string, step: number): Fact {
+export function owningModuleFact(facts: RunFacts, uid: string, step: number): Fact {
   const owner = facts.index.moduleOfTensor.get(uid);
   const name = owner ? facts.nameText(owner, step) : null;
   return name ? codeFact(name) : facts.nameFact(uid, step);
@@ -76,6 +76,6 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
 }
 
 /** A number in a sentence, to three digits. */
-export function numberFact(value: number): string {
+export function roundedNumber(value: number): string {
   return String(Number(value.toPrecision(3))).replace(/-/g, "−");
 }

@@ -4,7 +4,7 @@ import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 /** What is found in the syntax of statements, each time that they run; each statement is looked at once. */
-export function foundInSteps<T>(
+export function findInStatements<T>(
   facts: RunFacts,
   find: (tree: SyntaxNode, stmt: number) => T[],
 ): { step: number; stmt: number; found: T }[] {

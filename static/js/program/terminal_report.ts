@@ -3,16 +3,16 @@
  * output.
  */
 
-import { wholeProgramNoticesText, programMessages } from "./messages.ts";
+import { wholeProgramNoticesText, programMessages } from "./program_messages.ts";
 import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";
 import { findEntity, findHandle } from "../trace/entities.ts";
 import { cellsReadBy, numbersText } from "../findings/facts/cell_values.ts";
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
-interface TerminalReadingOfStep {
+interface TerminalStep {
   line: number;
   depth: number;
   /** empty where the program is over */
@@ -24,28 +24,28 @@ interface TerminalReadingOfStep {
   printed: string;
 }
 
-interface TerminalReading {
+interface TerminalReport {
   verdict: CaptionSentence & { line: number | null };
   /** on lines of the program, or on the whole of it; gloss: what a message means */
   remarks: { line: number | null; text: string; gloss: string }[];
-  steps: TerminalReadingOfStep[];
+  steps: TerminalStep[];
 }
 
 const MAX_VALUES_OF_STEP = 4;
 
-export function terminalReading(trace: Trace, language: string): TerminalReading {
-  const { say } = locale(language);
+export function terminalReport(trace: Trace, language: string): TerminalReport {
+  const { say } = bundledLocale(language);
   const opened = openTrace(trace);
   const { error, stopped } = trace.outcome;
   return {
     verdict: { ...outcomeSentence(trace, say), line: error?.line ?? stopped?.line ?? null },
     remarks: remarksOnLines(trace, say),
-    steps: trace.steps.map((_, i) => terminalReadingOfStep(opened, i, say)),
+    steps: trace.steps.map((_, i) => terminalStep(opened, i, say)),
   };
 }
 
 /** What stands under lines of the program in the page; of the error that is the verdict only what it means. */
-function remarksOnLines(trace: Trace, say: Locale["say"]): TerminalReading["remarks"] {
+function remarksOnLines(trace: Trace, say: Locale["say"]): TerminalReport["remarks"] {
   const { error } = trace.outcome;
   const verdictText = error && !error.refusals?.length ? `${error.type}: ${error.message}` : say("stopped_here");
   const onLines = programMessages(trace, say, () => {}).map(({ line, text, gloss = "" }) => ({
@@ -59,7 +59,7 @@ function remarksOnLines(trace: Trace, say: Locale["say"]): TerminalReading["rema
   );
 }
 
-function terminalReadingOfStep(opened: OpenTrace, i: number, say: Locale["say"]): TerminalReadingOfStep {
+function terminalStep(opened: OpenTrace, i: number, say: Locale["say"]): TerminalStep {
   const { steps, program } = opened.trace;
   const { line, depth, kind, iter, log } = steps[i];
   const printed = log.flatMap((entry) => (entry.kind === "out" ? [entry.text] : []));
@@ -78,10 +78,10 @@ function terminalReadingOfStep(opened: OpenTrace, i: number, say: Locale["say"])
 
 /** The numbers of the named tensors whose memory a step made or wrote; of a step of the engine its sentence says
  * them. */
-function tensorValuesAt(opened: OpenTrace, i: number): TerminalReadingOfStep["values"] {
+function tensorValuesAt(opened: OpenTrace, i: number): TerminalStep["values"] {
   const { entities, fresh, written, step } = opened.at(i);
   if (step?.visit) return [];
-  const values: TerminalReadingOfStep["values"] = [];
+  const values: TerminalStep["values"] = [];
   for (const [uid, path] of opened.names(i).paths) {
     const handle = findHandle(entities, uid);
     const storage = findEntity(entities, handle?.storage, "storage");

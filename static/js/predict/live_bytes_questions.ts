@@ -1,15 +1,15 @@
 /** How many bytes of tensors stay alive? Asked where the program lets go of a name. */
 
 import { findEntity } from "../trace/entities.ts";
-import { bytesLabel } from "../trace/memory_totals.ts";
+import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
-import { firstNameOf, literal } from "../syntax/expressions.ts";
+import { firstNameOf, literalValue } from "../syntax/expressions.ts";
 import { assignments } from "../syntax/statements.ts";
-import type { AskableStatement } from "./units.ts";
+import type { AskableStatement } from "./askable_statements.ts";
 
 const BYTES_QUESTION_WEIGHT = 71;
 
-export function askLiveBytes({
+export function liveBytesQuestions({
   opened,
   at,
   step,
@@ -20,7 +20,8 @@ export function askLiveBytes({
   isBackward,
   raised,
 }: AskableStatement): Partial<PredictQuestion>[] {
-  const isLetGo = tree && (tree.kind === "Delete" || assignments(tree).some(({ value }) => literal(value) === null));
+  const isLetGo =
+    tree && (tree.kind === "Delete" || assignments(tree).some(({ value }) => literalValue(value) === null));
   if (isBackward || raised || !isLetGo) return [];
   const { liveBytesByStep: bytes } = opened.index;
   const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));

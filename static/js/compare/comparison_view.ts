@@ -7,14 +7,14 @@ import { ComparisonTooLarge, compareTraces, differencesAt, type Comparison } fro
 import { timelineLanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
 import {
-  changesByName,
+  groupByName,
   clauseAboutName,
-  compareLocale,
+  comparisonLocale,
   lineOfRow,
   outcomeText,
   outputDifferenceText,
   comparisonSummary,
-} from "./words.ts";
+} from "./comparison_words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { SideView } from "./side_view.ts";
 
@@ -28,7 +28,7 @@ export function createComparisonView(
   language: string,
   onMoved: (row: number) => void = () => {},
 ) {
-  const { say } = compareLocale(language);
+  const { say } = comparisonLocale(language);
   const elementById = (id: string) => root.querySelector(`#${id}`) as HTMLElement;
   const slider = elementById("slider") as HTMLInputElement;
   let comparison: Comparison | null = null;
@@ -66,7 +66,7 @@ export function createComparisonView(
     const { left, right, rows } = comparison;
     const stepsAtRow = rows[row];
     const before = rows[row - 1] ?? { left: -1, right: -1 };
-    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
+    const groups = groupByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
     const markedNames = (uid: "leftUid" | "rightUid") =>
       groups.map((group, k) => ({
         number: k + 1,

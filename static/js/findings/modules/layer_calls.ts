@@ -75,7 +75,7 @@ export function dataSourcesOf(facts: RunFacts, uid: string): Set<string> {
 }
 
 /** The step of the statement that called a layer, whose step is given, from outside of all `forward` functions. */
-export function callingStep(facts: RunFacts, step: number): number {
+export function outermostCallStep(facts: RunFacts, step: number): number {
   const isForward = (frame: string | null | undefined) =>
     facts.entities.entityAfter(frame ?? "", step)?.kind === "frame" &&
     frameName(facts, frame ?? "", step) === "forward";

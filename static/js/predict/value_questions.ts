@@ -13,9 +13,9 @@ import {
   isShortNumber,
   memoryReadByHandle,
   haveSameCells,
-} from "./readings.ts";
+} from "./tensor_elements.ts";
 import { methodCalls } from "../syntax/expressions.ts";
-import type { NamedHandle, AskableStatement } from "./units.ts";
+import type { NamedHandle, AskableStatement } from "./askable_statements.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;
 
@@ -24,13 +24,13 @@ const COPY_QUESTION_WEIGHT = 76;
 const STEPPED_PARAMETER_QUESTION_WEIGHT = 68;
 const TRANSPOSED_QUESTION_WEIGHT = 54;
 
-export function askValue(unit: AskableStatement): PartialQuestion[] {
+export function valueQuestions(unit: AskableStatement): PartialQuestion[] {
   if (unit.isBackward || unit.raised) return [];
   return [
-    ...askSharedElement(unit),
-    ...askCopiedElement(unit),
-    ...askSteppedParameter(unit),
-    ...askTransposedElement(unit),
+    ...sharedElementQuestions(unit),
+    ...copiedElementQuestions(unit),
+    ...parameterQuestions(unit),
+    ...transposedQuestions(unit),
   ];
 }
 
@@ -61,7 +61,7 @@ function namesWrittenByStatement({ opened, step, mentioned, named }: AskableStat
 }
 
 /** A name that reads what another one writes. */
-function askSharedElement(unit: AskableStatement): PartialQuestion[] {
+function sharedElementQuestions(unit: AskableStatement): PartialQuestion[] {
   const writtenUids = new Set(namesWrittenByStatement(unit).map(({ uid }) => uid));
   if (!writtenUids.size) return [];
   for (const candidate of unit.named) {
@@ -74,7 +74,7 @@ function askSharedElement(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** A name that held the same numbers in memory of its own. */
-function askCopiedElement(unit: AskableStatement): PartialQuestion[] {
+function copiedElementQuestions(unit: AskableStatement): PartialQuestion[] {
   const { before, after, named } = unit;
   for (const writer of namesWrittenByStatement(unit)) {
     const [changed] = changedElements(unit, writer);
@@ -102,7 +102,7 @@ function askCopiedElement(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** What an optimizer, or a step by hand, makes of a parameter: typed. */
-function askSteppedParameter(unit: AskableStatement): PartialQuestion[] {
+function parameterQuestions(unit: AskableStatement): PartialQuestion[] {
   if (!unit.mentioned.gradReads.length && !methodCalls(unit.tree, "step").length) return [];
   for (const candidate of unit.named) {
     if (!candidate.handle.requires_grad) continue;
@@ -123,7 +123,7 @@ function askSteppedParameter(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** An element of a new view that memory's order would give otherwise. */
-function askTransposedElement({ opened, step, after, named }: AskableStatement): PartialQuestion[] {
+function transposedQuestions({ opened, step, after, named }: AskableStatement): PartialQuestion[] {
   const { fresh } = opened.at(step);
   for (const candidate of named) {
     const { handle, uid } = candidate;

@@ -78,7 +78,7 @@ export function itemsWithOneMoved(items: SeriesDraftItem[], from: number, to: nu
 }
 
 /** The body of the request that saves it. */
-export function saveRequestBody({ title, description, items }: SeriesDraft, language: string) {
+export function seriesRequestBody({ title, description, items }: SeriesDraft, language: string) {
   return {
     title: title.trim(),
     description,

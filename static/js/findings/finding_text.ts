@@ -4,7 +4,7 @@ import { torchOffers, type TorchOffer } from "./torch_offers.ts";
 import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
-import { placeOfCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
+import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 
@@ -37,7 +37,7 @@ export function findingText(finding: Finding, say: Say): FindingText {
     );
     return link.place ? text + say("finding.link_place", { place: placeText(link.place, say) }) : text;
   });
-  const place = placeOfCause(finding);
+  const place = unsteppedCause(finding);
   const isPlaceSaid = finding.facts.file_line || finding.facts.elsewhere;
   return {
     what: sentenceOfPart("what") + (place && !isPlaceSaid ? causePlaceText(place, say) : ""),

@@ -16,7 +16,7 @@ type PropertyChange = Pick<Difference, "name" | "property" | "left" | "right">;
 const MAX_NAMES_IN_SUMMARY = 4;
 const MAX_PRINTED_CHARACTERS = 60;
 
-export const compareLocale: (language: string) => Locale = createLocale({ en, zh });
+export const comparisonLocale: (language: string) => Locale = createLocale({ en, zh });
 
 /** What is different about a name, without the name. */
 function differenceText({ property, left, right }: PropertyChange, say: Say) {
@@ -72,7 +72,7 @@ function differenceTextsOfName(changes: PropertyChange[], say: Say) {
 }
 
 /** The changes of one name together, in order. */
-export function changesByName<T extends PropertyChange>(changes: T[]): T[][] {
+export function groupByName<T extends PropertyChange>(changes: T[]): T[][] {
   const groups = new Map<string, T[]>();
   for (const change of changes) addToList(groups, change.name, change);
   return [...groups.values()];
@@ -102,8 +102,8 @@ export function comparisonSummary(comparison: Comparison, say: Say, maxNames: nu
   if (apart === null) return outcome[0] ?? say("compare.same");
   const line = lineOfRow(comparison, apart);
   const opening = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
-  const lastingGroups = changesByName(differences.filter(({ to }) => to === rows.length - 1));
-  const endedGroups = changesByName(differences.filter(({ to }) => to < rows.length - 1));
+  const lastingGroups = groupByName(differences.filter(({ to }) => to === rows.length - 1));
+  const endedGroups = groupByName(differences.filter(({ to }) => to < rows.length - 1));
   const shownClauses = [
     ...lastingGroups.slice(0, maxNames).map((group) => clauseAboutName(group, say)),
     ...endedGroups

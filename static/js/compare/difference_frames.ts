@@ -3,7 +3,7 @@
  * differences.
  */
 
-import { attributesThatDrawProperties } from "./drawn_as.ts";
+import { attributesThatDrawProperties } from "./property_attributes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 /** a name's differences at a step */

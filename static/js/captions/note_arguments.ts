@@ -66,7 +66,7 @@ export function valueText(entities: Entities, uid: string | null | undefined) {
 }
 
 /** How much a handle reads: "3 numbers", "16 × 1 numbers". */
-export function sizeOf({ shape }: { shape?: number[] | null }): NoteArgument {
+export function sizeArgument({ shape }: { shape?: number[] | null }): NoteArgument {
   if (!shape) return { key: "size_unknown", args: {} };
   return shape.length < 2
     ? { key: "size_row", args: { n: numel(shape) } }

@@ -8,7 +8,7 @@ import { numbersOfTensor } from "./facts/tensor_values.ts";
 import type { BackwardCall, Operation } from "./facts/scan.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 
-export interface WorthChecking {
+export interface AutomaticCheck {
   reason: "second" | "repeated";
   /** what the reason is about: the call that created a graph, or the operation */
   line: number;
@@ -39,7 +39,7 @@ const USES_INDICES =
 const NOT_THE_SLOPE_ON_PURPOSE = /^_?(fake_quantize|embedding_renorm)/;
 
 /** Null where nothing of the kind is in the run, where it would cost more, and where the calls can't be counted. */
-export function worthChecking(facts: RunFacts): WorthChecking | null {
+export function automaticCheck(facts: RunFacts): AutomaticCheck | null {
   if (facts.trace.outcome.status !== "finished") return null;
   const cost = costOfCheck(facts.trace.cost.cpu_ms);
   if (!cost) return null;
