@@ -27,7 +27,7 @@ import torch._dynamo  # or the first optimizer pays for it
 from benchmarks.other_tracers import TOOLS, measure
 from benchmarks.programs import beside_living_tensors, chain, rebind
 from gradbox.recorder.probes import ops
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 
 KEPT = Path(__file__).with_name("cost.json")
 ROUNDS = 5

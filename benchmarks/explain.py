@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradbox.wire.api import Job
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from tests.support.explaining import NODE
 
@@ -163,7 +163,7 @@ async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
     """The trace of each program as JSON, with the seconds that its run took; the boot of the workers is not in them."""
     settings = Settings()
     settings.wall = settings.cpu = MAX_RUN_SECONDS
-    pool = Pool(settings)
+    pool = LocalPool(settings)
     await pool.start()
     try:
         await pool.run_job(Job(source="import torch\n", limits=settings.run_limits()))

@@ -22,7 +22,7 @@ from benchmarks.other_tracers import MODULES, TOOLS, measure
 from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
 from gradbox.recorder.probes import ops
 from gradbox.wire.job_records import JobRecord
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}
 VISITOR_LIMITS = {"steps": 2000}

@@ -32,7 +32,7 @@ from server.http.connections import RESERVED_DESCRIPTORS, ConnectionLimiter, rai
 from server.http.deadline_server import create_server
 from server.operating import settings_checks
 from server.pictures.renderer_client import Renderer, RenderingFailed
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
@@ -212,7 +212,7 @@ def describe_missing_layers(settings: Settings) -> str:
 async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
     """Print a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
-    pool = Pool(settings)
+    pool = LocalPool(settings)
     await pool.start()
     renderer = Renderer(explain_command.CACHE_BYTES)
     try:
@@ -249,7 +249,7 @@ async def print_trace_for_reading(renderer: Renderer, name: str, trace: Recorded
 async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
     """Print the findings of every file, in order. The exit status is 0 if every file could be explained."""
     status = 0
-    pool = Pool(settings)
+    pool = LocalPool(settings)
     await pool.start()
     explain = ExplainCommand(pool, settings, args, stdin_text)
     try:
@@ -266,7 +266,7 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
 
 
 async def trace_files(
-    pool: Pool, files: list[str], seed: int, stdin_text: str, settings: Settings
+    pool: LocalPool, files: list[str], seed: int, stdin_text: str, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
     """Yield each file with its trace, or why there is none, in order; a few files are traced ahead.
 
@@ -283,7 +283,7 @@ async def trace_files(
         yield first, await task
 
 
-async def trace_file(pool: Pool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
+async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
     """Trace the program in a file. Returns its trace, or why there is none.
 
     name: the file's name, `-` for standard input

@@ -53,21 +53,21 @@ def allowed_modules(setting: str) -> list[str]:
     names = [name for name in re.split(r"[\s,]+", setting) if name]
     if not names:
         raise PackageError(f"is empty; it takes {AUTO}, {NONE}, or packages like pandas,scikit-learn")
-    return list(dict.fromkeys(module for name in names for module in _modules_of_name(name)))
+    return list(dict.fromkeys(module for name in names for module in _modules_for_setting_name(name)))
 
 
-def _modules_of_name(name: str) -> list[str]:
+def _modules_for_setting_name(name: str) -> list[str]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", name):
         raise PackageError(f"has {name!r}; it takes names of packages, without versions")
     modules = [name] if name in sys.stdlib_module_names or _is_installed(name) else _modules_of_distribution(name)
     if not modules:
         raise PackageError(f"has {name!r}, which is not installed: pip install {name}, or leave it out")
     for module in modules:
-        _require_suitable(name, module)
+        _require_importable_module(name, module)
     return [module for module in modules if module not in BUILT_IN_MODULES]
 
 
-def _require_suitable(name: str, module: str) -> None:
+def _require_importable_module(name: str, module: str) -> None:
     """Raise PackageError for a module that no program may import."""
     if module in sys.stdlib_module_names:
         raise PackageError(

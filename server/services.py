@@ -19,7 +19,7 @@ from server.operating.metrics import Metrics
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import ResultCache
 from server.pool.interface import PoolInterface
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.runs.service import RunService, SharedState, create_run_service
 from server.saved.content import SavedContent, create_program_repository, create_saved_content
 from server.settings import Settings
@@ -58,7 +58,10 @@ class Services:
         await self.pool.start()
         if self.shared is not None:
             self.shared.runs.start_answering(self.runs.executions)
-        self._start_tasks = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
+        self._start_tasks = [
+            asyncio.create_task(self._record_and_measure()),
+            asyncio.create_task(self._open_store()),
+        ]
 
     async def close(self) -> None:
         for task in self._start_tasks:
@@ -73,7 +76,7 @@ class Services:
             await self.shared.close()
         await self.saved.close()
 
-    async def _warm_up(self) -> None:
+    async def _record_and_measure(self) -> None:
         """Run the scenario that the page opens with, then measure the matrix."""
         await self.gallery.start_recording_first_scenario()
         await self.matrix.measure_when_idle()
@@ -90,7 +93,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     prepare: the `module:function` that makes workers ready to run programs
     """
     database = Database(settings.database_url, Path(settings.data))
-    database.check_file()
+    database.require_database_not_emptied()
     pool = create_pool(settings, prepare, database)
     shared = create_shared_state(settings, database)
     cache = ResultCache(settings.cache)
@@ -116,19 +119,19 @@ def create_services(settings: Settings, prepare: str) -> Services:
 def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInterface:
     """Create the pool of this machine, or of the machines behind GRADBOX_QUEUE_URL."""
     if not settings.queue_url:
-        return Pool(settings, prepare)
-    from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
+        return LocalPool(settings, prepare)
+    from server.cluster import factories  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
 
-    return parts.create_pool(settings, database)
+    return factories.create_pool(settings, database)
 
 
 def create_shared_state(settings: Settings, database: Database) -> SharedState | None:
     """Create the state that web processes share through GRADBOX_QUEUE_URL; None if it is not set."""
     if not settings.queue_url:
         return None
-    from server.cluster import parts  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
+    from server.cluster import factories  # noqa: PLC0415 it needs Celery and Redis, of the extra `cluster`
 
-    return parts.create_shared_state(settings, database)
+    return factories.create_shared_state(settings, database)
 
 
 def get_services(scope: Scope) -> Services:

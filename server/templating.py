@@ -82,7 +82,7 @@ def render_constant_page(request: Request, name: str, lang: str, **values: Any) 
     return templates.get_template(name).render(**context, **values).encode()
 
 
-def for_language_and_session(response: Response, signed_in: bool) -> Response:
+def with_language_and_session_headers(response: Response, signed_in: bool) -> Response:
     """Add headers that keep caches from giving the response to readers of another language or without the password."""
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie, HX-Request"
     if signed_in:

@@ -58,7 +58,7 @@ async def create_worker(
 ) -> tuple[RemoteWorker, Database]:
     """The worker and its database, made in the event loop that they are used in."""
     database = Database(settings.database_url, Path(settings.data))
-    database.check_file()
+    database.require_database_not_emptied()
     return RemoteWorker(settings, queue, RunLinesStore(database), prepare), database
 
 

@@ -20,10 +20,10 @@ from server.commands.doctor_verdict import CheckResult, judge_readiness
 from server.operating.settings_checks import check_settings, setting_warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.pool.machine import disk_space, max_workers_for_memory, total_memory
+from server.pool.machine_resources import disk_space, max_workers_for_memory, total_memory
 from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
 from server.pool.zygote import PREPARE, WorkersUnavailable
-from server.quantities import format_bytes
+from server.quantity_formats import format_bytes
 from server.services import create_pool
 from server.settings import SettingError, Settings
 from server.store.database import Database, StoreUnavailable
@@ -74,7 +74,7 @@ async def check_store(settings: Settings) -> CheckResult:
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
     store = ProgramRepository(database, settings.scenario, settings.quota)
     try:
-        database.check_file()
+        database.require_database_not_emptied()
         totals = await store.read_totals()
         await store.check_writable()
     except SettingError as error:

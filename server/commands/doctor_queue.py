@@ -7,7 +7,7 @@ from server.commands.doctor_verdict import CheckResult
 from server.pool.remote.broker import BrokerError, create_broker_connections
 from server.pool.remote.census import read_worker_records
 from server.pool.remote.messages import WorkerRecord
-from server.quantities import format_bytes
+from server.quantity_formats import format_bytes
 from server.settings import Settings
 
 MIN_REDIS_VERSION = 7

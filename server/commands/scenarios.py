@@ -55,7 +55,7 @@ def add_scenarios_parser(commands: Any) -> None:
 async def run_scenarios_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
-    database.check_file()
+    database.require_database_not_emptied()
     stores = ContentStores(
         ProgramRepository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota)
     )
@@ -187,7 +187,7 @@ def add_series_parser(commands: Any) -> None:
 async def run_series_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
-    database.check_file()
+    database.require_database_not_emptied()
     try:
         return await SERIES_ACTIONS[args.action](SeriesStore(database, settings.quota), args)
     except (StoreUnavailable, OSError) as error:

@@ -3,7 +3,7 @@ deploy/gradbox.env."""
 
 import textwrap
 
-from server.quantities import format_bytes
+from server.quantity_formats import format_bytes
 from server.settings import SECTIONS, Setting
 
 BINARY_UNITS = {30: "GiB", 20: "MiB", 10: "KiB"}

@@ -13,7 +13,7 @@ from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
 from server.gallery.claims import ClaimVerdict, claims_as_json, read_verdict, scenarios_with_claims
 from server.gallery.scenarios import LANGUAGES, load_scenarios
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 
@@ -42,7 +42,7 @@ async def run_settled_command(args: argparse.Namespace, settings: Settings) -> i
     except ComparisonFileError as error:
         print(error, file=sys.stderr)
         return 2
-    pool = Pool(settings)
+    pool = LocalPool(settings)
     await pool.start()
     try:
         verdicts, versions = await run_claims(pool, settings)
@@ -65,7 +65,7 @@ async def run_settled_command(args: argparse.Namespace, settings: Settings) -> i
     return 1 if any(verdict.holds is None for verdict in verdicts) else 0
 
 
-async def run_claims(pool: Pool, settings: Settings) -> tuple[list[ClaimVerdict], dict[str, str]]:
+async def run_claims(pool: LocalPool, settings: Settings) -> tuple[list[ClaimVerdict], dict[str, str]]:
     """Run the claims and return the verdicts and the versions of the runs. Raises WorkersUnavailable."""
     verdicts, versions = [], {}
     for scenario in scenarios_with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):

@@ -13,7 +13,7 @@ from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.services import create_services
 from server.settings import Settings
 from server.site.finding_pages import FindingPageError
-from server.site.site_builder import SiteBuilder, SiteBuildError, empty_folder
+from server.site.site_builder import SiteBuilder, SiteBuildError, empty_build_folder
 from server.wire.problems import ProblemError
 
 MARKER = "searchindex.js"
@@ -35,7 +35,7 @@ async def run_docs_command(args: argparse.Namespace, settings: Settings) -> int:
     services = create_services(settings, PREPARE)
     await services.start()
     try:
-        empty_folder(out, MARKER)
+        empty_build_folder(out, MARKER)
         with tempfile.TemporaryDirectory(prefix="gradbox-site-") as sources:
             await SiteBuilder(services, Path(sources), out, args.gallery, report_progress).build()
     except (SiteBuildError, FindingPageError, FindingTextError, ProblemError, WorkersUnavailable) as error:

@@ -56,7 +56,7 @@ class LessonQuestion:
     ask: dict[str, str]
     hint: dict[str, str]
 
-    def program_with_check(self, source: str) -> str:
+    def program_with_answer_check(self, source: str) -> str:
         """Return a program that runs `source` and then sets ANSWER_NAME to whether it answers the question."""
         return f"{source.rstrip()}\n\n{ANSWER_NAME} = bool(\n    {self.check}\n)\n"
 
@@ -219,7 +219,7 @@ def judge_answer(body: bytes) -> dict[str, Any]:
     """Judge an answer by its run. `right`: whether the check is true at the end; `error`: the exception, if the check
     could not be evaluated.
 
-    body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes
+    body: the gzipped trace of the program that `LessonQuestion.program_with_answer_check` makes
     """
     trace = json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS))
     outcome = trace["outcome"]

@@ -55,7 +55,7 @@ class TextMatches(NamedTuple):
     names: list[str]
 
 
-class ScenarioLookUp:
+class ScenarioIndex:
     """Finds scenarios for texts that readers paste or type."""
 
     def __init__(self, scenarios: Iterable[Scenario]) -> None:
@@ -119,17 +119,17 @@ def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -
     at_least = len(symptom) * MIN_SHARE_OF_SYMPTOM
     if len(symptom) < MIN_WORDS_OF_SYMPTOM:
         return 0.0
-    shared = _common_in_order(symptom, message)
+    shared = _count_common_words_in_order(symptom, message)
     if shared < at_least:
         return 0.0
-    shared_opening = _common_in_order(symptom, opening)
+    shared_opening = _count_common_words_in_order(symptom, opening)
     is_opening = shared_opening >= min(len(opening), len(symptom)) * MIN_SHARE_OF_OPENING and (
         shared_opening >= len(opening) * 0.35 or shared_opening >= MIN_WORDS_OF_SYMPTOM * 2
     )
     return shared / len(symptom) + shared_opening / max(len(opening), 1) if is_opening else 0.0
 
 
-def _common_in_order(one: list[str], other: list[str]) -> int:
+def _count_common_words_in_order(one: list[str], other: list[str]) -> int:
     """Return how many words of one list occur in the other in the same order."""
     words = set(one)
     other = [word for word in other if word in words]

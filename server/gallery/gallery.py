@@ -7,7 +7,7 @@ from functools import cached_property
 from server import PROJECT_FOLDER
 from server.gallery.claims import ClaimService, ScenarioTraces
 from server.gallery.course import Lesson, load_lessons
-from server.gallery.error_match import ScenarioLookUp
+from server.gallery.error_match import ScenarioIndex
 from server.gallery.scenarios import Scenario, load_scenarios
 from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
 from server.http.responses import ConstantBodies
@@ -41,9 +41,9 @@ class Gallery:
         return {scenario.name: scenario for scenario in self.scenarios}
 
     @cached_property
-    def lookup(self) -> ScenarioLookUp:
+    def lookup(self) -> ScenarioIndex:
         """The index of all scenarios. Building it takes a fifth of a second, so get it in a thread."""
-        return ScenarioLookUp(self.scenarios)
+        return ScenarioIndex(self.scenarios)
 
     async def start_recording_first_scenario(self) -> None:
         """Run the scenario of the front page as soon as workers are ready."""

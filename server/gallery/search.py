@@ -77,7 +77,7 @@ class ScenarioSearch:
     """Searches scenarios' texts in all languages, symptoms, names of findings, and programs."""
 
     def __init__(self, scenarios: Iterable[Scenario]) -> None:
-        self._scenarios = [_index_scenario(scenario) for scenario in scenarios]
+        self._scenarios = [_build_index_entry(scenario) for scenario in scenarios]
         uses = Counter(word for scenario in self._scenarios for word in scenario.weights)
         self._rarity = {word: math.log(1 + len(self._scenarios) / count) for word, count in uses.items()}
 
@@ -90,7 +90,7 @@ class ScenarioSearch:
         words = [known for word in queried for known in self._known_words(word, is_message)]
         if not is_message and len({word.queried for word in words}) < len(queried) * MIN_SHARE_OF_KNOWN_WORDS:
             return []
-        scores = {scenario.name: self._score(scenario, words) for scenario in self._scenarios}
+        scores = {scenario.name: self._score_scenario(scenario, words) for scenario in self._scenarios}
         minimum = max(scores.values(), default=0.0) * MIN_RELATIVE_SCORE
         ordered = sorted(scores, key=lambda name: -scores[name])
         return [name for name in ordered if scores[name] > 0 and scores[name] >= minimum][:MAX_HITS]
@@ -107,7 +107,7 @@ class ScenarioSearch:
             if word in known
         ]
 
-    def _score(self, scenario: IndexedScenario, words: Collection[KnownWord]) -> float:
+    def _score_scenario(self, scenario: IndexedScenario, words: Collection[KnownWord]) -> float:
         best: dict[str, float] = {}
         for word in words:
             worth = word.worth * scenario.weights.get(word.known, 0.0)
@@ -123,7 +123,7 @@ class ScenarioSearch:
         return matched * matched / whole if whole and matched / whole >= WHOLE_SYMPTOM_SHARE else 0.0
 
 
-def _index_scenario(scenario: Scenario) -> IndexedScenario:
+def _build_index_entry(scenario: Scenario) -> IndexedScenario:
     titles = [load_finding_title(kind) for kind in scenario.findings]
     texts = {key: "\n".join(scenario.text[language][key] for language in LANGUAGES) for key in ("title", "question")}
     look_at = "\n".join(scenario.text[language]["look_at"] for language in LANGUAGES)

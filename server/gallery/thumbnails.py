@@ -123,7 +123,7 @@ class Thumbnails:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
                 raise thumbnail_not_made_error(f"the example was {trace.status}", RETRY_SECONDS)
-            step = last_step_of_line(trace, example.line)
+            step = last_step_at_line(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
                 draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
@@ -143,7 +143,7 @@ class Thumbnails:
             log.error("the thumbnail of %s could not be made: %s", name, error)
 
 
-def last_step_of_line(trace: RecordedTrace, line: int | None) -> int | None:
+def last_step_at_line(trace: RecordedTrace, line: int | None) -> int | None:
     """Return the last step of a line; None if no line is given or it has no step."""
     if line is None:
         return None

@@ -60,17 +60,17 @@ class BoundedConnection(h11.Connection):
     def _check_next_lines(self) -> None:
         """Count the lines that h11 would parse as headers or trailers."""
         if self.their_state is h11.IDLE:
-            check_lines(self.trailing_data[0], MAX_HEAD_BYTES, MAX_HEADERS + 2)
+            require_bounded_lines(self.trailing_data[0], MAX_HEAD_BYTES, MAX_HEADERS + 2)
         elif self.their_state is h11.SEND_BODY and (self._is_chunk_next or self._is_trailer_next):
             data = self.trailing_data[0]
             last = _LAST_CHUNK.match(data) if not self._is_trailer_next else None
             if last is not None:
                 self._is_trailer_next, data = True, data[last.end() :]
             if self._is_trailer_next:
-                check_lines(data, MAX_TRAILER_BYTES, MAX_TRAILERS + 1)
+                require_bounded_lines(data, MAX_TRAILER_BYTES, MAX_TRAILERS + 1)
 
 
-def check_lines(data: bytes, max_bytes: int, max_lines: int) -> None:
+def require_bounded_lines(data: bytes, max_bytes: int, max_lines: int) -> None:
     """Raise RemoteProtocolError if the data up to an empty line exceeds a bound. The empty line counts."""
     if data.startswith((b"\n", b"\r\n")):
         return

@@ -23,7 +23,7 @@ from server.http.connections import ConnectionAcceptor, ConnectionLimiter, open_
 from server.http.fair_turns import FairTurns
 from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, serve_with_chunked_body
 from server.http.security import SECURITY_HEADERS
-from server.visitors.clients import Network, client_address, network_of, network_of_peer
+from server.visitors.clients import Network, client_address, network_of_address, network_of_peer
 from server.wire.problems import ProblemError
 
 REQUEST_TIMEOUT = 30.0
@@ -142,7 +142,7 @@ class DeadlineProtocol(H11Protocol):
             self.transport.resume_reading()
 
     async def _run_app_in_turn(self, app: ASGIApp, scope: Message, receive: Receive, send: Send) -> None:
-        network = network_of(client_address(scope, self.proxies)) if self.proxies else self._network
+        network = network_of_address(client_address(scope, self.proxies)) if self.proxies else self._network
         await self.turns.wait_for_turn(network)
         await self.turns.run_and_charge_network(
             network, serve_with_chunked_body(self._delivery, app, scope, receive, send)
@@ -150,11 +150,11 @@ class DeadlineProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.check_client_reading()
+        self._delivery.drop_client_if_stalled()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.check_client_reading()
+        self._delivery.drop_client_if_stalled()
 
     def on_response_complete(self) -> None:
         self._delivery.finish_response()

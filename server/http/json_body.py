@@ -61,13 +61,13 @@ def parse_json(body: bytes) -> Any:
         return from_json(body, cache_strings="none")
     except ValueError as error:
         if not any(words in str(error) for words in _LONE_SURROGATE):
-            raise _fitting_error(error) from None
+            raise _body_parsing_error(error) from None
     try:
         return from_json(_SURROGATES.sub(lambda match: match[1] or b"?", body), cache_strings="none")
     except ValueError as error:
-        raise _fitting_error(error) from None
+        raise _body_parsing_error(error) from None
 
 
-def _fitting_error(error: ValueError) -> ValueError:
+def _body_parsing_error(error: ValueError) -> ValueError:
     is_bound = any(words in str(error) for words in _BOUNDS)
     return error if is_bound else json.JSONDecodeError(str(error), "", 0)

@@ -60,7 +60,7 @@ class ResponseDelivery:
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:
-        self.transport = LingeringTransport(transport, self.check_client_reading)
+        self.transport = LingeringTransport(transport, self.drop_client_if_stalled)
         self.owner = ""
         self.unsent_body_bytes = self.unread_bytes = 0
         self.taken_at = 0.0
@@ -69,7 +69,7 @@ class ResponseDelivery:
         self._taken = self._taken_at_mark = 0
         self._marked_at = 0.0
 
-    def check_client_reading(self) -> None:
+    def drop_client_if_stalled(self) -> None:
         """Count what the client has still to read, and drop the client if it reads too slowly."""
         self._count_unread_bytes()
         if not self.unread_bytes:
@@ -85,7 +85,7 @@ class ResponseDelivery:
     def finish_response(self) -> None:
         """Note that the connection has been given all bytes."""
         self.unsent_body_bytes = 0
-        self.check_client_reading()
+        self.drop_client_if_stalled()
 
     def abort(self) -> None:
         """Close the connection, whatever is still to be sent."""
@@ -110,9 +110,9 @@ class ResponseDelivery:
 
     def _check_later(self, seconds: float) -> None:
         seconds = min(seconds, LAST_CHECK, self._timeout / 4)
-        self._check = asyncio.get_running_loop().call_later(seconds, self._check_client, seconds)
+        self._check = asyncio.get_running_loop().call_later(seconds, self._drop_client_if_stalled_for, seconds)
 
-    def _check_client(self, seconds: float) -> None:
+    def _drop_client_if_stalled_for(self, seconds: float) -> None:
         self._check = None
         self._count_unread_bytes()
         if self.transport.has_failed:

@@ -96,7 +96,7 @@ class SecurityMiddleware:
     def _find_refusal(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
         """Why a request with these headers is refused; None if it is served."""
         host = headers.get("host", "").lower()
-        if strip_port(host) not in self._hosts:
+        if host_without_port(host) not in self._hosts:
             return ProblemError(421, "wrong_host", "this server has another name; GRADBOX_HOSTS lists its names")
         if method in SAFE_METHODS:
             return None
@@ -131,7 +131,7 @@ class SecurityMiddleware:
                 return b"".join(parts)
 
 
-def strip_port(host: str) -> str:
+def host_without_port(host: str) -> str:
     """The host name of a Host header. An IPv6 address keeps its brackets."""
     name, _, port = host.rpartition(":")
     return name if name and not host.endswith("]") and host.isascii() and port.isdigit() else host

@@ -51,7 +51,7 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
     """Return the cells of a situation, from its programs' answers in order. Raises NoAnswers for an answer that depends
     on the machine rather than on torch, because that must not be stored."""
     for answer in answers:
-        if is_accidental(answer):
+        if is_accidental_answer(answer):
             raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
     pairs = iter(zip(cell_programs(situation), answers, strict=True))
     cells: CellsByOperation = {}
@@ -67,7 +67,7 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
     return cells
 
 
-def is_accidental(answer: Answer) -> bool:
+def is_accidental_answer(answer: Answer) -> bool:
     """Return whether a program neither answered its question nor raised an error that it would raise again."""
     if answer.line is None:
         return answer.printed.partition(" ")[0] not in ("True", "False")

@@ -69,7 +69,7 @@ def check_queue_settings(settings: Settings) -> None:
 def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
     """Return (setting, consequence) for each value that is valid but probably unintended."""
     public = parse_public_url(settings.public_url) if settings.public_url else None
-    host = host_header_of_url(public) if public else ""
+    host = host_header_for_url(public) if public else ""
     if public and host not in allowed_host_names(settings):
         yield "GRADBOX_HOSTS", f"requests to GRADBOX_PUBLIC_URL will be refused: {host} is not in it"
     if public and public.scheme == "https" and not settings.trusted_proxies:
@@ -105,7 +105,7 @@ def parse_public_url(url: str) -> SplitResult:
         port = url_parts.port
     except ValueError:
         url_parts, port = SplitResult("", "", "", "", ""), None
-    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header_of_url(url_parts)) and port != 0
+    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header_for_url(url_parts)) and port != 0
     if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH.fullmatch(url_parts.path):
         raise SettingError(
             f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, and optionally a port and a path"
@@ -113,7 +113,7 @@ def parse_public_url(url: str) -> SplitResult:
     return url_parts
 
 
-def host_header_of_url(url: SplitResult) -> str:
+def host_header_for_url(url: SplitResult) -> str:
     """Return the host as in a Host header, without the port."""
     host = url.hostname or ""
     return f"[{host}]" if ":" in host else host

@@ -65,12 +65,12 @@ class ProposedNames:
 
     def next_name(self) -> str:
         """Return `y`, or the first of `y2`, `y3`, … that is free."""
-        while (name := self._name_of(self.first)) in self._known or name in self._chosen:
+        while (name := self._numbered_name(self.first)) in self._known or name in self._chosen:
             self.first += 1
         return name
 
     @staticmethod
-    def _name_of(number: int) -> str:
+    def _numbered_name(number: int) -> str:
         return EXAMPLE_RESULT_NAME if number == 1 else f"{EXAMPLE_RESULT_NAME}{number}"
 
 

@@ -190,7 +190,7 @@ RecordJob = Callable[[Job], Awaitable[ChildRecording]]
 """Runs a program once. Raises WorkersUnavailable."""
 
 
-async def record_trace(
+async def run_and_assemble_trace(
     assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool, askers: Askers
 ) -> RecordedTrace:
     """Record a job and return its trace. If the cause of its end was skipped in a long loop, the job runs once more to

@@ -45,7 +45,7 @@ class ExecutionResult:
     deterministic: bool = True
 
     @property
-    def may_be_accident(self) -> bool:
+    def may_have_ended_by_accident(self) -> bool:
         """Whether a clock, the machine or a person ended the run, so that the same program may end in another way next
         time."""
         return self.status != "cached" and not ends_repeatably(self.status, self.limit)

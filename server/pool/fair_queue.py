@@ -57,7 +57,7 @@ class FairScheduler:
         return max(self.virtual_time if entered is None else entered, self._served.get(flow, -math.inf))
 
     def charge_flow(self, flow: str, cost: float, entered: float | None = None) -> None:
-        """Charge a flow for what it was served.
+        """FlowCharge a flow for what it was served.
 
         entered: see `start_tag`
         """
@@ -103,7 +103,7 @@ class ExpectedSeconds:
         self._averages: OrderedDict[str, float] = OrderedDict()
         self._of_newcomers = EXPECTED_SECONDS
 
-    def of_network(self, network: str) -> float:
+    def expected_for_network(self, network: str) -> float:
         """The expected duration in seconds."""
         return self._averages.get(network, self._of_newcomers)
 
@@ -112,7 +112,7 @@ class ExpectedSeconds:
 
         was_cut_short: the run would have taken longer than that
         """
-        if was_cut_short and seconds < self.of_network(network):
+        if was_cut_short and seconds < self.expected_for_network(network):
             return
         if network not in self._averages:
             self._of_newcomers = (self._of_newcomers + seconds) / 2
@@ -123,7 +123,7 @@ class ExpectedSeconds:
 
 
 @dataclass(eq=False)
-class Place:
+class QueuePlace:
     """One asker's place in the queue. Several askers may have places for the same request.
 
     entered: the virtual times of networks and of clients when the asker came
@@ -156,7 +156,7 @@ class WorkerRequest:
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: int | None = None
         self._granted_at = 0.0
-        self.charges: list[Charge] = []
+        self.charges: list[FlowCharge] = []
         """What was charged for the request since it was granted."""
         self.was_cut_short = False
         """Set this if the work was ended before it was done."""
@@ -198,7 +198,7 @@ class WorkerRequest:
 
 
 @dataclass
-class Charge:
+class FlowCharge:
     """What a flow has been charged for one request so far.
 
     part: the share of the request's cost that this flow pays
@@ -217,7 +217,7 @@ class QueueOrder:
     requests: the waiting requests, each at its best place
     """
 
-    places: list[Place]
+    places: list[QueuePlace]
     requests: list[WorkerRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -245,7 +245,7 @@ class FairQueue:
         self._workers, self._limit, self.clock = workers, limit, clock
         self.client_limit = max(2, limit // 4)
         self._network_limit = limit if classroom else max(2, limit * 3 // 4)
-        self._places: list[Place] = []  # by arrival
+        self._places: list[QueuePlace] = []  # by arrival
         self._schedulers = FairScheduler(FORGOTTEN_SECONDS, clock), FairScheduler(FORGOTTEN_SECONDS, clock)
         self._expected = ExpectedSeconds()
         self._running = 0
@@ -340,13 +340,13 @@ class FairQueue:
         places = self._waiting_places()
         wanted = requests_by_network(places)
         of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
-        of_network = len(wanted.get(newcomer.network, ()))
-        if of_client >= self.client_limit or of_network >= self._network_limit:
+        expected_for_network = len(wanted.get(newcomer.network, ()))
+        if of_client >= self.client_limit or expected_for_network >= self._network_limit:
             raise self._busy_error(newcomer, places)
-        taken: list[Place] = []
+        taken: list[QueuePlace] = []
         while len({place.request for place in places}) >= self._limit:
             largest = max(wanted, key=lambda network: len(wanted[network]), default=newcomer.network)
-            if len(wanted.get(largest, ())) <= of_network + 1:
+            if len(wanted.get(largest, ())) <= expected_for_network + 1:
                 raise self._busy_error(newcomer, places)
             request = self._choose_request_to_leave(largest, places)
             taken += [place for place in places if place.request is request and place.network == largest]
@@ -355,7 +355,7 @@ class FairQueue:
         for place in taken:
             self._take_place(place)
 
-    def _choose_request_to_leave(self, network: str, places: list[Place]) -> WorkerRequest:
+    def _choose_request_to_leave(self, network: str, places: list[QueuePlace]) -> WorkerRequest:
         """Choose the request that a network gives up: one that the fewest others want, and among these its last."""
         others = Counter(place.request for place in places if place.network != network)
         clients = Counter(place.request for place in places)
@@ -363,7 +363,7 @@ class FairQueue:
         in_order = [request for request in self._sort_by_turn(places).requests if request in mine]
         return min(reversed(in_order), key=lambda request: (others[request], clients[request]))
 
-    def _take_place(self, place: Place) -> None:
+    def _take_place(self, place: QueuePlace) -> None:
         """Take an asker's place; withdraw the request if nobody else waits for it."""
         busy = self._busy_error(place.asker.client, self._waiting_places())
         self._places.remove(place)
@@ -371,7 +371,7 @@ class FairQueue:
             place.request.granted.set_exception(busy)
         place.request.askers.refuse(place.asker.id, busy)
 
-    def _busy_error(self, client: Client, places: list[Place]) -> Busy:
+    def _busy_error(self, client: Client, places: list[QueuePlace]) -> Busy:
         """The error for a client that can't wait now.
 
         places: those of all clients that do wait
@@ -394,8 +394,8 @@ class FairQueue:
         for position, request in enumerate(self._sort_by_turn(self._places).requests):
             request.report_position(position)
 
-    def _charge_in_advance(self, first: Place, places: list[Place]) -> None:
-        """Charge a request's askers, in equal parts, for the time that it is expected to take.
+    def _charge_in_advance(self, first: QueuePlace, places: list[QueuePlace]) -> None:
+        """FlowCharge a request's askers, in equal parts, for the time that it is expected to take.
 
         The virtual time advances, but passes nobody who still waits, so the order of the others stays the same.
 
@@ -405,14 +405,14 @@ class FairQueue:
             start = scheduler.start_tag(first.flow(level), first.entered[level])
             flows = {place.flow(level): place for place in reversed(places)}
             for flow, place in flows.items():
-                cost = self._expected.of_network(place.network) / len(flows)
-                first.request.charges.append(Charge(level, flow, cost, 1 / len(flows)))
+                cost = self._expected.expected_for_network(place.network) / len(flows)
+                first.request.charges.append(FlowCharge(level, flow, cost, 1 / len(flows)))
                 scheduler.charge_flow(flow, cost, place.entered[level])
             waiting = (scheduler.start_tag(place.flow(level), place.entered[level]) for place in self._places)
             scheduler.advance_virtual_time(min([start, *waiting]))
 
     def _charge_running(self) -> None:
-        """Charge the askers of running requests for the time used so far, where it exceeds what was expected."""
+        """FlowCharge the askers of running requests for the time used so far, where it exceeds what was expected."""
         for request in self._granted:
             for charge in request.charges:
                 cost = request.elapsed_seconds * charge.part
@@ -426,11 +426,11 @@ class FairQueue:
             self._schedulers[charge.level].correct_charge(charge.flow, seconds * charge.part - charge.cost)
         request.charges = []
 
-    def _create_place(self, asker: Asker, request: WorkerRequest) -> Place:
+    def _create_place(self, asker: Asker, request: WorkerRequest) -> QueuePlace:
         networks, clients = self._schedulers
-        return Place(asker, request, (networks.virtual_time, clients.virtual_time))
+        return QueuePlace(asker, request, (networks.virtual_time, clients.virtual_time))
 
-    def _waiting_places(self) -> list[Place]:
+    def _waiting_places(self) -> list[QueuePlace]:
         """The places whose requests have not just been cancelled."""
         return [place for place in self._places if not place.request.granted.done()]
 
@@ -443,7 +443,7 @@ class FairQueue:
     def _remove_places(self, request: WorkerRequest) -> None:
         self._places = [place for place in self._places if place.request is not request]
 
-    def _sort_by_turn(self, places: list[Place]) -> QueueOrder:
+    def _sort_by_turn(self, places: list[QueuePlace]) -> QueueOrder:
         """Sort places by their network's tag, then by their client's tag, then by arrival.
 
         places: in order of arrival
@@ -452,7 +452,7 @@ class FairQueue:
         networks = self._finish_tags(NETWORKS, sorted(places, key=clients.__getitem__))
         return QueueOrder(sorted(places, key=networks.__getitem__))
 
-    def _finish_tags(self, level: int, places: list[Place]) -> dict[Place, float]:
+    def _finish_tags(self, level: int, places: list[QueuePlace]) -> dict[QueuePlace, float]:
         """The finish tag of each place: what its flow will have been charged once this request and all its earlier ones
         are served.
 
@@ -465,12 +465,12 @@ class FairQueue:
             flow = place.flow(level)
             if (flow, place.request) not in counted:
                 start = max(scheduler.start_tag(flow, place.entered[level]), last.get(flow, -math.inf))
-                last[flow] = counted[flow, place.request] = start + self._expected.of_network(place.network)
+                last[flow] = counted[flow, place.request] = start + self._expected.expected_for_network(place.network)
             tags[place] = counted[flow, place.request]
         return tags
 
 
-def requests_by_network(places: list[Place]) -> dict[str, set[WorkerRequest]]:
+def requests_by_network(places: list[QueuePlace]) -> dict[str, set[WorkerRequest]]:
     """The requests that each network waits for."""
     wanted: dict[str, set[WorkerRequest]] = {}
     for place in places:

@@ -8,7 +8,7 @@ from typing import Any
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from server.pool.askers import Asker, Askers
-from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, record_trace
+from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.fair_queue import FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import MachineWorkers
@@ -17,10 +17,10 @@ from server.settings import Settings
 from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
 
-__all__ = ["NoAnswers", "Pool"]
+__all__ = ["LocalPool", "NoAnswers"]
 
 
-class Pool:
+class LocalPool:
     """At most `settings.workers` programs run at once and `settings.queue` wait; beyond that, `run_job` raises Busy.
 
     `server.pool.interface.PoolInterface` documents the properties and methods.
@@ -112,7 +112,9 @@ class Pool:
                 await self._assembler.wait_for_room()
                 return recording
 
-        return await record_trace(self._assembler, job, record_in_turn, stop, self._settings.log_programs, askers)
+        return await run_and_assemble_trace(
+            self._assembler, job, record_in_turn, stop, self._settings.log_programs, askers
+        )
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         async with self.queue.create_request(client, None):

@@ -21,7 +21,7 @@ from server import PROJECT_FOLDER
 from server.allowed_packages import allowed_modules
 from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.child import Child, ChildExit
-from server.pool.machine import max_workers_for_memory
+from server.pool.machine_resources import max_workers_for_memory
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.link import WorkerOptions

@@ -139,7 +139,7 @@ PictureDep = Annotated[DrawRequest, Depends(comparison_draw_request)]
 
 
 @dataclass(frozen=True)
-class PairExporter:
+class PairDrawingResponder:
     """Draws the comparison of two saved programs for one request."""
 
     request: Request
@@ -161,13 +161,13 @@ class PairExporter:
         return Response(await cancel_on_disconnect(drawing, self.disconnected), media_type=media_type, headers=headers)
 
 
-async def get_pair_exporter(
+async def get_pair_drawing_responder(
     request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep, pair: PairDep
-) -> PairExporter:
-    return PairExporter(request, services, client, disconnected, pair)
+) -> PairDrawingResponder:
+    return PairDrawingResponder(request, services, client, disconnected, pair)
 
 
-ExporterDep = Annotated[PairExporter, Depends(get_pair_exporter)]
+ExporterDep = Annotated[PairDrawingResponder, Depends(get_pair_drawing_responder)]
 JSON_ANSWERS = {**PICTURE_RESPONSES, 200: {"model": Comparison, "description": "The differences."}}
 SVG_ANSWERS = file_responses("image/svg+xml", "The picture.")
 PNG_ANSWERS = file_responses("image/png", "The picture.")

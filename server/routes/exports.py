@@ -83,13 +83,13 @@ class DrawingResponder:
         return with_cache_headers(Response(body, media_type=media_type, headers=headers), program, renderer.version)
 
 
-async def get_exporter(
+async def get_drawing_responder(
     request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> DrawingResponder:
     return DrawingResponder(request, services, client, disconnected)
 
 
-ExporterDep = Annotated[DrawingResponder, Depends(get_exporter)]
+ExporterDep = Annotated[DrawingResponder, Depends(get_drawing_responder)]
 
 
 async def step_draw_request(

@@ -11,7 +11,12 @@ from server.gallery.scenarios import FILTERS, cards_by_thread, gallery_cards
 from server.http.fair_turns import work_in_thread
 from server.http.responses import ConstantBody, trace_response
 from server.services import GalleryDep
-from server.templating import for_language_and_session, is_fragment_request, render_constant_page, request_language
+from server.templating import (
+    is_fragment_request,
+    render_constant_page,
+    request_language,
+    with_language_and_session_headers,
+)
 from server.wire.problems import ProblemError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -51,7 +56,7 @@ async def gallery_page(
     else:
         key = f"{template} {language} {request.scope['root_path']} {signed_in} {filters}"
         body = await gallery.pages.get(key, HTML, render_gallery)
-    return for_language_and_session(body.to_response(request), signed_in)
+    return with_language_and_session_headers(body.to_response(request), signed_in)
 
 
 def gallery_values(gallery: Gallery, query: str, filters: list[str]) -> dict[str, Any]:
@@ -76,7 +81,7 @@ async def programs_about(request: Request, gallery: GalleryDep, message: Search 
     """The programs that end with an error message, or are about it, as a part of the workbench."""
     language, signed_in = request_language(request), bool(getattr(request.state, "signed_in", False))
     body = await work_in_thread(partial(render_programs_about, request, gallery, language, message.strip()))
-    return for_language_and_session(body.to_response(request), signed_in)
+    return with_language_and_session_headers(body.to_response(request), signed_in)
 
 
 def render_programs_about(request: Request, gallery: Gallery, language: str, message: str) -> ConstantBody:

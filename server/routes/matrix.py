@@ -25,11 +25,11 @@ from server.routes.api import TRACE_RESPONSES
 from server.services import MatrixDep
 from server.templating import (
     MESSAGES,
-    for_language_and_session,
     render_constant_page,
     render_public_page,
     render_workbench_page,
     request_language,
+    with_language_and_session_headers,
 )
 from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
 from server.wire.problems import ProblemError
@@ -88,7 +88,7 @@ async def matrix_page(
         )
     except ProblemError as error:
         return matrix_progress_page(request, matrix, language, error)
-    return for_language_and_session(response, signed_in)
+    return with_language_and_session_headers(response, signed_in)
 
 
 @router.get("/matrix.json", response_model=MatrixDocument, responses=JSON_RESPONSES, summary="The matrix of operations")

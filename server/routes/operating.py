@@ -12,13 +12,13 @@ from fastapi.responses import HTMLResponse
 from server import __version__
 from server.operating import log
 from server.operating.settings_checks import setting_warnings
-from server.pool import machine
+from server.pool import machine_resources
 from server.pool.interface import STARTING
-from server.quantities import format_bytes, format_duration
+from server.quantity_formats import format_bytes, format_duration
 from server.services import Services, ServicesDep, SettingsDep, VisitorsDep
 from server.store.health import StoreHealth
 from server.templating import render_visitor_page, templates
-from server.visitors.clients import is_certainly_within, parse_networks
+from server.visitors.clients import is_certainly_from, parse_networks
 from server.wire.problems import ProblemError
 
 router = APIRouter()
@@ -131,13 +131,13 @@ def cache_status(services: Services) -> dict[str, int]:
 
 def machine_status(services: Services) -> dict[str, int | None]:
     """Memory and disk in bytes, of the machine and of the server's processes."""
-    free, total = machine.disk_space(Path(services.settings.data))
+    free, total = machine_resources.disk_space(Path(services.settings.data))
     pid = services.pool.zygote_pid
     return {
-        "memory": machine.total_memory(),
-        "memory_left": machine.available_memory(),
-        "memory_server": machine.resident_memory(),
-        "memory_workers": machine.resident_memory(pid) if pid is not None else None,
+        "memory": machine_resources.total_memory(),
+        "memory_left": machine_resources.available_memory(),
+        "memory_server": machine_resources.resident_memory(),
+        "memory_workers": machine_resources.resident_memory(pid) if pid is not None else None,
         "disk": total,
         "disk_left": free,
     }
@@ -169,7 +169,7 @@ templates.env.filters |= {"format_bytes": format_bytes, "format_duration": forma
 async def require_operator(request: Request, settings: SettingsDep, visitors: VisitorsDep) -> None:
     """Raise ProblemError unless the request comes from GRADBOX_OPERATORS."""
     operators = parse_networks(settings.operators, "OPERATORS")
-    if not is_certainly_within(request.scope, visitors.proxies, operators):
+    if not is_certainly_from(request.scope, visitors.proxies, operators):
         raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")
 
 

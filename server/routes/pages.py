@@ -177,7 +177,7 @@ async def post_answer(
     """Runs a program together with the check of the question, which counts as one of the client's runs, and says
     whether it is an answer."""
     question = find_lesson(services.gallery, name).question
-    checked = body.model_copy(update={"source": question.program_with_check(body.source)})
+    checked = body.model_copy(update={"source": question.program_with_answer_check(body.source)})
     result = await services.runs.wait_for_result(await services.runs.start_run(checked, client), disconnected)
     assert result is not None
     return JSONResponse(await services.saved.programs.reader.run_function("judge", result.body))

@@ -15,7 +15,7 @@ from server.http.responses import not_modified_response, trace_response, with_ca
 from server.pictures.renderer_client import BeforeDrawing
 from server.pool.executions import ExecutionResult
 from server.routes.api import TRACE_RESPONSES
-from server.runs.explainer import count_nothing
+from server.runs.explainer import count_no_drawing
 from server.runs.service import RunService
 from server.saved.headline import PAGE_SECONDS, finding_headline
 from server.saved.programs import RunProgram, describe_program, python_script
@@ -87,7 +87,7 @@ async def save_program(
         body, client, program_runner(services.runs, client, disconnected)
     )
     if new:  # drawn for its page, at the cost of saving it
-        await fetch_headline(program, services, client, count_nothing, 0)
+        await fetch_headline(program, services, client, count_no_drawing, 0)
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 

@@ -37,7 +37,7 @@ class OutcomeSummary(Model):
     moved: list[str] = []
 
 
-async def count_nothing() -> None:
+async def count_no_drawing() -> None:
     """A `before_drawing` for explanations that count towards no limit."""
 
 
@@ -46,7 +46,7 @@ async def explain_trace(
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before_drawing: Callable[[], Awaitable[None]] = count_nothing,
+    before_drawing: Callable[[], Awaitable[None]] = count_no_drawing,
     owner: str = "",
 ) -> list[Finding]:
     """The findings of a run, the best first. Raises RenderingFailed, and what `before_drawing` raises.
@@ -69,7 +69,7 @@ async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "e
     trace: its JSON, gzipped
     """
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, count_nothing)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, count_no_drawing)
     return OutcomeSummary.model_validate_json(body)
 
 
@@ -79,7 +79,7 @@ async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str 
     trace: its JSON, gzipped
     """
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_nothing)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_no_drawing)
     return RunReading.model_validate_json(body)
 
 
@@ -89,7 +89,9 @@ async def fetch_looked_for(renderer: Renderer, trace: bytes, language: str = "en
     trace: its JSON, gzipped
     """
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="looked_for", language=language), trace, count_nothing)
+    body = await renderer.get_drawing(
+        digest, DrawRequest(kind="looked_for", language=language), trace, count_no_drawing
+    )
     return None if body == b"null" else LookedFor.model_validate_json(body)
 
 

@@ -53,13 +53,13 @@ def is_fixed(finding: Finding, before: JudgedRun, after: JudgedRun) -> bool:
     there are no more errors or warnings of any other kind."""
     return (
         after.summary.finished
-        and _is_gone(finding, before.findings, after.findings)
+        and _is_problem_gone(finding, before.findings, after.findings)
         and _is_promise_kept(finding, before.summary, after.summary)
         and not _has_new_problems(finding.kind, before.findings, after.findings)
     )
 
 
-def _is_gone(finding: Finding, before: list[Finding], after: list[Finding]) -> bool:
+def _is_problem_gone(finding: Finding, before: list[Finding], after: list[Finding]) -> bool:
     """Whether there are fewer findings of this kind, and fewer that say the same of the same names."""
 
     def say_the_same(findings: list[Finding]) -> int:

@@ -36,7 +36,7 @@ class PeerRuns(Protocol):
 
 
 class SharedState(Protocol):
-    """What web processes share: see `server.cluster.parts.SharedState`.
+    """What web processes share: see `server.cluster.factories.SharedState`.
 
     reachable: whether the broker answers now
     """

@@ -23,7 +23,7 @@ from gradbox.wire.limits import ends_repeatably
 from gradbox.wire.trace import Trace
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.course import judge_answer
-from server.store.comparison import compare_traces, read_outcome
+from server.store.stored_traces import compare_traces, read_outcome
 from server.wire.problems import ProblemError
 
 
@@ -36,14 +36,14 @@ def is_valid_trace(trace: bytes) -> bool:
     return True
 
 
-def may_be_accident(trace: bytes) -> bool:
+def may_have_ended_by_accident(trace: bytes) -> bool:
     """Whether a clock, the machine or a person ended the run of a stored trace."""
     outcome = read_outcome(trace)
     return not ends_repeatably(outcome["status"], (outcome.get("stopped") or {}).get("limit"))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "accident": may_be_accident,
+    "accident": may_have_ended_by_accident,
     "compare": compare_traces,
     "judge": judge_answer,
     "validate": is_valid_trace,

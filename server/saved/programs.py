@@ -11,10 +11,10 @@ from server.operating.metrics import Metrics
 from server.pool.executions import ExecutionResult
 from server.pool.zygote import WorkersUnavailable
 from server.saved.large_traces import TraceProcessor
-from server.store.comparison import read_trace_header, runtime_versions
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json, iso_time
 from server.store.database import StoreUnavailable
 from server.store.repository import ProgramRepository, ProgramTooLarge, SavedProgram
+from server.store.stored_traces import read_trace_header, runtime_versions
 from server.visitors.clients import Client
 from server.visitors.rate_limits import RateLimited, SharedRateLimiter, SharedSavedBytesLimiter
 from server.wire.problems import ProblemError
@@ -86,7 +86,7 @@ class ProgramService:
         text = canonical_json(content)
         with self._counting_refusals():
             program = await self._store.find_program_with_content(text)
-            if program is not None and not await self._may_be_accident(program):
+            if program is not None and not await self._may_have_ended_by_accident(program):
                 return program, False
             if content.parent is not None and not await self._store.was_id_assigned(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
@@ -95,7 +95,7 @@ class ProgramService:
         if program is not None:
             await self._improve_trace(program, await run_saved_content(content, run), client)
             return await self.find_program(program.id), False
-        trace = (await run_content_to_keep(content, run)).body
+        trace = (await run_again_after_accident(content, run)).body
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, trace))
         with self._counting_refusals():
             await self._save_space.count_saved_bytes(client, len(text) + len(trace))
@@ -116,7 +116,7 @@ class ProgramService:
         result = await run_saved_content(program.content, run)
         new = await asyncio.to_thread(read_trace_header, result.body)
         parts, step = await self.reader.run_function("compare", program.trace, result.body)
-        if parts and not result.may_be_accident and await self._may_be_accident(program):
+        if parts and not result.may_have_ended_by_accident and await self._may_have_ended_by_accident(program):
             await self._improve_trace(program, result, client)
         return Rerun(
             id=program.id,
@@ -128,7 +128,7 @@ class ProgramService:
             now=runtime_versions(new),
         )
 
-    async def _may_be_accident(self, program: SavedProgram) -> bool:
+    async def _may_have_ended_by_accident(self, program: SavedProgram) -> bool:
         """Whether the result cache would not keep the saved trace because of how its run ended. Remembered for each
         trace."""
         name = program.trace_name
@@ -140,7 +140,7 @@ class ProgramService:
 
     async def _improve_trace(self, program: SavedProgram, result: ExecutionResult, client: Client) -> None:
         """Replace a trace whose run may have ended by accident by that of a new run, if the new run did not."""
-        if result.may_be_accident:
+        if result.may_have_ended_by_accident:
             return
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, result.body))
         with self._counting_refusals():
@@ -157,14 +157,14 @@ class ProgramService:
             raise
 
 
-async def run_content_to_keep(content: Content, run: RunProgram) -> ExecutionResult:
+async def run_again_after_accident(content: Content, run: RunProgram) -> ExecutionResult:
     """Run a program whose trace is kept for ever. If a clock, the machine or a person ended the run, it is repeated
     once. Raises WorkersUnavailable if the run was lost or cancelled, or ended by accident twice, in different ways."""
     first = await run_saved_content(content, run)
-    if not first.may_be_accident:
+    if not first.may_have_ended_by_accident:
         return first
     second = await run_saved_content(content, run)
-    if second.may_be_accident and (second.status, second.limit) != (first.status, first.limit):
+    if second.may_have_ended_by_accident and (second.status, second.limit) != (first.status, first.limit):
         raise WorkersUnavailable("the run was ended by accident; try again")
     return second
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from server.operating import log
-from server.quantities import format_bytes
-from server.store.comparison import count_steps
+from server.quantity_formats import format_bytes
 from server.store.contents import ContentRemoved, canonical_json, iso_time
 from server.store.repository import ProgramRepository, SavedProgram
 from server.store.series import SavedSeries, SeriesStore
+from server.store.stored_traces import count_steps
 from server.visitors.clients import Client
 from server.visitors.rate_limits import SharedRateLimiter, SharedSavedBytesLimiter
 from server.wire.problems import ProblemError
@@ -94,13 +94,13 @@ class SeriesService:
         text = canonical_json(content)
         await self._save_space.count_saved_bytes(client, 1)
         await self._limits.count_request(client)
-        await self._check_items(content.items)
+        await self._require_programs_and_steps(content.items)
         await self._save_space.count_saved_bytes(client, len(text))
         id_, new = await self._store.save_series(text)
         log.event_log.info("save series", id=id_, bytes=len(text), new=new)
         return await self.find_series(id_), new
 
-    async def _check_items(self, items: list[SeriesItem]) -> None:
+    async def _require_programs_and_steps(self, items: list[SeriesItem]) -> None:
         """Raise ProblemError if a program does not exist, or has no such step."""
         titles = await self._programs.find_titles(item.program for item in items)
         for place, item in enumerate(items):

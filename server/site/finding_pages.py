@@ -10,7 +10,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.runs.explainer import count_nothing, explain_trace
+from server.runs.explainer import count_no_drawing, explain_trace
 from server.runs.fixes import FixFinder
 from server.services import Services
 
@@ -49,14 +49,14 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         findings,
         lambda source: run_source(services, source),
         "en",
-        count_nothing,
+        count_no_drawing,
         "",
         trace.body,
     ).find_working_fixes(finding)
     program = trace.decoded().program
     lines = finding_lines(finding, program.source.split("\n"), load_sentences("en"), colours=False)
     related = [scenario for scenario in scenarios if text.kind in scenario.findings]
-    return FindingPage(text, finding, "\n".join(lines), await draw_opening(services, text.kind, trace), related)
+    return FindingPage(text, finding, "\n".join(lines), await draw_opening_step(services, text.kind, trace), related)
 
 
 async def run_source(services: Services, source: str) -> bytes:
@@ -64,7 +64,7 @@ async def run_source(services: Services, source: str) -> bytes:
     return (await services.pool.run_job(Job(source=source, limits=services.settings.run_limits()))).body
 
 
-async def draw_opening(services: Services, name: str, trace: RecordedTrace) -> dict[Theme, bytes]:
+async def draw_opening_step(services: Services, name: str, trace: RecordedTrace) -> dict[Theme, bytes]:
     """Draw the step that the run opens with, in each theme."""
     themes: tuple[Theme, ...] = ("light", "dark")
     return {

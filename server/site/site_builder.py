@@ -178,7 +178,7 @@ def run_sphinx(sources: Path, out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def empty_folder(folder: Path, marker: str) -> None:
+def empty_build_folder(folder: Path, marker: str) -> None:
     """Empty a folder that an earlier build made. Raises SiteBuildError for any other folder that is not empty."""
     if folder.exists() and any(folder.iterdir()):
         if not (folder / marker).exists():

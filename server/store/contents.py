@@ -50,7 +50,7 @@ def candidate_content_ids(digest: str) -> Iterator[str]:
     yield id_
 
 
-def has_id_form(text: str) -> bool:
+def is_well_formed_id(text: str) -> bool:
     """Whether a text has the form of an id."""
     return _ID.fullmatch(text) is not None
 
@@ -120,7 +120,7 @@ class ContentStore:
                 raise ContentRemoved(self._content_name)
             if existing is not None:
                 return str(existing.id), False
-            if await used_bytes(connection) + size > self._quota:
+            if await stored_content_bytes(connection) + size > self._quota:
                 raise QuotaExceeded
             id_ = await self._shortest_free_id(connection, hash_)
             row = {"id": id_, "digest": hash_, "created": now_ms(), "size": size, "content": text}
@@ -181,13 +181,13 @@ def iso_time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-async def used_bytes(connection: AsyncConnection) -> int:
+async def stored_content_bytes(connection: AsyncConnection) -> int:
     """The bytes of all saved content, from the indexes of sizes alone."""
     sums = [select(func.coalesce(func.sum(table.c.size), 0)) for table in CONTENT_TABLES]
     return sum([int((await connection.execute(query)).scalar_one()) for query in sums])
 
 
-def check_record_identity(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
+def require_consistent_record(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
     """Raise ValueError if an archive's id, digest and content do not fit together."""
     if id_ not in candidate_content_ids(hash_):
         raise ValueError(f"{id_}: this id does not follow from the digest")

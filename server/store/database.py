@@ -146,7 +146,7 @@ class Database:
         self._throttled_log = ThrottledLog(log)
         self.failures = 0
 
-    def check_file(self) -> None:
+    def require_database_not_emptied(self) -> None:
         """Raise SettingError if the file was emptied; it would otherwise be taken for a new one."""
         if self._file is not None and is_emptied(self._file):
             raise SettingError(
@@ -192,7 +192,7 @@ class Database:
         self._is_open = True
         return True
 
-    def _check_identity(self) -> None:
+    def _require_same_database_file(self) -> None:
         """Raise OSError if the file is not the one that was opened; what is written to that one would be lost."""
         if self._file is None:
             return
@@ -219,7 +219,7 @@ class Database:
             async with engine.execution_options(gradbox_writes=True).connect() as connection:
                 if self.embedded:
                     await enable_wal(connection)
-                async with connection.begin(), only_migration_of_process():
+                async with connection.begin(), one_migration_at_a_time():
                     await self._lock_database(connection)
                     await connection.run_sync(migrate_schema, revision)
         finally:
@@ -240,14 +240,14 @@ class Database:
         """A transaction for writing, committed unless the block raises. Raises StoreUnavailable."""
         await self.open_if_exists(create=True)
         with self._translating_errors():
-            await self._wait_while_others_get_on(self._write_lock.acquire(), lambda _: self._write_lock.release())
+            await self._wait_while_others_advance(self._write_lock.acquire(), lambda _: self._write_lock.release())
             try:
                 async with self._connect(self._write_engine, writes=True) as connection:
                     yield connection
             finally:
                 self._write_lock.release()
 
-    def check_space(self, needed: int) -> None:
+    def require_disk_space(self, needed: int) -> None:
         """Raise StoreUnavailable if the disk of an SQLite file has less than this many bytes left."""
         if self._file is None:
             return
@@ -270,16 +270,16 @@ class Database:
 
         writes: for a transaction that writes, one at a time
         """
-        self._check_identity()
+        self._require_same_database_file()
         connecting = engine.connect().start()
-        connection = await self._wait_while_others_get_on(connecting, lambda late: asyncio.ensure_future(late.close()))
+        connection = await self._wait_while_others_advance(connecting, lambda late: asyncio.ensure_future(late.close()))
         try:
             if writes:
                 await connection.begin()
                 await self._lock_database(connection)
             yield connection
             if writes:
-                self._check_identity()
+                self._require_same_database_file()
                 await connection.commit()
             self._progressed_at = time.monotonic()
         except TimeoutError:
@@ -288,7 +288,7 @@ class Database:
         finally:  # which rolls back what is not committed
             await asyncio.shield(asyncio.ensure_future(connection.close()))
 
-    async def _wait_while_others_get_on(
+    async def _wait_while_others_advance(
         self, work: Coroutine[Any, Any, Result], undo: Callable[[Result], object]
     ) -> Result:
         """Wait for the result of work that needs its turn. Raises TimeoutError if no other work in this process has
@@ -435,7 +435,7 @@ async def enable_wal(connection: AsyncConnection) -> None:
 
 
 @asynccontextmanager
-async def only_migration_of_process() -> AsyncIterator[None]:
+async def one_migration_at_a_time() -> AsyncIterator[None]:
     """Allow one migration at a time in this process, because Alembic supports only one, of whatever database."""
     while not _MIGRATING.acquire(blocking=False):
         await asyncio.sleep(0.01)

@@ -19,11 +19,11 @@ from server.store.contents import (
     ContentStore,
     QuotaExceeded,
     canonical_json,
-    check_record_identity,
     content_digest,
-    has_id_form,
+    is_well_formed_id,
     now_ms,
-    used_bytes,
+    require_consistent_record,
+    stored_content_bytes,
 )
 from server.store.database import Database
 from server.store.tables import run_lines, saved_programs
@@ -118,7 +118,7 @@ class ProgramRepository(ContentStore):
 
     async def find_program(self, id_: str) -> SavedProgram | None:
         """The program of this id, or None. Raises ContentRemoved, StoreUnavailable."""
-        return await self._find_program_where(COLUMNS.id == id_) if has_id_form(id_) else None
+        return await self._find_program_where(COLUMNS.id == id_) if is_well_formed_id(id_) else None
 
     async def find_program_with_content(self, text: str) -> SavedProgram | None:
         """The program with this canonical content, or None. Raises ContentRemoved, StoreUnavailable."""
@@ -188,7 +188,7 @@ class ProgramRepository(ContentStore):
             old = (await connection.execute(select(COLUMNS.size).where(*same))).scalar_one_or_none()
             if old is None:
                 return False
-            if await used_bytes(connection) + size - old > self._quota:
+            if await stored_content_bytes(connection) + size - old > self._quota:
                 raise QuotaExceeded
             await connection.execute(update(saved_programs).where(*same).values(size=size, **values))
         return True
@@ -201,7 +201,7 @@ class ProgramRepository(ContentStore):
             if connection is None:
                 return StoreTotals()
             count, removed = (await connection.execute(query.select_from(saved_programs))).one()
-            size = await used_bytes(connection)
+            size = await stored_content_bytes(connection)
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), size, revision)
 
@@ -210,7 +210,7 @@ class ProgramRepository(ContentStore):
 
         Does not create a database.
         """
-        self.database.check_space(self._max_program_bytes)
+        self.database.require_disk_space(self._max_program_bytes)
         if not await self.database.open_if_exists():
             return
         name, now = f"health {secrets.token_hex(8)}", now_ms()
@@ -244,7 +244,7 @@ class ProgramRepository(ContentStore):
 
 def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
     """The row of a record. Raises ValueError for an invalid one."""
-    check_record_identity(record.id, record.digest, record.content, record.removed is not None)
+    require_consistent_record(record.id, record.digest, record.content, record.removed is not None)
     row = record.model_dump(exclude={"versions", "trace"})
     if record.removed is not None:
         row |= {"content": None, "trace": None, "size": 0}

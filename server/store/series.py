@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from server.store.contents import ContentRemoved, ContentStore, check_record_identity, has_id_form
+from server.store.contents import ContentRemoved, ContentStore, is_well_formed_id, require_consistent_record
 from server.store.database import Database
 from server.store.repository import ListEntry
 from server.store.tables import series
@@ -39,7 +39,7 @@ class SeriesStore(ContentStore):
 
     async def find_series(self, id_: str) -> SavedSeries | None:
         """The series of this id, or None. Raises ContentRemoved, StoreUnavailable."""
-        if not has_id_form(id_):
+        if not is_well_formed_id(id_):
             return None
         async with self.database.reading_connection() as connection:
             row = connection and (await connection.execute(select(series).where(COLUMNS.id == id_))).first()
@@ -79,7 +79,7 @@ class SeriesStore(ContentStore):
 
 def record_to_row(record: SeriesRecord) -> dict[str, Any]:
     """The row of a record. Raises ValueError for an invalid one."""
-    check_record_identity(record.id, record.digest, record.content, record.removed is not None)
+    require_consistent_record(record.id, record.digest, record.content, record.removed is not None)
     row = record.model_dump(exclude={"kind"})
     if record.removed is not None:
         return row | {"content": None, "size": 0}

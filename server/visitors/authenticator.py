@@ -15,7 +15,7 @@ from server.settings import Settings
 from server.visitors.clients import (
     Client,
     client_address,
-    is_certainly_within,
+    is_certainly_from,
     is_https,
     parse_networks,
     sign_cookie_id,
@@ -59,7 +59,7 @@ class Authenticator:
 
     def is_address_allowed(self, scope: Scope) -> bool:
         """Return whether the request comes from an allowed address."""
-        return not self._addresses or is_certainly_within(scope, self._proxies, self._addresses)
+        return not self._addresses or is_certainly_from(scope, self._proxies, self._addresses)
 
     def has_session(self, scope: Scope) -> bool:
         """Return whether the request carries the cookie of a session that has not expired."""
@@ -82,7 +82,7 @@ class Authenticator:
         """Return whether it is the password. Raises RateLimited after too many wrong ones, even for the right one."""
         address = client_address(scope, self._proxies)
         client = Client(address, address)
-        await self._attempts.check_limits(client)
+        await self._attempts.require_below_limits(client)
         expected, actual = (hmac.digest(self._key, text, "sha256") for text in (self._password, password))
         if hmac.compare_digest(expected, actual):
             return True

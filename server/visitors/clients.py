@@ -47,11 +47,11 @@ class Client:
     def network(self) -> str:
         """The addresses that one customer of a provider may have: the IPv4 address itself, or the /48 network of an
         IPv6 one."""
-        return network_of(self.address) if ":" in self.address else self.address
+        return network_of_address(self.address) if ":" in self.address else self.address
 
 
 @lru_cache(10_000)
-def network_of(address: str) -> str:
+def network_of_address(address: str) -> str:
     """Return the /48 network of an IPv6 address or network, and any other text unchanged."""
     try:
         number = int(IPv6Network(address, strict=False).network_address)
@@ -151,7 +151,7 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
 @lru_cache(10_000)
 def network_of_peer(address: str) -> str:
     """Return the network of a connection's address, whatever its requests say; see `Client.network`."""
-    return network_of(client_address({"type": "http", "client": (address, 0), "headers": []}, ()))
+    return network_of_address(client_address({"type": "http", "client": (address, 0), "headers": []}, ()))
 
 
 def is_connection_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
@@ -159,7 +159,7 @@ def is_connection_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
     return is_in_networks(_peer_address(scope), networks)
 
 
-def is_certainly_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
+def is_certainly_from(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
     """Return whether a request certainly comes from one of the allowed networks. An unknown address does not."""
     addresses = _possible_client_addresses(scope, trusted)
     return bool(addresses) and all(is_in_networks(address, allowed) for address in addresses)

@@ -12,7 +12,7 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from server.quantities import format_bytes
+from server.quantity_formats import format_bytes
 from server.settings import SettingError
 from server.visitors.clients import Client
 from server.wire.problems import ProblemError
@@ -64,7 +64,7 @@ class RateLimiter:
 
     def count_request(self, client: Client) -> None:
         """Count a request, or raise RateLimited and count nothing."""
-        self.check_limits(client)
+        self.require_below_limits(client)
         self.count_request_if_allowed(client)
 
     def count_request_if_allowed(self, client: Client) -> None:
@@ -72,7 +72,7 @@ class RateLimiter:
         for limit, subject, key in self.limits_with_keys(client):
             self._limiter.hit(limit, subject, key)
 
-    def check_limits(self, client: Client) -> None:
+    def require_below_limits(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
         exceeded: list[RateLimited] = []
         for limit, subject, key in self.limits_with_keys(client):
@@ -153,7 +153,7 @@ class TokenBuckets:
         A request for more than the capacity takes a full bucket.
         """
         now = self._clock()
-        full = self._full_time_after_taking(key, tokens, now)
+        full = self._refill_time_after_taking(key, tokens, now)
         if full > now + self._seconds:
             return full - now - self._seconds
         self._full_at[key] = full
@@ -165,10 +165,10 @@ class TokenBuckets:
     def seconds_until_available(self, key: str, tokens: float) -> float:
         """Return the seconds until the tokens are available; 0.0 if they are now."""
         now = self._clock()
-        full = self._full_time_after_taking(key, tokens, now)
+        full = self._refill_time_after_taking(key, tokens, now)
         return full - now - self._seconds if full > now + self._seconds else 0.0
 
-    def _full_time_after_taking(self, key: str, tokens: float, now: float) -> float:
+    def _refill_time_after_taking(self, key: str, tokens: float, now: float) -> float:
         return max(self._full_at.get(key, now), now) + min(tokens * self._seconds_per_token, self._seconds)
 
 
@@ -187,7 +187,7 @@ class SavedBytesLimiter:
         if wait:
             raise self.rate_limited_error(wait)
 
-    def check_saved_bytes(self, client: Client, size: int) -> None:
+    def require_room_for_bytes(self, client: Client, size: int) -> None:
         """Raise RateLimited if a program of this size would exceed the limit."""
         wait = self._buckets.seconds_until_available(client.network, size)
         if wait:
@@ -261,14 +261,14 @@ class SharedRateLimiter:
     async def count_request(self, client: Client) -> None:
         """Count a request, or raise RateLimited. It then counts nothing, unless another process got ahead at this
         moment."""
-        await self.check_limits(client)
+        await self.require_below_limits(client)
         if self._counts is not None and await self._counts.count_request(self._counted_limits(client)) is False:
-            await self.check_limits(client)
+            await self.require_below_limits(client)
         self._own.count_request_if_allowed(client)
 
-    async def check_limits(self, client: Client) -> None:
+    async def require_below_limits(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
-        self._own.check_limits(client)
+        self._own.require_below_limits(client)
         if self._counts is None:
             return
         waits = await self._counts.seconds_until_allowed(self._counted_limits(client)) or []
@@ -298,7 +298,7 @@ class SharedSavedBytesLimiter:
 
     async def count_saved_bytes(self, client: Client, size: int) -> None:
         """Count a program of so many bytes. Raises RateLimited."""
-        self._own.check_saved_bytes(client, size)
+        self._own.require_room_for_bytes(client, size)
         if self._counts is not None:
             wait = await self._counts.take_tokens(
                 "saved bytes", client.network, size, self._own.size, self._own.seconds

@@ -76,7 +76,7 @@ def run_child(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         job_fd, trace_fd, ready_fd = move_descriptors_to_3_4_5(job_fd, trace_fd, ready_fd)
         if worker.rehearse is not None:
-            rehearse_until_job(worker.rehearse, job_fd)
+            rehearse_until_job_arrives(worker.rehearse, job_fd)
         if confinement is not None:
             confinement.confine_process((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
         else:
@@ -104,7 +104,7 @@ def run_child(
         os._exit(code)
 
 
-def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
+def rehearse_until_job_arrives(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
     """Rehearse if no job has come for a while, and stop once one comes."""
     poll = select.poll()
     poll.register(job_fd, select.POLLIN)

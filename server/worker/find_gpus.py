@@ -21,14 +21,14 @@ def find_gpus() -> tuple[list[str], int, str]:
             for index in range(len(cards)):
                 torch.ones(1, device=f"cuda:{index}").item()
         except RuntimeError as error:
-            return [], 0, first_line(str(error))
+            return [], 0, first_line_of_message(str(error))
     if cards:
         return [card.name for card in cards], min(card.total_memory for card in cards), ""
     said = [str(warning.message) for warning in caught if "CUDA" in str(warning.message)]
-    return [], 0, first_line(said[0]) if said else "torch finds no GPU on this machine"
+    return [], 0, first_line_of_message(said[0]) if said else "torch finds no GPU on this machine"
 
 
-def first_line(message: str) -> str:
+def first_line_of_message(message: str) -> str:
     """The first line of a message."""
     return message.strip().splitlines()[0][:300] if message.strip() else "an error without a message"
 

@@ -34,7 +34,7 @@ import numpy.random
 import torch
 
 from gradbox.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
-from server.worker.package_parts import ENVIRONMENT, LATE_MODULES, LAZY_MODULES
+from server.worker.package_data import ENVIRONMENT, LATE_MODULES, LAZY_MODULES
 from server.worker.threads import note_import_as_thread_origin, note_thread_origin
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}

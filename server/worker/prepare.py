@@ -24,9 +24,9 @@ from gradbox.recorder.stack import PROGRAM_FILENAME
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu
 from server.worker.child import ChildWork
-from server.worker.package_parts import read_package_data
+from server.worker.package_data import read_package_data
 from server.worker.preload import preload_torch
-from server.worker.run import ProgramRun, run_job_and_exit
+from server.worker.program_run import ProgramRun, run_job_and_exit
 from server.worker.threads import require_one_thread, run_in_thread
 
 HUGE_PAGE = 2 << 20
@@ -44,7 +44,7 @@ _MADV_COLLAPSE = 25
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def fill_free_memory_blocks() -> list[bytes]:
+def occupy_free_memory_blocks() -> list[bytes]:
     """Allocate objects in the free blocks between living objects, and return them. The caller keeps them alive.
 
     A child's own objects then share few pages; otherwise each would cause a copy of a shared page.
@@ -135,10 +135,10 @@ def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device
         torch.utils.hooks.RemovableHandle.next_id = handle
         torch.set_default_device(None)
     if not interrupted():
-        touch_small_blocks()
+        fault_in_small_memory_blocks()
 
 
-def touch_small_blocks() -> None:
+def fault_in_small_memory_blocks() -> None:
     """Write to memory for small objects and free it again. A program's objects then use it without page faults."""
     overhead = sys.getsizeof(b"")
     for size in TOUCHED_SIZES:
@@ -174,7 +174,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
     require_one_thread()
     gpu.require_no_open_gpu()
     gc.collect()
-    _free_blocks.extend(fill_free_memory_blocks())
+    _free_blocks.extend(occupy_free_memory_blocks())
     gc.freeze()
     collapse_into_huge_pages()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}

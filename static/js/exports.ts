@@ -8,7 +8,7 @@ import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./
 import { offlineContent } from "./offline/offline_content.ts";
 import { offlineHtml } from "./picture/standalone.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
-import { terminalReading } from "./program/reading.ts";
+import { terminalReport } from "./program/terminal_report.ts";
 import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
@@ -17,7 +17,7 @@ import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
 import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";
 import { plainText } from "./verdict/rich_text.ts";
-import { locale } from "./words/locale.ts";
+import { bundledLocale } from "./words/locale.ts";
 import { verdictOf } from "./verdict/verdict.ts";
 import { CARD_SIZE } from "./verdict/verdict_picture.ts";
 import { verdictSvg } from "./verdict/verdict_svg.ts";
@@ -45,7 +45,7 @@ export function render(
   if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
   if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
   if (kind === "looked_for") return { made: JSON.stringify(lookedForReply(trace, request.language)) };
-  if (kind === "reading") return { made: JSON.stringify(terminalReading(trace, request.language)) };
+  if (kind === "reading") return { made: JSON.stringify(terminalReport(trace, request.language)) };
   if (kind === "tables") return { made: JSON.stringify(tablesReply(trace)) };
   if (kind === "thumbnail") return { made: thumbnailSvg(trace, title, request) };
   if (kind === "still") return { made: galleryCardSvg(trace, step, title, request) };
@@ -97,7 +97,9 @@ function markdownOf(trace: Trace, { title, language, address }: ExportRequest) {
   const { say } = findingLocale(language);
   const verdict = verdictOf(opened, say);
   const links = { address, picture: address ? `${address}.card.png` : "" };
-  return verdict ? verdictMarkdown(verdict, links, say) : stepMarkdown(opened, title, links, say, locale(language).say);
+  return verdict
+    ? verdictMarkdown(verdict, links, say)
+    : stepMarkdown(opened, title, links, say, bundledLocale(language).say);
 }
 
 function renderComparison(runs: Parameters<typeof exportComparison>[0], kind: ComparisonKind, request: ExportRequest) {

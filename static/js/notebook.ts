@@ -3,7 +3,7 @@
 import * as findings from "./findings/page_api.ts";
 import { findingLocale } from "./findings/words.ts";
 import { followHostTheme } from "./browser/host_theme.ts";
-import { locale } from "./words/locale.ts";
+import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
 import { startViewer } from "./page/viewer.ts";
@@ -13,5 +13,5 @@ const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}"
 const loadFindings = async () => ({ ...findings, sentences: async () => findingLocale(lang).say });
 const loadPredict = async () => ({ ...predict, sentences: async () => predictLocale(lang).say });
 
-startViewer(content, locale(lang).say, { loadFindings, loadPredict });
+startViewer(content, bundledLocale(lang).say, { loadFindings, loadPredict });
 followHostTheme(document.documentElement);

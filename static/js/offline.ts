@@ -5,7 +5,7 @@
 
 import { storedFindings } from "./offline/stored_findings.ts";
 import { setRunSentences } from "./offline/stored_run_sentences.ts";
-import { locale } from "./words/locale.ts";
+import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
 import { showVerdict } from "./verdict/verdict_view.ts";
@@ -18,7 +18,7 @@ const answers: OfflineContent = content.answers;
 const findings = storedFindings(answers, lang);
 setRunSentences(answers.ofRun);
 
-startViewer({ ...content, verdict: content.verdict && answers.verdict !== null }, locale(lang).say, {
+startViewer({ ...content, verdict: content.verdict && answers.verdict !== null }, bundledLocale(lang).say, {
   loadFindings: async () => findings,
   loadPredict: async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
   loadVerdict: async () => ({ showVerdict, verdictOf: () => answers.verdict }),

@@ -6,14 +6,14 @@
 import { highlightPython } from "./editor/highlight_python.ts";
 import * as findings from "./findings/page_api.ts";
 import { findingLocale } from "./findings/words.ts";
-import { locale } from "./words/locale.ts";
+import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
 import { readOfflineSeries, reloadWhenFragmentNamesOtherItem } from "./series/offline.ts";
 import { startViewer } from "./page/viewer.ts";
 
 const { lang } = document.documentElement;
-const { say } = locale(lang);
+const { say } = bundledLocale(lang);
 const first = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const parts = {
   loadFindings: async () => ({ ...findings, sentences: async () => findingLocale(lang).say }),

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import ChildWork
-from server.worker.run import ProgramRun
+from server.worker.program_run import ProgramRun
 
 WALL = 2.0
 """Seconds a run may take: enough for the first step on a slow machine."""

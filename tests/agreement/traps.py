@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradbox.recorder.observer import Observer
 from gradbox.wire.trace import Trace
-from server.worker.run import ProgramRun, run_program_and_exit
+from server.worker.program_run import ProgramRun, run_program_and_exit
 from tests.forks.fork_host import Write, forked
 from tests.forks.plain_python import call_in_plain, run_plain
 from tests.support.tracing import CPU_SECONDS, Replay, events

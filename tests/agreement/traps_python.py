@@ -15,7 +15,7 @@ from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward, innermost_stepping_frame
 from gradbox.recorder.uids import ObjectUids
-from server.worker.run import ProgramRun
+from server.worker.program_run import ProgramRun
 from tests.agreement.traps import PlantedFault, Seen, Trap, after_each_observation, names, put, tensors
 from tests.support.tracing import ROOT
 

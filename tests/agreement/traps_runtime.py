@@ -13,9 +13,9 @@ from gradbox.recorder import stack
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
-from server.worker.run import ProgramRun
+from server.worker.program_run import ProgramRun
 from tests.agreement.alarm_worker import WALL
 from tests.agreement.traps import PlantedFault, Seen, Step, Trap, in_a_function_mode, on_each_step, put
 from tests.recorder.test_goldens import PROGRAMS, text
@@ -88,9 +88,9 @@ class Pooled(Trap):
     def run(self, planted_fault: PlantedFault | None = None) -> Trace:
         async def run_pooled() -> Trace:
             pool = (
-                Pool(Settings({}, wall=2 * WALL), "tests.agreement.alarm_worker:prepare")
+                LocalPool(Settings({}, wall=2 * WALL), "tests.agreement.alarm_worker:prepare")
                 if planted_fault
-                else Pool(Settings({}, wall=WALL))
+                else LocalPool(Settings({}, wall=WALL))
             )
             await pool.start()
             try:

@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 from benchmarks.load import program
 from benchmarks.measured_server import MIB, ROOT, MeasuredServer, ServerProcess, proc_bytes, proc_stat
-from server.pool.machine import RESERVED_MEMORY
+from server.pool.machine_resources import RESERVED_MEMORY
 from tests.assault.attackers import Assault, ask, save
 from tests.chaos.clients import run_honest_programs
 from tests.chaos.server_state import log_errors, wait_until

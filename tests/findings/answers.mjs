@@ -3,7 +3,7 @@
 import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { resolvePath } from "../../static/js/findings/facts/resolve.ts";
 import { answerAboutTensor } from "../../static/js/findings/gradients/tensor_question.ts";
-import { answerText } from "../../static/js/findings/text.ts";
+import { answerText } from "../../static/js/findings/finding_text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 

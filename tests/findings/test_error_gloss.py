@@ -27,11 +27,11 @@ PROGRAMS = {
     "": "raise RuntimeError('something else')",
 }
 GLOSSES = """
-import { errorGlossText } from "./static/js/program/messages.ts";
+import { errorGlossText } from "./static/js/program/program_messages.ts";
 import { errorGloss } from "./static/js/program/error_gloss.ts";
-import { locale } from "./static/js/words/locale.ts";
+import { bundledLocale } from "./static/js/words/locale.ts";
 const errors = JSON.parse(process.argv[1]);
-const texts = (error) => ["en", "zh"].map((language) => errorGlossText(error, locale(language).say));
+const texts = (error) => ["en", "zh"].map((language) => errorGlossText(error, bundledLocale(language).say));
 console.log(JSON.stringify(errors.map((error) => [errorGloss(error)?.key ?? "", ...texts(error)])));
 """
 

@@ -9,7 +9,7 @@ import warnings
 
 from gradbox.recorder.probes import ops
 from server.worker.prepare import REHEARSALS, rehearse_run
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests.forks.fork_host import Request, Write, serve
 from tests.support import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests

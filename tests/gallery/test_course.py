@@ -64,7 +64,7 @@ def test_there_are_at_least_eight_lessons_in_an_order() -> None:
 def test_a_run_accepts_the_right_answer_and_not_the_start(lesson: Lesson, workers: Workers) -> None:
     question = lesson.question
     found = {
-        source: read_verdict(workers.trace(question.program_with_check(source)), ANSWER_NAME)
+        source: read_verdict(workers.trace(question.program_with_answer_check(source)), ANSWER_NAME)
         for source in (question.start, question.answer)
     }
     assert found[question.answer] is True
@@ -98,7 +98,7 @@ def test_a_lesson_is_read_from_its_file(tmp_path: Path) -> None:
         ("b", False, 2),
         ("c", True, None),
     ]
-    assert lesson.question.program_with_check("x = 2  # so\n\n").splitlines() == [
+    assert lesson.question.program_with_answer_check("x = 2  # so\n\n").splitlines() == [
         *("x = 2  # so", "", "answered = bool(", "    x == 2", ")")
     ]
     assert load_lessons(tmp_path / "absent", "abc") == []

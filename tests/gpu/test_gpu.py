@@ -15,7 +15,7 @@ import torch
 
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from tests.support.waiting import eventually
 
@@ -77,7 +77,7 @@ def test_the_files_that_a_driver_needs_open_no_others(tmp_path: Path) -> None:
 def ran() -> Iterator[Any]:
     loop = asyncio.new_event_loop()
     settings = Settings({}, gpu_memory=MEMORY)
-    pool = Pool(settings)
+    pool = LocalPool(settings)
 
     async def up() -> None:
         await pool.start()
@@ -264,7 +264,7 @@ def test_no_process_that_forks_has_a_second_thread_or_the_device() -> None:
 @needs_gpu
 def test_a_program_on_the_cpu_finds_no_gpu() -> None:
     async def check() -> str:
-        pool = Pool(Settings({}))
+        pool = LocalPool(Settings({}))
         await pool.start()
         await pool.zygote.wait_until_booted()
         source = (
@@ -283,7 +283,7 @@ def test_a_program_on_the_cpu_finds_no_gpu() -> None:
 @pytest.mark.skipif(torch.cuda.device_count() > 0, reason="this machine has a GPU")
 def test_without_a_gpu_none_is_offered() -> None:
     async def check() -> None:
-        pool = Pool(Settings({}))
+        pool = LocalPool(Settings({}))
         await pool.start()
         await pool.zygote.wait_until_booted()
         await eventually(lambda: "starting" not in pool.unavailable_reason("cuda"))

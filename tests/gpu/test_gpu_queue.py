@@ -12,7 +12,7 @@ import torch
 
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
-from server.cluster.parts import create_pool
+from server.cluster.factories import create_pool
 from server.pool import machine_workers
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.worker import RemoteWorker

@@ -2,10 +2,10 @@
 
 import { automaticCheckVerdict } from "../../static/js/explain/gradient_check_panel.ts";
 import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
-import { worthChecking } from "../../static/js/findings/worth_checking.ts";
+import { automaticCheck } from "../../static/js/findings/automatic_check.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 export default function worthCheckingIn(traces, checks) {
-  const worth = traces.map((trace) => worthChecking(new RunFacts(openTrace(trace))));
+  const worth = traces.map((trace) => automaticCheck(new RunFacts(openTrace(trace))));
   return { worth, judgements: checks.map(automaticCheckVerdict) };
 }

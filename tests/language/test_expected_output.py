@@ -137,7 +137,7 @@ def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     if node is None:
         pytest.skip("no node on this machine")
     script = (
-        "import {compareOutputs} from './static/js/program/outputs.ts'; import fs from 'node:fs';"
+        "import {compareOutputs} from './static/js/program/output_comparison.ts'; import fs from 'node:fs';"
         "process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0)).map((trace) => compareOutputs(trace))))"
     )
     done = subprocess.run(

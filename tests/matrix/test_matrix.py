@@ -29,7 +29,7 @@ from server.matrix.service import (
     programs_digest,
     store_measurement,
 )
-from server.pool.local import NoAnswers, Pool
+from server.pool.local import LocalPool, NoAnswers
 from server.settings import Settings
 from server.wire.matrix import Answer, AnswerJob, MatrixDocument, Measurement
 from server.wire.problems import ProblemError
@@ -219,7 +219,7 @@ def test_a_stored_measurement_of_other_versions_or_programs_is_not_used(tmp_path
     assert not (tmp_path / "none").exists() and whole.digest == programs_digest()
 
 
-class CountingPool(Pool):
+class CountingPool(LocalPool):
     """A pool that answers by itself, or fails, and counts how often it is asked."""
 
     asked = 0

@@ -1,5 +1,4 @@
-"""Big things in a real browser: deep graphs are a map or fold and open, big storages open where they are clicked, steps
-stay still."""
+"""Big things in a real browser: deep graphs are a list of rows, big storages open where they are clicked."""
 
 from typing import Any
 
@@ -32,26 +31,6 @@ CROWD = (
 )
 PRINTS = "import torch\nfor i in range(300):\n    print(i, torch.arange(40.))\n"
 
-READ = """() => {
-    const all = (query, read) => [...document.querySelectorAll(`#stage .graph-pane ${query}`)].map(read);
-    return {
-        nodes: all("[data-node]", e => e.dataset.node),
-        folds: all("[data-fold]", e => ({key: e.dataset.fold, open: e.ariaExpanded, says: e.ariaLabel,
-            members: (e.dataset.members ?? "").split(" ").filter(Boolean)})),
-        running: all(".node.running", e => e.dataset.node),
-        map: Object.fromEntries(all("[data-node].map-dot", e => {
-            const {x, y} = e.getBoundingClientRect(), pane = e.closest(".graph-pane").getBoundingClientRect();
-            return [e.dataset.node, [Math.round(x - pane.right), Math.round(y - pane.top)]];
-        })),
-    };
-}"""
-FOLDING = {"width": 1024, "height": 768}
-"""A window whose stage is too narrow for a map of the whole graph."""
-IN_SIGHT = """element => {
-    const at = element.getBoundingClientRect(), pane = document.querySelector("#stage").getBoundingClientRect();
-    return at.left >= pane.left && at.right <= pane.right && at.top >= pane.top && at.bottom <= pane.bottom;
-}"""
-
 
 def start(page: Any, site: str, source: str) -> dict[str, Any]:
     page.goto(f"{site}/#v=step")  # else a training opens as a whole run
@@ -69,61 +48,26 @@ def go(page: Any, i: int) -> None:
     at_step(page, i)
 
 
-def alive(trace: dict[str, Any], i: int) -> set[str]:
-    nodes: set[str] = set()
-    for step in trace["steps"][: i + 1]:
-        nodes |= {uid for uid in step["set"] if uid[0] == "n"}
-        nodes -= set(step["gone"])
-    return nodes
+ROW_IN_SIGHT = """() => {
+    const room = document.querySelector(".net-scroll").getBoundingClientRect();
+    return [...document.querySelectorAll(".net-row.now")].some(row => {
+        const {top, bottom} = row.getBoundingClientRect();
+        return top >= room.top - 1 && bottom <= room.bottom + 1;
+    });
+}"""
 
 
 @pytest.mark.parametrize("source", [LAYERS, CHAIN], ids=["layers", "chain"])
-@pytest.mark.parametrize("has_map", [True, False], ids=["map", "folds"])
-def test_a_graph_larger_than_its_pane_is_a_map_or_folded_and_says_what_runs(
-    page: Any, site: str, source: str, has_map: bool
+def test_a_graph_larger_than_the_stage_is_a_list_of_rows_with_that_of_the_step_in_sight(
+    page: Any, site: str, source: str
 ) -> None:
-    if not has_map:
-        page.set_viewport_size(FOLDING)
     trace = start(page, site, source)
+    assert page.locator("#workbench").get_attribute("data-shown-picture") == "net"
     visits = [i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"]
-    assert page.evaluate(
-        "document.querySelector('#stage .stage').scrollWidth <= document.querySelector('#stage').clientWidth"
-    )
-    seen: list[str] = []
-    places: dict[str, list[int]] = {}
     for i in visits[:: len(visits) // 6]:
         go(page, i)
-        drawn = page.evaluate(READ)
-        shown = drawn["nodes"] + [uid for fold in drawn["folds"] for uid in fold["members"]]
-        assert set(shown) == alive(trace, i)
-        assert drawn["running"] == [trace["steps"][i]["visit"]["node"]]
-        assert page.locator("#stage .node.running > .node-box").evaluate(IN_SIGHT)
-        assert bool(drawn["map"]) == has_map and bool(drawn["folds"]) != has_map
-        for uid, place in drawn["map"].items():
-            assert places.setdefault(uid, place) == place, "a node of the map has moved"
-        nodes = [*drawn["map"]] if has_map else drawn["nodes"]
-        order = [uid for uid in nodes if uid in seen]
-        assert order == [uid for uid in seen if uid in nodes], "the order changed"
-        seen = nodes
-
-
-def test_a_fold_opens_and_closes_by_click_and_by_key(page: Any, site: str) -> None:
-    page.set_viewport_size(FOLDING)
-    trace = start(page, site, CHAIN)
-    go(page, next(i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"))
-    closed = page.evaluate(READ)
-    fold = max(closed["folds"], key=lambda fold: len(fold["members"]))
-    assert len(fold["members"]) > 2 and "nodes" in fold["says"]
-    card = page.locator(f"#stage [data-fold='{fold['key']}']")
-    card.click()
-    opened = page.evaluate(READ)
-    assert set(opened["nodes"]) & set(fold["members"]), "those in sight of its nodes stand for themselves"
-    assert set(opened["nodes"]) <= set(closed["nodes"]) | set(fold["members"])
-    assert card.get_attribute("aria-expanded") == "true"
-    page.keyboard.press("Enter")  # it has kept the focus
-    assert page.evaluate(READ) == closed
-    page.keyboard.press("Enter")
-    assert page.evaluate(READ) == opened
+        assert page.evaluate(ROW_IN_SIGHT)
+        assert page.evaluate("document.querySelectorAll('#net *').length") < 6000
 
 
 def test_a_place_of_a_big_storage_opens_its_elements(page: Any, site: str) -> None:

@@ -12,9 +12,9 @@ from tests.support.page_driver import at_step, leave, paste, run
 NETS = Path(__file__).parents[2] / "benchmarks/nets"
 
 UNDER_POINTER = """([x, y]) => {
-    const row = document.elementFromPoint(x, y)?.closest(".moves, [data-line]");
-    return row && {key: row.dataset.row ?? row.dataset.line ?? row.textContent.slice(0, 40), top: row.getBoundingClientRect().top};
-}"""  # noqa: E501
+    const row = document.elementFromPoint(x, y)?.closest(".moves");
+    return row && {key: row.dataset.row ?? row.textContent.slice(0, 40), top: row.getBoundingClientRect().top};
+}"""
 LIT = "() => document.querySelectorAll('#stage svg.lighting').length"
 
 
@@ -32,11 +32,11 @@ def open_net(page: Any, site: str, name: str, width: int = 1280, height: int = 7
 
 
 def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_steps(page: Any, site: str) -> None:
-    open_net(page, site, "attention")
-    for step in range(8):
+    open_net(page, site, "weight_tying")
+    for step in range(12):
         page.keyboard.press("ArrowRight")
         at_step(page, step + 1)
-    box = page.locator("#stage .memory-pane [data-line]").nth(3).bounding_box()
+    box = page.locator("#stage .memory-pane [data-row]").nth(1).bounding_box()
     x, y = box["x"] + 60, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.move(x + 1, y)
@@ -44,7 +44,7 @@ def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_step
     assert before
     page.mouse.move(x + 1, y + 400)
     page.mouse.move(x, y)
-    for step in range(8, 20):
+    for step in range(12, 20):
         page.keyboard.press("ArrowRight")
         at_step(page, step + 1)
         now = page.evaluate(UNDER_POINTER, [x, y])
@@ -68,7 +68,7 @@ def test_a_red_mark_of_the_timeline_leads_to_the_statement_that_did_it(page: Any
 
 
 def to_first_visit(page: Any) -> None:
-    """To a step that shows something of the graph: the others of a net leave all but its map to the memory."""
+    """To a step that shows something of the graph."""
     visit = 14
     page.evaluate(
         "i => { const s = document.querySelector('#slider'); s.value = String(i); s.dispatchEvent(new Event('input')) }",  # noqa: E501
@@ -79,7 +79,7 @@ def to_first_visit(page: Any) -> None:
 
 
 def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any, site: str) -> None:
-    open_net(page, site, "attention")
+    open_net(page, site, "weight_tying")
     to_first_visit(page)
     divider = page.locator("#stage .stage-divider")
     usual = divider.bounding_box()
@@ -97,7 +97,7 @@ def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any,
     to_first_visit(page)
     assert divider.bounding_box()["x"] == pytest.approx(moved, abs=2)
     divider.dblclick()
-    paste(page, (NETS / "attention.py").read_text())
+    paste(page, (NETS / "weight_tying.py").read_text())
     run(page)
     to_first_visit(page)
     assert divider.bounding_box()["x"] == pytest.approx(usual["x"], abs=2)

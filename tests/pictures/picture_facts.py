@@ -26,8 +26,8 @@ def by(rows: list[dict[str, Any]], *names: str) -> dict[Any, dict[str, Any]]:
 
 
 def members(picture: Picture) -> set[str]:
-    """All that stands in a closed fold or has a line in the list of names, by the mark's own word."""
-    return {uid for mark in (*picture["folds"], *picture["lines"]) for uid in mark["members"]}
+    """All that stands in a closed fold, by the mark's own word."""
+    return {uid for mark in picture["folds"] for uid in mark["members"]}
 
 
 def sides(picture: Picture) -> set[str]:
@@ -289,23 +289,6 @@ def counters(picture: Picture, state: State) -> Iterator[str]:
             middle = card["box"][1] + card["box"][3] / 2
             if not top - 1 <= middle <= bottom + 1:
                 yield f"{card['uid']} beside the badge of {card['counter']}"
-
-
-def lines(picture: Picture, state: State) -> Iterator[str]:
-    """Each line of the list of names means what its name means, has its colours, and has the height that it had."""
-    for line in picture["lines"]:
-        if gone := {*line["members"]} - state.keys():
-            yield f"the line {line['key']} stands for what is not there: {sorted(gone)}"
-        if line["name"] is None or line["ref"] is None or line["old"] or line["state"]:
-            continue
-        if line["ref"] not in expected_picture.resolve(state, line["name"]):
-            yield f"the line {line['name']} does not mean {line['ref']}"
-        if line["text"] and not line["name"].endswith(line["text"].removeprefix("…").lstrip(".")):
-            yield f"the line of {line['name']} says {line['text']}"
-    for line in picture["lines"]:
-        for strip in line["strips"]:
-            for values in [*(state.get(strip["uid"], {}).get("cells") or {}).values()][:1]:
-                yield from colour_problems(strip["uid"], strip, values)
 
 
 def size(handle: dict[str, Any]) -> int:

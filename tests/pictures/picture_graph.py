@@ -30,9 +30,6 @@ def gradient_faults(picture: Picture, state: State, steps: list[dict[str, Any]])
         if row["path"] != ".grad" and row["ref"] not in expected_picture.resolve(state, row["path"]):
             yield f"{row['path']} does not lead to {row['ref']}"
     placed = {row["owner"] for lane in ("handles", "none", "elsewhere") for row in picture[lane]}
-    # a row that is a narrow line leaves its gradient to the list of names
-    listed = {strip["uid"] for line in picture["lines"] for strip in line["strips"]}
-    placed |= {uid for uid, e in tensors.items() if state.get(e.get("grad") or "", {}).get("storage") in listed}
     small = {row["key"] for row in picture["rows"] if row["small"]}
     for card in picture["handles"]:
         handle = tensors.get(card["uid"])
@@ -162,7 +159,7 @@ def graph_faults(picture: Picture, state: State) -> Iterator[str]:
                 yield f"leaf {uid} of {node.get('variable')} is labelled {drawn['label']}"
         else:
             label = re.sub(r"\s\d+$", "", drawn["name"] or "")
-            if drawn["name"] is None and "map-dot" not in drawn["marks"]:
+            if drawn["name"] is None:
                 yield f"node {uid} {node['name']} has no name"
             if (
                 drawn["name"] is not None
@@ -193,9 +190,7 @@ def edges(picture: Picture, state: State, nodes: dict[str, dict[str, Any]]) -> I
             yield f"edge {key} from {edge['from']} to {edge['to']}"
             continue
         for uid, at in zip((edge["to"], edge["from"]), edge["ends"], strict=True):
-            boxes = [
-                row["box"] for row in [*picture["nodes"], *picture["again"], *picture["dots"]] if row["uid"] == uid
-            ]
+            boxes = [row["box"] for row in [*picture["nodes"], *picture["again"]] if row["uid"] == uid]
             boxes += [fold["box"] for fold in picture["folds"] if uid in fold["members"] and not fold["at"]]
             if not any(on_border(at, box) for box in boxes):
                 yield f"edge {key} ends at {at}, {uid} stands at {boxes}"

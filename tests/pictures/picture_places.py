@@ -26,9 +26,6 @@ def in_sight(picture: Picture, state: State, step: dict[str, Any]) -> Iterator[s
     if "memory" in panes:
         for uid, list_ in names.items():
             missing = [name for frame, name in list_ if not (tags.get((frame, name)) or {"seen": False})["seen"]]
-            in_list = [line for line in picture["lines"] if line["touched"] and line["seen"] and uid in line["members"]]
-            if picture["density"] == "list" and not in_list:
-                wrong.append(f"{uid} ({', '.join(name for _, name in list_)}) has no line in sight")
             if not (cards.get(uid) or {"seen": False})["seen"] or missing:
                 wrong.append(f"{uid} ({', '.join(name for _, name in list_)}) is not in sight")
         yield from wrong[: max(0, len(wrong) - max(0, len(names) - 16))]
@@ -53,10 +50,6 @@ LAYOUT = ("storage", "counter", "shape", "offset", "stride", "at", "steps", "dty
 
 def still(past: Picture, now: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
     """What the step left alone is where it was where panes are still; elsewhere it moves up and down alone."""
-    tops = {line["key"]: line["top"] for line in past["lines"]}
-    for line in now["lines"]:
-        if abs(tops.get(line["key"], line["top"]) - line["top"]) > 0.1:
-            yield f"the line {line['key']} moved from {tops[line['key']]} to {line['top']}"
     panes = {pane["side"]: pane["still"] for pane in past["panes"]}
     quiet = {pane["side"]: pane["still"] and panes.get(pane["side"]) for pane in now["panes"]}
     earlier, later = signatures(past, before), signatures(now, state)
@@ -111,8 +104,7 @@ class Order:
         rows = sorted(picture["rows"], key=lambda row: row["top"])
         nodes = sorted((node for node in picture["nodes"] if not node["docked"]), key=lambda node: node["box"][1])
         lists = [
-            [row["key"] for row in rows if not row["small"] and not row["used"]],
-            [f"used {row['key']}" for row in rows if row["used"]],
+            [row["key"] for row in rows if not row["small"]],
             [f"small {row['key']}" for row in rows if row["small"]],
             [node["uid"] for node in nodes],
         ]

@@ -25,12 +25,8 @@ def saved_faults(picture: Picture, state: State) -> Iterator[str]:
     for node in picture["nodes"]:
         names = living.get(node["uid"], {}).get("saved") or {}
         for key in (f"{node['uid']}:{name}" for name in names):
-            if not {"accumulate", "shaping", "map-dot"} & {*node["marks"]} and (key in slots) == (key in counted):
+            if not {"accumulate", "shaping"} & {*node["marks"]} and (key in slots) == (key in counted):
                 yield f"slot {key} is not drawn once"
-            # a dot of the map has no room for slots, but says that one is broken
-            broken = any(slot["state"] in ALARMS for slot in names.values()) and not living[node["uid"]].get("released")
-            if "map-dot" in node["marks"] and ("broken" in node["marks"]) != broken:
-                yield f"the dot of {node['uid']} is {node['marks']}, broken: {broken}"
     for row in picture["moreSlots"]:
         if row["text"] != f"+{len(row['keys'])}":
             yield f"{row['keys']} are counted as {row['text']}"

@@ -23,16 +23,7 @@ const more = e => [...e.querySelectorAll(":scope > text.meta")].map(t => t.first
 const readStep = () => ({
     panes: panes().map(e => ({side: e.classList.contains("memory-pane") ? "memory" : "graph", still: e.dataset.still === "true",
         scrolls: e.querySelector(".pane-scroll").scrollHeight > e.querySelector(".pane-scroll").clientHeight + 1})),
-    density: stage.querySelector(".stage").dataset.density,
-    lines: all("[data-line]", e => ({key: e.dataset.line, name: e.dataset.lineName ?? null, ref: e.dataset.lineRef ?? null, text: text(e, ".line-name"),
-        touched: e.classList.contains("touched"), old: e.classList.contains("old"), state: e.classList.contains("state"), members: (e.dataset.lineMembers ?? "").split(" ").filter(Boolean),
-        top: e.getBoundingClientRect().top, seen: inSight(e),
-        strips: [...e.querySelectorAll("[data-line-strip]")].map(strip => {
-            const frame = strip.querySelector(".line-frame"), [x, width] = ["x", "width"].map(name => Number(frame.getAttribute(name)));
-            const at = sign => [...strip.querySelectorAll(`path.wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
-            return {uid: strip.dataset.lineStrip, bands: 1, pos: at("pos"), neg: at("neg")};
-        })})),
-    rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"), used: e.classList.contains("used"),
+    rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"),
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
         quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => titleOf(t)).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),
     cells: all("[data-cell]", e => ({key: e.dataset.cell, dtype: e.dataset.dtype, value: e.dataset.value, text: text(e, ".val"),
@@ -57,10 +48,9 @@ const readStep = () => ({
     chips: all("[data-chip]", e => ({frame: e.dataset.frame, name: e.dataset.name, value: e.dataset.value, text: text(e, ".chip-value")})),
     objects: all("[data-object]", e => ({uid: e.dataset.object, more: text(e, '[data-fold^="items "] text') ?? "+0", type: text(e, ".meta"), seen: inSight(e)})),
     items: all("[data-item]", e => ({key: e.dataset.item, to: e.dataset.to ?? null, value: e.dataset.value, text: text(e, ".chip-value")})),
-    nodes: all("[data-node]", e => ({uid: e.dataset.node, variable: e.dataset.variable ?? null, name: text(e, ".node-name,.map-label"),
-        label: e.getAttribute("aria-label"), box: box(e, ".node-box,.map-circle"), marks: [...e.classList], turn: text(e, ".order-text"),
-        docked: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)") !== e, seen: inSight(e.querySelector(".node-box,.map-circle"))})),
-    dots: all("[data-dot]", e => ({uid: e.dataset.dot, box: box(e, ".map-circle"), marks: [...e.classList]})),
+    nodes: all("[data-node]", e => ({uid: e.dataset.node, variable: e.dataset.variable ?? null, name: text(e, ".node-name"),
+        label: e.getAttribute("aria-label"), box: box(e, ".node-box"), marks: [...e.classList], turn: text(e, ".order-text"),
+        docked: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)") !== e, seen: inSight(e.querySelector(".node-box"))})),
     again: all("[data-again]", e => ({uid: e.dataset.again, box: box(e, ".node-box")})),
     edges: all("[data-edge]", e => ({key: e.dataset.edge, from: e.dataset.from, to: e.dataset.to, ends: ends(e.querySelector(".edge-line")),
         arrow: e.querySelector(".arrow") !== null, flow: e.classList.contains("flow")})),
@@ -87,7 +77,7 @@ const readStep = () => ({
     links: all("[data-link]", e => ({key: e.dataset.link, kind: e.classList[1]}), [stage]),
 });
 const BOXES = ".card-box,.tag > path,.rail-box,.strip-frame,.void,.pin-head > rect,.placeholder > rect,.object-box,.moves > .frame-box,.fold.line > .fold-ground," +
-    ".node-box,.map-circle,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
+    ".node-box,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
 const area = e => { const r = e.getBoundingClientRect(); return {e, l: r.left, t: r.top, r: r.right, b: r.bottom, w: r.width, h: r.height}; };
 const title = e => {
     const g = e.closest("[data-cell],[data-handle],[data-pin],[data-ref],[data-node],[data-slot],[data-grad],[data-fold],[data-counter-badge],[data-row],[data-bead],[data-item],[data-chip],[data-object],[data-frame-card]");

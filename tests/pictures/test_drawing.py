@@ -98,7 +98,6 @@ def problems(trace: dict[str, Any], pictures: list[Picture]) -> list[str]:
             *picture["problems"],
             *picture_facts.storages(picture, before, state),
             *picture_facts.handles(picture, state),
-            *picture_facts.lines(picture, state),
             *picture_facts.counters(picture, state),
             *picture_beads.wires(picture, state),
             *picture_facts.named(picture, state),

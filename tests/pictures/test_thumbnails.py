@@ -14,7 +14,7 @@ import pytest
 from server.app import create_app
 from server.gallery.scenarios import load_scenarios
 from server.gallery.thumbnails import POLL_INTERVAL, ExampleProgram, Thumbnails, scenario_examples
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.services import Services
 from server.settings import Settings
 from server.visitors.clients import Client
@@ -85,7 +85,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
                     under_way -= 1
 
             monkeypatch.setattr(services.pool, "run_job", counted)
-            assert isinstance(services.pool, Pool)
+            assert isinstance(services.pool, LocalPool)
             async with services.pool.queue.create_request(Client("visitor", "192.0.2.1")):
                 with pytest.raises(ProblemError) as raised:
                     await services.gallery.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)

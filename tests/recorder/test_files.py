@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from server.worker.files.archives import archive_name, rename_archive
-from server.worker.files.streams import are_open_arguments_valid
+from server.worker.files.open_files import are_open_arguments_valid
 from tests.support.tracing import Replay, printed, trace
 
 CONTENTS = {

@@ -21,7 +21,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from gradbox.wire.records import OutcomeRecord
-from server.worker.run import ProgramRun
+from server.worker.program_run import ProgramRun
 from tests.forks.fork_host import write_all
 
 pytestmark = pytest.mark.slow

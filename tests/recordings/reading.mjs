@@ -1,3 +1,3 @@
 /** A trace as a terminal tells it, for tests. */
 
-export { terminalReading as default } from "../../static/js/program/reading.ts";
+export { terminalReport as default } from "../../static/js/program/terminal_report.ts";

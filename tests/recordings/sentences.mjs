@@ -4,7 +4,7 @@ import { stepNotes } from "../../static/js/captions/notes.ts";
 import { partsText, sentenceParts } from "../../static/js/captions/sentence.ts";
 import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
-import { findingText } from "../../static/js/findings/text.ts";
+import { findingText } from "../../static/js/findings/finding_text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
@@ -17,7 +17,7 @@ import { verdictOf } from "../../static/js/verdict/verdict.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
 import { pictureOfRun } from "../../static/js/trace/run_picture.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
-import { locale } from "../../static/js/words/locale.ts";
+import { bundledLocale } from "../../static/js/words/locale.ts";
 import { createLocale } from "../../static/js/words/sentences.ts";
 import net from "../../static/locales/net.en.json" with { type: "json" };
 
@@ -112,7 +112,7 @@ function saidBy(tell, step) {
 }
 
 function captions(opened) {
-  const { say } = locale("en");
+  const { say } = bundledLocale("en");
   return opened.trace.steps.flatMap((_, step) => {
     const said = new Map();
     for (const { key, args } of stepNotes(opened, step)) {

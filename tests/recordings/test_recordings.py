@@ -28,7 +28,7 @@ sys.addaudithook(note_opened)
 import torch
 torch.set_num_threads(1)
 from server.worker.prepare import rehearse_run
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests.forks import recorder_host, torch_host
 from tests.forks.fork_host import forked

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.store.comparison import DifferingPart, compare_traces, read_trace_header
+from server.store.stored_traces import DifferingPart, compare_traces, read_trace_header
 from tests.recordings.store import kept_trace
 
 SEPARATORS = ((",", ":"), (", ", ": "))

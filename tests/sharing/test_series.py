@@ -12,10 +12,10 @@ from starlette.testclient import TestClient
 
 from server.__main__ import main
 from server.saved.series import SeriesService
-from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json
 from server.store.repository import ProgramRepository
 from server.store.series import SeriesStore
+from server.store.stored_traces import count_steps
 from server.visitors.clients import Client
 from server.visitors.rate_limits import (
     RateLimited,

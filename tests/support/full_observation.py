@@ -12,7 +12,7 @@ from typing import Any
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.wire.job_records import JobRecord
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 from tests.support.tracing import HOST, qualified
 
 _observe = Observer.observe

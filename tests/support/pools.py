@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import pytest
 
-from server.cluster.parts import create_pool
+from server.cluster.factories import create_pool
 from server.pool.interface import PoolInterface
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from server.store.database import Database
 from tests.support.brokers import SECRET, STAND_IN
@@ -21,9 +21,9 @@ BOUNDS: dict[str, float] = {}
 """The limits of a test's jobs: a worker elsewhere does not know the settings of the pool."""
 
 
-def local(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
+def local(work: Callable[[LocalPool], Awaitable[None]], **settings: float) -> None:
     """Do this with a pool of this machine."""
-    pooled_by(lambda: Pool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN), work)
+    pooled_by(lambda: LocalPool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN), work)
 
 
 def pooled_by(create: Callable[[], Any], work: Callable[[Any], Awaitable[None]]) -> None:
@@ -47,7 +47,7 @@ Pooled = Callable[..., None]
 def create(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., PoolInterface]:
     """Makes a pool with these settings."""
     if request.param == "local":
-        return lambda **settings: Pool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN)
+        return lambda **settings: LocalPool(Settings({}, sandbox="off", **(PATIENT | settings)), STAND_IN)
     url = request.getfixturevalue("remote_workers")
     return lambda **settings: create_pool(
         Settings({}, queue_url=url, secret=SECRET, **(PATIENT | settings)), Database("", tmp_path / "data")

@@ -9,7 +9,7 @@ from gradbox.recorder.probes.graph import AutogradGraph
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.value_encoder import ValueEncoder
 from gradbox.wire.records import StatementRecord
-from server.worker import run
+from server.worker import program_run
 
 
 def show_everything() -> None:
@@ -18,7 +18,7 @@ def show_everything() -> None:
     def expressions(_: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(rows) if row["kind"] == "Expr")
 
-    setattr(run, "statements_with_pasted_output", expressions)  # noqa: B010
+    setattr(program_run, "statements_with_pasted_output", expressions)  # noqa: B010
 
 
 def give_time_to_judge_functions() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
-from server.worker import run, supervisor
+from server.worker import program_run, supervisor
 from server.worker.child import ChildWork
 
 FIRST_UID = 62_000
@@ -21,7 +21,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
 def adapt(worker: ChildWork) -> ChildWork:
     """What `prepare` makes of the recorder's worker."""
     supervisor.FIRST_UID = FIRST_UID
-    run.install_files = leave_files  # type: ignore[attr-defined]
+    program_run.install_files = leave_files  # type: ignore[attr-defined]
     return worker
 
 

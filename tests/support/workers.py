@@ -6,7 +6,7 @@ from typing import Any
 
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from tests.forks import prepared_modules
 
@@ -21,7 +21,7 @@ class Workers:
     def __init__(self, **settings_of_test: Any) -> None:
         prepared_modules.prepare()
         settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT, **settings_of_test)
-        self._limits, self._pool, self._loop = settings.run_limits(), Pool(settings), asyncio.new_event_loop()
+        self._limits, self._pool, self._loop = settings.run_limits(), LocalPool(settings), asyncio.new_event_loop()
         self._started = False
         self._traces: dict[str, bytes] = {}
 

@@ -1,6 +1,6 @@
 /** What the account of a run says of kept memory, beside the state after each step, for tests. */
 
-import { keptAt, keptByNode } from "../../static/js/findings/account/kept_memory.ts";
+import { keptBytesAt, keptMemoryByNode } from "../../static/js/findings/account/kept_memory.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { moduleTable } from "../../static/js/nets/module_table.ts";
@@ -10,14 +10,14 @@ import { openTrace } from "../../static/js/trace/state.ts";
 export default function keptBytes(trace) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
-  const all = [...keptByNode(opened).values()].flat();
-  const placed = [...facts.keptByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
+  const all = [...keptMemoryByNode(opened).values()].flat();
+  const placed = [...facts.keptMemoryByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
   const parameters = storagesOfParameters(trace);
   const steps = trace.steps.map((_, i) => i);
   return {
     state: steps.map((i) => bytesOfSlots(opened.state(i), parameters)),
-    account: steps.map((i) => keptAt(all, i).holds),
-    places: steps.map((i) => keptAt(placed, i).holds),
+    account: steps.map((i) => keptBytesAt(all, i).holds),
+    places: steps.map((i) => keptBytesAt(placed, i).holds),
     modules: moduleTable(opened).rows.map(({ path, kept }) => [path, kept]),
     total: moduleTable(opened).totals.kept,
   };

@@ -18,12 +18,12 @@ from server.throttled_log import ThrottledLog
 throttled_log = ThrottledLog(logging.getLogger("gradbox.worker"))
 
 
-def set_message_aside() -> None:
+def drop_celery_message() -> None:
     """Drop a message. It has been removed from its list already."""
     throttled_log.error("a message in the queue is not valid and is set aside; who else writes to this Redis?")
 
 
-def names_our_task(message: Any) -> bool:
+def is_run_message(message: Any) -> bool:
     """Whether a message, parsed as JSON, makes a worker look into the queue."""
     headers = message.get("headers") if isinstance(message, dict) else None
     return isinstance(headers, dict) and headers.get("task") == TASK_NAME
@@ -70,7 +70,7 @@ class TolerantChannel(redis.Channel):  # type: ignore[misc]
         except (redis.Empty, *BrokerError):
             raise
         except Exception:  # of a text that can't be decoded or parsed, by any of the decoders of kombu
-            set_message_aside()
+            drop_celery_message()
             raise redis.Empty from None
 
 
@@ -87,8 +87,8 @@ class TolerantTransport(redis.Transport):  # type: ignore[misc]
             return None
 
     def _deliver(self, message: Any, queue: str) -> None:
-        if not names_our_task(message):
-            set_message_aside()
+        if not is_run_message(message):
+            drop_celery_message()
             return
         known = queue if queue in QUEUE_OF_DEVICE.values() else "cpu"
         super()._deliver(json.loads(_tokens().create_message(known)), queue)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from server.pool.askers import Askers
-from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, record_trace
+from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.cache import result_cache_key
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import wait_for_any_event
@@ -189,7 +189,7 @@ class RemotePool:
         stop, may_join = stop or asyncio.Event(), askers is not None
         positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
         record = partial(self._record_with_retry, askers=askers, positions=positions, stop=stop, may_join=may_join)
-        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
+        return await run_and_assemble_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         message = AnswerMessage(job=job)

@@ -148,11 +148,11 @@ class SharedLimitCounts:
     async def count_request(self, counted: Sequence[CountedLimit]) -> bool | None:
         """Count a request towards each limit. Returns whether none was exceeded."""
 
-        async def hit_limits() -> bool:
+        async def count_and_check_limits() -> bool:
             hits = [self._limiter.hit(limit, what, self._digest_owner(owner)) for limit, what, owner in counted]
             return all(await asyncio.gather(*hits))
 
-        return await self._broker.run_command(hit_limits)
+        return await self._broker.run_command(count_and_check_limits)
 
     async def seconds_until_allowed(self, counted: Sequence[CountedLimit]) -> list[float] | None:
         """Seconds until each limit lets another request in; 0.0 if all would now."""

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch.jit._script import RecursiveScriptModule
 
-from server.worker.files.streams import OpenFiles
-from server.worker.files.tree import FileTree
+from server.worker.files.file_tree import FileTree
+from server.worker.files.open_files import OpenFiles
 
 _BUFFER_ARCHIVE_NAME = b"archive"
 """The name that torch gives to an archive in a buffer. An archive with a path is named after the path's last part."""

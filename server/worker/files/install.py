@@ -21,8 +21,16 @@ from numpy.lib import _datasource
 from torch.autograd import profiler
 
 from server.worker.files.archives import use_file_tree_for_archives
-from server.worker.files.streams import OpenFiles
-from server.worker.files.tree import HOME, Directory, File, FileTree, FileTreeNode, make_os_error, stat_result_of
+from server.worker.files.file_tree import (
+    HOME,
+    Directory,
+    File,
+    FileTree,
+    FileTreeNode,
+    build_stat_result,
+    make_os_error,
+)
+from server.worker.files.open_files import OpenFiles
 
 
 class DirectoryEntry:
@@ -54,7 +62,7 @@ class DirectoryEntry:
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
-        return stat_result_of(self._node)
+        return build_stat_result(self._node)
 
 
 class DirectoryEntries:
@@ -110,14 +118,14 @@ class OsReplacements:
     def stat(self, path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
         if isinstance(path, int) and self._files.find_open_file(path) is None:
             return self._real["stat"](path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)  # type: ignore[no-any-return]
-        return stat_result_of(self._find_node(path, dir_fd))
+        return build_stat_result(self._find_node(path, dir_fd))
 
     def lstat(self, path: Any, *, dir_fd: int | None = None) -> os.stat_result:
-        return stat_result_of(self._find_node(self._checked_path(path), dir_fd))
+        return build_stat_result(self._find_node(self._checked_path(path), dir_fd))
 
     def fstat(self, fd: int) -> os.stat_result:
         opened = self._files.find_open_file(fd)
-        return self._real["fstat"](fd) if opened is None else stat_result_of(opened.node)
+        return self._real["fstat"](fd) if opened is None else build_stat_result(opened.node)
 
     def access(
         self, path: Any, mode: int, *, dir_fd: int | None = None, effective_ids: bool = False,

@@ -25,7 +25,7 @@ import type { PreviewStage } from "./card_preview.ts";
 import type { EditOutcome } from "./edits.ts";
 import type { ProgramItem } from "./statements.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { LineMessage } from "../program/message.ts";
+import type { LineMessage } from "../program/line_message.ts";
 
 export interface Builder {
   render: (state: PageState, before: PageState | null) => void;

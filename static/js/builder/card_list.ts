@@ -8,11 +8,11 @@ import { createSourceHighlighter } from "./card_source.ts";
 import { cardText } from "./edits.ts";
 import { reuseRows, rowAppearanceKey, replaceRowsInList } from "./row_reuse.ts";
 import { itemAtLine, parseProgram, type ProgramItem } from "./statements.ts";
-import { hasHiddenSteps } from "../trace/steps/future.ts";
+import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PreviewLineEffect } from "./preview_effects.ts";
-import type { LineMessage } from "../program/message.ts";
+import type { LineMessage } from "../program/line_message.ts";
 
 /** Of more lines than these only the rows in sight are laid out. */
 const LONG_LIST_LINES = 300;

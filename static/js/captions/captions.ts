@@ -3,7 +3,7 @@
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
 import { markedParts, partsText, sentenceParts, type SentencePart } from "./sentence.ts";
-import { hasHiddenSteps } from "../trace/steps/future.ts";
+import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { FindingSentence } from "../findings/finding.ts";
@@ -72,7 +72,7 @@ export function headlineSentences(
   return [...cause, ...captionSentences(opened, i, say)];
 }
 
-export function wholeRunSentences(said: { text: string; isBad: boolean }[]): CaptionSentence[] {
+export function wholeRunCaption(said: { text: string; isBad: boolean }[]): CaptionSentence[] {
   return said.map(({ text, isBad }) => markedSentence(text, isBad ? "bad" : "plain"));
 }
 

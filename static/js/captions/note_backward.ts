@@ -3,7 +3,7 @@
 import { findEntity, findHandle } from "../trace/entities.ts";
 import { firstVisitStepOfStatement } from "../trace/steps/backward_statement.ts";
 import { numel } from "../trace/reads.ts";
-import { elementsText, numberText, valueText } from "./note_texts.ts";
+import { elementsText, numberText, valueText } from "./note_arguments.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Visit } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";

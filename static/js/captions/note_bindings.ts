@@ -2,12 +2,12 @@
 
 import { findEntity, findHandle, isHandle, type Frame, type Handle } from "../trace/entities.ts";
 import { firstNameOf } from "../syntax/expressions.ts";
-import { mentionsAt } from "../findings/statements/program_text.ts";
+import { mentionsAt } from "../findings/statements/statement_mentions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel } from "../trace/reads.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt, type ObjectNames } from "../trace/object_names.ts";
-import { nameArgument, pythonValueText, nodeNameWithoutNamespace, sizeOf } from "./note_texts.ts";
+import { nameArgument, pythonValueText, nodeNameWithoutNamespace, sizeArgument } from "./note_arguments.ts";
 import type { Value } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
@@ -63,7 +63,10 @@ function noteOfReturn({ step, entities, before, opened, index }: NoteContext): C
   const call = calleeLabel(objectNamesAt(opened, index, frame?.caller), frame);
   const returned = findHandle(entities, step.kind === "return" ? referencedUid(step.value) : null);
   if (!returned?.shape) return { key: step.kind, args: { call } };
-  return { key: returned.kind === "array" ? "return_array" : "return_tensor", args: { call, size: sizeOf(returned) } };
+  return {
+    key: returned.kind === "array" ? "return_array" : "return_tensor",
+    args: { call, size: sizeArgument(returned) },
+  };
 }
 
 function notesOfBinding(context: NoteContext, name: string, value: Value): CaptionNote[] {
@@ -115,12 +118,14 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
     if (had.some(({ text, frame }) => text === name && frame === step.frame)) return [];
     const other = otherNameOf(context, uid, name);
     if (other) return [{ key: entity.kind === "array" ? "same_array" : "same", args: { name: bound, other } }];
-    return [{ key: entity.kind === "array" ? "named_array" : "named", args: { name: bound, size: sizeOf(entity) } }];
+    return [
+      { key: entity.kind === "array" ? "named_array" : "named", args: { name: bound, size: sizeArgument(entity) } },
+    ];
   }
   const facts = new RunFacts(opened);
   // an iterator may have held it since the loop began
   if (step.kind === "head" && facts.producingOperation(uid)?.step !== index)
-    return [{ key: "named", args: { name: bound, size: sizeOf(entity) } }];
+    return [{ key: "named", args: { name: bound, size: sizeArgument(entity) } }];
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name: bound } }];
   const storages = storagesOfOneMemory(context, storage);
@@ -135,7 +140,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
   if (other) return [noteOfSharing(context, bound, entity, other)];
-  const args = { name: bound, size: sizeOf(entity), memory: ownMemory(entity) };
+  const args = { name: bound, size: sizeArgument(entity), memory: ownMemory(entity) };
   if (entity.kind === "array") return [{ key: "new_array", args }];
   return entity.grad_fn
     ? [{ key: "new_node", args: { ...args, node: context.node(entity.grad_fn) } }]

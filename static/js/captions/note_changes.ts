@@ -3,7 +3,7 @@
 import { findEntity, isHandle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
-import { nameArgument } from "./note_texts.ts";
+import { nameArgument } from "./note_arguments.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 

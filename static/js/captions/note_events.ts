@@ -1,8 +1,8 @@
 /** Notes on a step's events, each by its row of the registry. */
 
 import { findEntity } from "../trace/entities.ts";
-import { firstLine } from "./note_texts.ts";
-import { keptThing } from "./note_saved.ts";
+import { firstLine } from "./note_arguments.ts";
+import { savedValueArgument } from "./note_saved.ts";
 import { noteOfWrite } from "./note_writes.ts";
 import { EVENTS } from "../trace/registry.ts";
 import { doesBackwardFailIn } from "../trace/saved_slots.ts";
@@ -33,7 +33,7 @@ export function eventNotes(context: NoteContext, event: Event): CaptionNote[] {
     case "written":
       return [noteOfWrite(note, event, context)];
     case "path_cut":
-      return [{ ...note, args: { ...args, way: wayOfCut(event, context) } }];
+      return [{ ...note, args: { ...args, way: cutPathArgument(event, context) } }];
     case "version_bumped":
       return [{ ...note, args: { ...args, tensor: ownerOfCounter(context, event.counter) } }];
     case "saved_stale":
@@ -64,7 +64,7 @@ function isTrivialEvent({ opened, step, index }: NoteContext, event: Event) {
 }
 
 /** Along what no gradient comes back: through the result, if it has a name. */
-function wayOfCut({ result }: PathCut, { pathOf }: NoteContext) {
+function cutPathArgument({ result }: PathCut, { pathOf }: NoteContext) {
   const path = pathOf(result);
   return path
     ? { key: "cut_way", args: { result: { name: path, of: result ?? undefined } } }
@@ -83,7 +83,7 @@ function factsOfSlot(context: NoteContext, node: string, slotName: string): Note
   const slot = (findEntity(entities, node, "node") ?? findEntity(before, node, "node"))?.saved?.[slotName];
   const counter = findEntity(entities, slot?.counter, "counter");
   return {
-    kept: slot ? keptThing(context, node, slotName, slot) : { key: "kept_unnamed", args: {} },
+    kept: slot ? savedValueArgument(context, node, slotName, slot) : { key: "kept_unnamed", args: {} },
     expected: slot?.expected ?? "?",
     now: counter?.value ?? "?",
   };

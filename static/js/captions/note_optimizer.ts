@@ -5,8 +5,8 @@ import { optimizerParameters } from "../findings/facts/optimizers.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { stepBeforeStatement } from "../trace/steps/backward_statement.ts";
-import { valueText } from "./note_texts.ts";
-import { cellsReadBy } from "./note_writes.ts";
+import { valueText } from "./note_arguments.ts";
+import { elementsReadingCells } from "./note_writes.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
 
 /** So many parameters at most are called by their names. */
@@ -82,6 +82,6 @@ function parametersMoved(context: NoteContext, parameters: string[]): string[] |
     const storage = storageOf(uid);
     if (!events.some((event) => event.storage === storage && event.changed)) return false;
     const isAlone = parameters.filter((other) => storageOf(other) === storage).length === 1;
-    return isAlone || cellsReadBy(context, uid, written.get(storage ?? "") ?? new Set()).length > 0;
+    return isAlone || elementsReadingCells(context, uid, written.get(storage ?? "") ?? new Set()).length > 0;
   });
 }

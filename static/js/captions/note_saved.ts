@@ -2,7 +2,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { numel } from "../trace/reads.ts";
-import { pythonValueText, sizeOf } from "./note_texts.ts";
+import { pythonValueText, sizeArgument } from "./note_arguments.ts";
 import type { Slot } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
@@ -24,7 +24,7 @@ export function savedNotes(context: NoteContext): CaptionNote[] {
     for (const name of orderedLikeOperands(slotNames)) {
       const slot = saved[name];
       if (!slot) continue;
-      const thing = keptThing(context, node, name, slot);
+      const thing = savedValueArgument(context, node, name, slot);
       const identity = JSON.stringify(thing);
       if (!seen.has(identity)) kept.push(thing);
       seen.add(identity);
@@ -42,7 +42,7 @@ function orderedLikeOperands(slotNames: string[]) {
  * What a slot keeps: a name of the program, a number of it, the node's own result or that of another, or memory of some
  * size without a name.
  */
-export function keptThing(context: NoteContext, node: string, name: string, slot: Slot): NoteArgument {
+export function savedValueArgument(context: NoteContext, node: string, name: string, slot: Slot): NoteArgument {
   const { opened, index, pathOf, hasName, named } = context;
   if (slot.value !== undefined && slot.value !== null)
     return { key: "kept_number", args: { value: pythonValueText(slot.value) } };
@@ -59,7 +59,7 @@ export function keptThing(context: NoteContext, node: string, name: string, slot
     (uid) => findEntity(context.entities, uid, "tensor")?.grad_fn ?? [],
   )[0];
   if (maker) return { key: "kept_result_of", args: { node: context.node(maker) } };
-  return slot.shape ? { key: "kept_size", args: { size: sizeOf(slot) } } : { key: "kept_unnamed", args: {} };
+  return slot.shape ? { key: "kept_size", args: { size: sizeArgument(slot) } } : { key: "kept_unnamed", args: {} };
 }
 
 /** Tensors that read the same numbers as a slot: in the same way, and as many in another order. */

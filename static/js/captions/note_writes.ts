@@ -1,10 +1,10 @@
 /** Notes on writes into memory that was there: which numbers are other ones, and who else reads them. */
 
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/statements/program_text.ts";
+import { mentionsAt } from "../findings/statements/statement_mentions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
-import { numberText, valueText } from "./note_texts.ts";
+import { numberText, valueText } from "./note_arguments.ts";
 import type { Written } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
@@ -21,7 +21,7 @@ export function noteOfWrite(note: CaptionNote, event: Written, context: NoteCont
   const cells = written.get(event.storage);
   const readers = opened.index
     .handlesOfStorage(event.storage, index)
-    .filter((uid) => uid !== event.by && pathOf(uid) && cells && cellsReadBy(context, uid, cells).length);
+    .filter((uid) => uid !== event.by && pathOf(uid) && cells && elementsReadingCells(context, uid, cells).length);
   // `c[0] = 1` writes c, whoever else reads there
   readers.sort((a, b) => Number(targets.has(pathOf(b) ?? "")) - Number(targets.has(pathOf(a) ?? "")));
   const isNamed = target !== undefined || pathOf(event.by) !== null;
@@ -46,7 +46,7 @@ function noteOfNumbers(
   const handle = findHandle(entities, uid);
   const total = numel(handle?.shape);
   const cells = written.get(event.storage) ?? new Set<string>();
-  const reads = cellsReadBy(context, uid, cells);
+  const reads = elementsReadingCells(context, uid, cells);
   const names = others.flatMap((other) => {
     const name = pathOf(other);
     return name ? [{ name, of: other }] : [];
@@ -63,7 +63,7 @@ function noteOfNumbers(
     const element = { name: place };
     if (value !== null && !isShared) return { key: "written_one", args: { element, value } };
     if (value !== null && names.length === 1) {
-      const theirs = cellsReadBy(context, others[0], cells);
+      const theirs = elementsReadingCells(context, others[0], cells);
       const otherHandle = findHandle(entities, others[0]);
       if (theirs.length === 1 && otherHandle?.dtype === handle?.dtype && !hasBits(otherHandle) && !hasBits(handle))
         return {
@@ -117,7 +117,7 @@ function elementName(path: string, index: number[], handle: Handle | undefined) 
 }
 
 /** The elements of a handle that read one of the cells, `dtype:index`. */
-export function cellsReadBy({ entities }: NoteContext, uid: string, cells: Set<string>) {
+export function elementsReadingCells({ entities }: NoteContext, uid: string, cells: Set<string>) {
   const handle = findHandle(entities, uid);
   if (!handle) return [];
   const dtype = unqualifiedDtype(handle.dtype);
@@ -130,7 +130,7 @@ export function cellsReadBy({ entities }: NoteContext, uid: string, cells: Set<s
 }
 
 /** Where autograd follows what was written in place and other tensors are kept for backward: that this one is not. */
-export function unkeptWriteNotes({ opened, step, index, entities }: NoteContext): CaptionNote[] {
+export function unsavedWriteNotes({ opened, step, index, entities }: NoteContext): CaptionNote[] {
   const storages = new Set(
     step.log.flatMap((entry) =>
       entry.kind === "event" && entry.event === "written" && entry.changed !== 0 ? [entry.storage] : [],

@@ -3,8 +3,8 @@
 import { cachedGraphModel } from "../layout/graph/graph_model.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/statements/program_text.ts";
-import { resolveNode } from "../findings/facts/resolve.ts";
+import { mentionsAt } from "../findings/statements/statement_mentions.ts";
+import { resolveExpression } from "../findings/facts/resolve.ts";
 import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -16,8 +16,8 @@ import { changedContainerNotes, modeAndFlagNotes } from "./note_changes.ts";
 import { eventNotes } from "./note_events.ts";
 import { optimizerNotes } from "./note_optimizer.ts";
 import { savedNotes } from "./note_saved.ts";
-import { unkeptWriteNotes } from "./note_writes.ts";
-import { firstLine, nameArgument, pythonValueText, nodeNameWithoutNamespace } from "./note_texts.ts";
+import { unsavedWriteNotes } from "./note_writes.ts";
+import { firstLine, nameArgument, pythonValueText, nodeNameWithoutNamespace } from "./note_arguments.ts";
 import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
@@ -43,7 +43,7 @@ export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
     ...bindingNotes(context),
     ...(step.visit ? [] : [...modeAndFlagNotes(context), ...missingGradientNotes(context)]),
     ...savedNotes(context),
-    ...(optimizer.notes.length ? [] : unkeptWriteNotes(context)),
+    ...(optimizer.notes.length ? [] : unsavedWriteNotes(context)),
   ];
   if (step.value !== undefined && step.value !== null && !referencedUid(step.value) && step.kind !== "return")
     out.push({ key: "value", args: { value: pythonValueText(step.value) } });
@@ -110,7 +110,7 @@ function missingGradientNotes({ opened, index, step, before }: NoteContext): Cap
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
   return mentionsAt(facts, index).gradReads.flatMap((node) => {
-    const tensor = findEntity(before, resolveNode(facts, node, index, index - 1), "tensor");
+    const tensor = findEntity(before, resolveExpression(facts, node, index, index - 1), "tensor");
     return tensor && !tensor.grad
       ? [{ key: "grad_is_none", args: { grad: { name: `${pathText(node) ?? node.text}.grad` } } }]
       : [];
@@ -119,7 +119,7 @@ function missingGradientNotes({ opened, index, step, before }: NoteContext): Cap
 
 /** What there is to say of a step of which nothing else is said. */
 function noteOfUneventfulStep(traceStep: Step): CaptionNote {
-  if (traceStep.kind === "end") return { key: endKey(traceStep), args: {} };
+  if (traceStep.kind === "end") return { key: endNoteKey(traceStep), args: {} };
   if (traceStep.kind === "begin")
     return { key: "begun", args: { n: Object.keys(traceStep.set).filter((uid) => uid[0] === "t").length } };
   const freed = traceStep.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
@@ -127,7 +127,7 @@ function noteOfUneventfulStep(traceStep: Step): CaptionNote {
   return { key: changesNoEntity(traceStep) ? "quiet" : "other", args: {} };
 }
 
-function endKey({ i, gone }: Step) {
+function endNoteKey({ i, gone }: Step) {
   if (i === 0) return "ended_empty";
   return gone.length ? "ended" : "ended_quiet";
 }
@@ -141,11 +141,11 @@ const PLAIN_FRAME_FIELDS = ["kind", "name", "line", "state", "caller", "shared"]
 function changesNoEntity(traceStep: Step) {
   return (
     traceStep.gone.every((uid) => uid[0] === "f") &&
-    Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields))
+    Object.entries(traceStep.set).every(([, fields]) => isUneventfulDelta(fields))
   );
 }
 
-function tellsNothing(fields: Step["set"][string]) {
+function isUneventfulDelta(fields: Step["set"][string]) {
   if (!("kind" in fields)) return Object.keys(fields).every((field) => field === "line");
   if (fields.kind === "mode" || fields.kind === "device") return true;
   return fields.kind === "frame" && Object.entries(fields).every(isPlainFrameField);

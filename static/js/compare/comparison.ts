@@ -131,7 +131,7 @@ function differencesOfNames(left: Map<string, Named>, right: Map<string, Named>)
     for (const property of differingProperties(a, b))
       out.push({ name, property, left: propertyFactOf(a, property), right: propertyFactOf(b, property), ...uids });
   }
-  return withSharingToldOnce(out);
+  return withoutRepeatedSharing(out);
 }
 
 /** Whether a name leads through other objects, as `net.0.weight`: a second one of a tensor says nothing new. */
@@ -169,7 +169,7 @@ function areFactsEqual(left: TensorFact | undefined, right: TensorFact | undefin
 
 /** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a
  * number in the place of a tensor, has nothing else to compare. */
-function withSharingToldOnce(differences: Omit<Difference, "from" | "to">[]) {
+function withoutRepeatedSharing(differences: Omit<Difference, "from" | "to">[]) {
   const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
   /** names whose change of sharing is in the list */
   const compared: Record<string, Set<string>> = { memory: new Set(), counter: new Set() };

@@ -3,20 +3,20 @@
  */
 
 import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import { clipLines, svgFileText, wrapText } from "../marks/svg_document.ts";
 import { h, parseTranslate, type VNode } from "../browser/svg.ts";
 import { differencesAt, type Comparison } from "./comparison.ts";
-import { attributesThatDrawProperties } from "./drawn_as.ts";
+import { attributesThatDrawProperties } from "./property_attributes.ts";
 import {
-  changesByName,
+  groupByName,
   clauseAboutName,
-  compareLocale,
+  comparisonLocale,
   lineOfRow,
   outcomeText,
   outputDifferenceText,
   comparisonSummary,
-} from "./words.ts";
+} from "./comparison_words.ts";
 
 interface PictureBox {
   x: number;
@@ -38,9 +38,9 @@ export function comparisonPicture(
   row: number,
   options: { theme: "light" | "dark"; language: string },
 ): string {
-  const { say } = compareLocale(options.language);
+  const { say } = comparisonLocale(options.language);
   const stepsAtRow = comparison.rows[row] ?? { left: -1, right: -1 };
-  const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
+  const groups = groupByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
   const left = comparisonSideNodes(comparison, "left", stepsAtRow.left, groups, options.language);
   const right = comparisonSideNodes(comparison, "right", stepsAtRow.right, groups, options.language);
   const width = left.width + right.width;
@@ -70,13 +70,13 @@ function comparisonSideNodes(
   comparison: Comparison,
   side: "left" | "right",
   step: number,
-  groups: ReturnType<typeof changesByName<ReturnType<typeof differencesAt>[number]>>,
+  groups: ReturnType<typeof groupByName<ReturnType<typeof differencesAt>[number]>>,
   language: string,
 ) {
-  const { say } = compareLocale(language);
+  const { say } = comparisonLocale(language);
   const opened = comparison[side];
   const shownStep = Math.max(0, step);
-  const picture = stageOrListingPicture(opened, shownStep, locale(language).say, COMPARED_STAGE_SIZE);
+  const picture = stageOrListingPicture(opened, shownStep, bundledLocale(language).say, COMPARED_STAGE_SIZE);
   const frames = groups.flatMap((group, k) => {
     const uid = group[0][side === "left" ? "leftUid" : "rightUid"];
     const properties = group.map(({ property }) => property);
@@ -115,7 +115,7 @@ function differenceListNodes(
   top: number,
   language: string,
 ) {
-  const { say } = compareLocale(language);
+  const { say } = comparisonLocale(language);
   let y = top + 14;
   const nodes = [h("path", { class: "paper-rule", d: `M0 ${top + 0.5}H${width}` })];
   const clauses = groups.map((group) => withoutBackticks(clauseAboutName(group, say)));

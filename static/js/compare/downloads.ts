@@ -6,7 +6,7 @@ import { downloadBlob, positionFileMenu } from "../browser/file_menu.ts";
 import { createOfflinePage, themeOfPage, svgToPng } from "../picture/files.ts";
 import { iframeCode } from "../sharing/share_menu.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
-import { comparisonReply } from "./reply.ts";
+import { comparisonReply } from "./comparison_reply.ts";
 import type { Comparison } from "./comparison.ts";
 
 /** It fits the column of an article. */

@@ -2,7 +2,7 @@
 
 import { loadLocale } from "../words/page_locale.ts";
 import { loadTrace, problemOfResponse, TraceRequestError } from "../requests/trace_source.ts";
-import { startComparisonViewer } from "./viewer.ts";
+import { startComparisonViewer } from "./comparison_viewer.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
 const { left, right, row } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");

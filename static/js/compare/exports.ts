@@ -3,8 +3,8 @@
 import { offlineHtml } from "../picture/standalone.ts";
 import { compareTraces } from "./comparison.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
-import { comparisonReply } from "./reply.ts";
-import type { ViewedRun } from "./viewer.ts";
+import { comparisonReply } from "./comparison_reply.ts";
+import type { ViewedRun } from "./comparison_viewer.ts";
 import type { ExportRequest, ComparisonKind } from "../picture/export_request.ts";
 
 export function isComparisonKind(kind: string): kind is ComparisonKind {

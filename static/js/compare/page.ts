@@ -7,8 +7,8 @@ import { SERVER_ROOT } from "../requests/root.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { comparisonFragment, readComparisonAddress } from "../page_state/comparison_address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
-import { createEditableSide, type InitialComparisonSide } from "./side.ts";
-import { createComparisonView } from "./view.ts";
+import { createEditableSide, type InitialComparisonSide } from "./editable_side.ts";
+import { createComparisonView } from "./comparison_view.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
 
 /**

@@ -3,8 +3,8 @@
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence, captionSentences, stageLabels } from "../captions/captions.ts";
 import { createStage } from "../stage/stage.ts";
-import { lineHighlightOf } from "../trace/steps/stepping.ts";
-import { createDifferenceFrames, type NumberedDifference } from "./difference_marks.ts";
+import { lineHighlightTone } from "../trace/steps/stepping.ts";
+import { createDifferenceFrames, type NumberedDifference } from "./difference_frames.ts";
 import type { CodePane } from "../editor/code_listing.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
@@ -39,7 +39,7 @@ export function createSideView(root: HTMLElement, codePane: CodePane, say: Say) 
       const shownStep = Math.max(0, step);
       stage.show(opened, shownStep);
       const { line, kind } = opened.trace.steps[shownStep];
-      codePane.setStepLine(line, lineHighlightOf(kind));
+      codePane.setStepLine(line, lineHighlightTone(kind));
       elementOfSide(root, "sentences").replaceChildren(...captionListItems(captionSentences(opened, shownStep, say)));
       marks.show(opened, shownStep, markedNames);
     },

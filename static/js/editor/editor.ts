@@ -36,7 +36,7 @@ import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
 import type { HighlightedRange } from "./prebuilt_highlights.ts";
-import type { LineMessage } from "../program/message.ts";
+import type { LineMessage } from "../program/line_message.ts";
 
 /** @see loadEditorTools */
 export type EditorTools = typeof import("./editor_tools.ts");

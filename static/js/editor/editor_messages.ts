@@ -10,7 +10,7 @@ import {
 } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
 import { lineMessageElement } from "./message_box.ts";
-import type { LineMessage } from "../program/message.ts";
+import type { LineMessage } from "../program/line_message.ts";
 
 /** Whether marks stay beside their lines while the text is edited; else an edit takes them away. */
 export const keepMarksFacet: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });

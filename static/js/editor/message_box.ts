@@ -1,7 +1,7 @@
 /** A message about a line of the program, as the editor and the cards show it. */
 
 import { isShapeText } from "../program/repair.ts";
-import type { RepairOffer, LineMessage } from "../program/message.ts";
+import type { RepairOffer, LineMessage } from "../program/line_message.ts";
 
 export function lineMessageElement(message: LineMessage) {
   if (message.render) return message.render();

@@ -1,8 +1,8 @@
 /** An article's outputs against torch's: a message under each line that has one, and a summary of how many agree. */
 
-import type { OutputRow } from "../program/outputs.ts";
+import type { OutputRow } from "../program/output_comparison.ts";
 import type { Say } from "../words/sentences.ts";
-import type { LineMessage } from "../program/message.ts";
+import type { LineMessage } from "../program/line_message.ts";
 
 const CLASS_BY_OUTPUT_VERDICT: Record<OutputRow["verdict"], string> = {
   same: "same",

@@ -19,7 +19,7 @@ import {
   type Finding,
   type FindingSentence,
 } from "../findings/finding.ts";
-import type { FindingText } from "../findings/text.ts";
+import type { FindingText } from "../findings/finding_text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -129,7 +129,7 @@ export function createFindingsCard(
     const backward = findingsApi.backwardToCheck(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
     if (!backward || !panel) return [];
-    const check = findingsApi.worthChecking(facts);
+    const check = findingsApi.automaticCheck(facts);
     const onDifference = () => calm?.setAttribute("open", "");
     return [
       panel({
@@ -334,11 +334,6 @@ export function createFindingsCard(
     explanationOfError() {
       const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
       return texts[k]?.what ?? null;
-    },
-    /** The uids of what the open finding speaks of at a step of its chain. */
-    uidsAt(step: number): string[] {
-      const finding = openIndex === null ? undefined : findings[openIndex];
-      return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];
     },
     sentenceAt,
     /** Move the focus to the first link, or to the first finding. */

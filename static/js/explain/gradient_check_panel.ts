@@ -14,7 +14,7 @@ import type {
   GradientVerdict,
 } from "../requests/gradient_check.ts";
 import { sampleCheckPanel } from "./sample_check_panel.ts";
-import type { WorthChecking } from "../findings/worth_checking.ts";
+import type { AutomaticCheck } from "../findings/automatic_check.ts";
 import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
@@ -44,7 +44,7 @@ export interface GradientCheckSubject {
   /**
    * where the check runs by itself: what it is about and what it may cost, and what is done where a gradient differs
    */
-  byItself?: { check: WorthChecking; onDifference: () => void };
+  byItself?: { check: AutomaticCheck; onDifference: () => void };
   say: Say;
   check: CheckGradients;
   /** what a leaf's name means, null for nothing */

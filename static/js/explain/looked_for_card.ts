@@ -5,7 +5,7 @@
 
 import { createElement, nodesWithCode } from "../browser/elements.ts";
 import { noFindingsIcon } from "./finding_icons.ts";
-import type { LookedForText } from "../findings/text.ts";
+import type { LookedForText } from "../findings/finding_text.ts";
 import type { Say } from "../words/sentences.ts";
 
 /** `checks` offer what else can be done, like the check of the gradients. */

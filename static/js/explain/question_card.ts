@@ -9,7 +9,7 @@ import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { TensorAnswer } from "../findings/gradients/tensor_question.ts";
-import type { AnswerText } from "../findings/text.ts";
+import type { AnswerText } from "../findings/finding_text.ts";
 import type { CreateCheckPanel, LoadCheckPanel } from "./check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";

@@ -2,8 +2,8 @@
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
-import { RunFacts, showsWhatWasThere } from "./facts/run_facts.ts";
-import { setTones } from "./tones.ts";
+import { RunFacts, showsPreexisting } from "./facts/run_facts.ts";
+import { setSeverities } from "./severities.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";
@@ -17,7 +17,7 @@ export function explain(opened: OpenTrace): Finding[] {
   if (!findings) {
     findings = findAll(opened);
     findingsByTrace.set(opened, findings);
-    setTones(opened, findings);
+    setSeverities(opened, findings);
   }
   return findings;
 }
@@ -40,7 +40,7 @@ function findAll(opened: OpenTrace): Finding[] {
  * has its cause there, no chain begins there.
  */
 function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
-  const isBeforeRecording = ({ step }: { step: number }) => showsWhatWasThere(steps[step]);
+  const isBeforeRecording = ({ step }: { step: number }) => showsPreexisting(steps[step]);
   return findings
     .filter(({ cause }) => !isBeforeRecording(cause))
     .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));

@@ -150,7 +150,7 @@ export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
 }
 
 /** The line without steps at which the cause happened, where it did at one. */
-export function placeOfCause({ cause, chain }: Finding): UnsteppedPlace | undefined {
+export function unsteppedCause({ cause, chain }: Finding): UnsteppedPlace | undefined {
   return chain.findLast(({ step, line, place }) => place && step === cause.step && line === cause.line)?.place;
 }
 

@@ -8,7 +8,7 @@ import { lossesOfRun } from "./run_losses.ts";
 import { effectsOfRun } from "./run_effects.ts";
 import { runSummary } from "./run_summary.ts";
 import { lookedForIn } from "./looked_for.ts";
-import { findingParagraph, findingText, lookedForText } from "./text.ts";
+import { findingParagraph, findingText, lookedForText } from "./finding_text.ts";
 import { findingLocale } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";

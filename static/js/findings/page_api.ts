@@ -9,5 +9,5 @@ export {
   backwardToCheck,
   selectedTensor,
 } from "./gradients/tensor_question.ts";
-export { answerText, findingText, lookedForText, questionText } from "./text.ts";
-export { worthChecking } from "./worth_checking.ts";
+export { answerText, findingText, lookedForText, questionText } from "./finding_text.ts";
+export { automaticCheck } from "./automatic_check.ts";

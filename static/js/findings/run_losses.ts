@@ -15,7 +15,7 @@ type LossValue = number | { $f: string };
 export function lossesOfRun(trace: Trace): { name: string; values: LossValue[] }[] {
   const named = findScalarSeries(trace).flatMap(({ name, points }) =>
     name && LOSS_NAME.test(name) && name.length <= MAX_NAME_CHARACTERS
-      ? [{ name, values: evenlyChosen(points, MAX_VALUES).map(({ value }) => valueOnWire(value)) }]
+      ? [{ name, values: evenlyChosen(points, MAX_VALUES).map(({ value }) => encodeLossValue(value)) }]
       : [],
   );
   return named.filter(({ name }, k) => named.findIndex((other) => other.name === name) === k);
@@ -27,7 +27,7 @@ function evenlyChosen<T>(items: T[], count: number): T[] {
   return Array.from({ length: count }, (_, k) => items[Math.round((k * (items.length - 1)) / (count - 1))]);
 }
 
-function valueOnWire(value: number): LossValue {
+function encodeLossValue(value: number): LossValue {
   if (Number.isFinite(value)) return value;
   return { $f: Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf" };
 }

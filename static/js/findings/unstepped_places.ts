@@ -1,6 +1,6 @@
 /** The lines of code without steps, as in a module that is not recorded, at which the links of a finding happened. */
 
-import { placeOfCause, type ChainLink, type Finding, type UnsteppedPlace } from "./finding.ts";
+import { unsteppedCause, type ChainLink, type Finding, type UnsteppedPlace } from "./finding.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 import type { CodePlace } from "../trace/wire.ts";
 
@@ -16,7 +16,7 @@ export function withUnsteppedPlaces(finding: Finding, facts: RunFacts): Finding 
     const place = placeOfLink(facts, finding, link);
     return place ? { ...link, place } : link;
   });
-  const places = [placeOfCause({ ...finding, chain }), ...chain.map(({ place }) => place)];
+  const places = [unsteppedCause({ ...finding, chain }), ...chain.map(({ place }) => place)];
   const module = finding.facts.unstepped_module || places.find((place) => place?.module)?.module;
   if (!module) return { ...finding, chain };
   const isOwnProcess = facts.trace.runtime.recorded === "own process";

@@ -43,21 +43,4 @@ export class IntervalPacker {
     this.height = Math.max(this.height, y + height);
     return y;
   }
-
-  /** The free place nearest to the one wished for, never above `top`. */
-  allocateNear(birth: number, death: number, height: number, preferred: number, top = 0) {
-    this.heldPlaces = this.heldPlaces.filter((s) => s.death >= birth);
-    const isFree = (y: number) => this.heldPlaces.every((s) => y + height <= s.y || y >= s.y + s.height);
-    const candidates = [preferred, ...this.heldPlaces.flatMap((s) => [s.y + s.height, s.y - height])].filter(
-      (y) => y >= top,
-    );
-    const freePlaces = candidates
-      .filter(isFree)
-      .sort((a, b) => Math.abs(a - preferred) - Math.abs(b - preferred) || b - a);
-    const y = freePlaces.length ? freePlaces[0] : Math.max(top, ...this.heldPlaces.map((s) => s.y + s.height));
-    this.heldPlaces.push({ y, height, death });
-    this.heldPlaces.sort((a, b) => a.y - b.y);
-    this.height = Math.max(this.height, y + height);
-    return y;
-  }
 }

@@ -17,17 +17,8 @@ export interface PaneRoom {
   h: number;
   /** how large the cells of rows are that have a place of their own for the whole run */
   cells?: RowCells;
-  /**
-   * of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the
-   * list of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top`
-   * units, stands what the step touched. Absent where everything has a place of its own.
-   */
-  overview?: {
-    w: number;
-    top: number;
-    /** how wide what the step touched of the memory is where the graph has its part, too */
-    usual?: number;
-  };
+  /** what has a place of its own for the whole run keeps it where not all places fit: the pane scrolls */
+  scrolls?: boolean;
 }
 
 export interface PaneOptions {
@@ -35,8 +26,6 @@ export interface PaneOptions {
   selected: string | null;
   /** the keys of the folds that the reader opened or closed against what the pane does by itself */
   toggled: ReadonlySet<string>;
-  /** uids of what a finding speaks of at the step: open beside the list of names, like what the step touched */
-  told?: ReadonlySet<string>;
   /** no room is kept for what other steps show */
   compact?: boolean;
 }
@@ -56,8 +45,6 @@ export interface Pane {
   focus: Rect[];
   /** whether everything is open at a place of its own for the whole run */
   still: boolean;
-  /** of a pane with an overview, from where to where it stands, in units */
-  staying?: { from: number; to: number };
 }
 
 export const DEFAULT_PANE_OPTIONS: PaneOptions = { selected: null, toggled: new Set() };

@@ -1,6 +1,5 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
-import { hasGraphFocus } from "./graph/graph_focus.ts";
 import { cachedGraphModel } from "./graph/graph_model.ts";
 import {
   layoutGraphPane,
@@ -9,7 +8,6 @@ import {
   nodeLabelsByUid,
   type GraphPane,
 } from "./graph/graph_pane.ts";
-import { GraphStep } from "./graph/graph_step.ts";
 import {
   hasRoomForFixedPlaces,
   buildMemoryModel,
@@ -58,22 +56,11 @@ export type StageOptions = {
   side?: PaneSide | null;
   /** pixels at the right pane's foot that something else stands on */
   foot?: number;
-  /** pixels of the size's height that the headline takes, over both panes or between their overviews */
-  headline?: number;
 } & Partial<PaneOptions>;
-
-/**
- * large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
- * the lines; flow: what there is room for is open
- */
-type StageDensity = "large" | "list" | "flow";
 
 export interface StagePlan {
   model: StageModel;
   i: number;
-  density: StageDensity;
-  /** whether the reader can share the width between memory and graph at this step */
-  divided: boolean;
   /** pixels for a unit */
   k: number;
   /** the one that is shown of a narrow stage, else null */
@@ -84,11 +71,6 @@ export interface StagePlan {
   height: number;
   memory: MemoryPane | null;
   graph: GraphPane | null;
-  /**
-   * where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
-   * over the panes
-   */
-  headline: { x: number; w: number } | null;
 }
 
 /** Stages narrower than this show one pane at a time. */
@@ -107,16 +89,6 @@ const CELL_SIZES = [
   { w: 50, h: 36 },
   { w: 46, h: 30 },
 ];
-/** In units: the list of names and the map of nodes of a stage at least so wide, and of one that is narrower. */
-const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
-/** A narrower stage has no room for a list, a map and what stands between them. */
-const MIN_STAGE_WIDTH_FOR_LIST = 860;
-/** Units above what the step touched, for its sentence. */
-const HEADLINE_HEIGHT = 88;
-/** Of what is between list and map, the memory's part. */
-const MEMORY_SHARE_OF_FOCUS = 0.56;
-/** Units that each is left with of what is between list and map. */
-const MIN_FOCUS_WIDTH = 200;
 /** The least of the width that either pane is left with. */
 const MIN_PANE_SHARE = 0.2;
 
@@ -137,8 +109,7 @@ export function isNarrowStage(w: number) {
   return w > 0 && w < NARROW_STAGE_WIDTH;
 }
 
-export function planStage(model: StageModel, i: number, stageSize: StageSize, options: StageOptions = {}): StagePlan {
-  const below = { w: stageSize.w, h: stageSize.h - (options.headline ?? 0) };
+export function planStage(model: StageModel, i: number, size: StageSize, options: StageOptions = {}): StagePlan {
   const {
     scale = null,
     share = null,
@@ -147,98 +118,32 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     toggled = DEFAULT_PANE_OPTIONS.toggled,
     compact,
   } = options;
-  const side = isNarrowStage(stageSize.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
-  const fitting = largestFittingSize(model, below, share, side, footHeight);
+  const side = isNarrowStage(size.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
+  const fitting = largestFittingSize(model, size, share, side, footHeight);
   const k = scale ?? fitting?.k ?? 1;
-  const density = densityOf(model, below, { k, fitting: fitting?.k ?? null, share, side, footHeight, compact });
-  const size = density === "list" ? stageSize : below;
-  const paneOptions = { selected, toggled, compact, told: options.told };
-  const top = options.headline === undefined ? HEADLINE_HEIGHT : options.headline / k;
-  const graphStep = new GraphStep(model.graph, i, paneOptions);
-  const overview =
-    density === "list" ? overviewOf(model, { w: size.w / k, top }, share, hasGraphFocus(graphStep)) : null;
-  const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
+  const paneOptions = { selected, toggled, compact };
+  const widths = paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
-  if (density === "large" && fitting && k <= fitting.k) paneRooms.memory.cells = fitting.cells;
-  if (overview) {
-    paneRooms.memory = { w: widths.memory, h: visibleHeight, overview: overview.list };
-    paneRooms.graph.overview = overview.map;
+  if (!side && !compact) {
+    paneRooms.memory.scrolls = paneRooms.graph.scrolls = true;
+    if (fitting && k <= fitting.k) paneRooms.memory.cells = fitting.cells;
   }
   return {
     model,
     i,
-    density,
-    divided: widths.graph > 0 && (!overview || overview.divided),
     k,
     side,
     widths,
     height: visibleHeight,
     memory: widths.memory ? layoutMemoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,
-    graph: widths.graph ? layoutGraphPane(model.graph, i, paneRooms.graph, paneOptions, graphStep) : null,
-    headline: headlineBetweenOverviews(paneRooms, widths),
+    graph: widths.graph ? layoutGraphPane(model.graph, i, paneRooms.graph, paneOptions) : null,
   };
-}
-
-function headlineBetweenOverviews({ memory, graph }: Record<PaneSide, PaneRoom>, widths: Record<PaneSide, number>) {
-  if (!memory.overview) return null;
-  const { w: x } = memory.overview;
-  return { x, w: widths.memory + widths.graph - x - (graph.overview?.w ?? 0) };
 }
 
 /** The pane that a narrow stage shows of a step by itself: the graph while backward runs. */
 function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
   return opened.trace.steps[i]?.visit ? "graph" : "memory";
-}
-
-/** Of a window's size one density is right for the whole run; a scale of the reader's own may need another. */
-function densityOf(
-  model: StageModel,
-  size: StageSize,
-  plan: {
-    k: number;
-    fitting: number | null;
-    share: number | null;
-    side: PaneSide | null;
-    footHeight: number;
-    compact?: boolean;
-  },
-): StageDensity {
-  const { k, fitting, share, side, footHeight, compact } = plan;
-  if (side || !Number.isFinite(size.h) || compact) return "flow";
-  if (fitting !== null && k <= fitting) return "large";
-  if (fitsAtScale(model, size, k, { share, footHeight })) return "large";
-  return fitting === null && size.w / k >= MIN_STAGE_WIDTH_FOR_LIST ? "list" : "flow";
-}
-
-interface StageOverview {
-  /** whether the graph has more than its map */
-  divided: boolean;
-  widths: Record<PaneSide, number>;
-  list: NonNullable<PaneRoom["overview"]>;
-  map: NonNullable<PaneRoom["overview"]>;
-}
-
-/**
- * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map. `w` is in
- * units; `top` is that of the headline. `isGraphInFocus`: there is something to show of the graph, beside the map.
- */
-function overviewOf(
-  model: StageModel,
-  { w, top }: { w: number; top: number },
-  share: number | null,
-  isGraphInFocus: boolean,
-): StageOverview {
-  const kind = w >= OVERVIEW_WIDTHS.wideStage ? "wide" : "narrow";
-  const list = OVERVIEW_WIDTHS.list[kind];
-  const hasGraph = graphPaneWidth(model.graph, w) > 0;
-  const map = hasGraph ? OVERVIEW_WIDTHS.map[kind] : 0;
-  const middle = w - list - map;
-  const wanted = share === null ? middle * MEMORY_SHARE_OF_FOCUS : w * share - list;
-  const usual = hasGraph ? Math.round(Math.max(MIN_FOCUS_WIDTH, Math.min(middle - MIN_FOCUS_WIDTH, wanted))) : middle;
-  const divided = hasGraph && isGraphInFocus;
-  const memory = list + (divided ? usual : middle);
-  return { divided, widths: { memory, graph: w - memory }, list: { w: list, top, usual }, map: { w: map, top } };
 }
 
 /** Widths of the panes in units. */

@@ -9,7 +9,7 @@ import {
   writeCourseProgress,
   type LessonProgress,
   type QuestionProgress,
-} from "./progress.ts";
+} from "./course_progress.ts";
 
 export function startCoursePage(host: HTMLElement) {
   const summary = host.querySelector("#course-sum");

@@ -10,8 +10,8 @@ import {
   withProgramProgress,
   writeCourseProgress,
   type ProgramProgress,
-} from "./progress.ts";
-import { startLessonQuestion, type PlaceInCourse } from "./question.ts";
+} from "./course_progress.ts";
+import { startLessonQuestion, type PlaceInCourse } from "./lesson_question.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";

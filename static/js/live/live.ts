@@ -4,14 +4,14 @@
  */
 
 import { commonLines } from "../trace/steps/step_after_edit.ts";
-import { programMessages } from "../program/messages.ts";
+import { programMessages } from "../program/program_messages.ts";
 import { articleOfProgram, doesTraceMatchText, isTraceUpToDate } from "../page_state/selectors.ts";
 import { areSettingsEqual } from "../page_state/settings.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, runForTrace, TraceRequestError } from "../requests/trace_source.ts";
-import { verdictOnAnswer } from "./answers.ts";
-import { firstChangedStep, changedBetweenSteps } from "./older.ts";
-import { createLiveStatusStrip, type ReasonWithoutPicture } from "./strip.ts";
+import { resultHandling } from "./result_handling.ts";
+import { firstChangedStep, changedBetweenSteps } from "./outdated_parts.ts";
+import { createLiveStatusStrip, type ReasonWithoutPicture } from "./status_strip.ts";
 import { advanceSchedule, initialLiveSchedule, timeOfNextTick, type ScheduleEvent } from "./schedule.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -36,7 +36,7 @@ interface LivePicture {
 }
 
 /** The strip stands in the stage's foot. */
-export function createLive(
+export function createLiveRunner(
   foot: HTMLElement,
   store: LiveStore,
   say: Locale["say"],
@@ -78,7 +78,7 @@ export function createLive(
       handleEvent({
         type: "answered",
         id,
-        verdict: verdictOnAnswer(trace, source, store.state().opened?.trace ?? null),
+        verdict: resultHandling(trace, source, store.state().opened?.trace ?? null),
       });
     } catch (error) {
       if (signal.aborted) return;

@@ -15,7 +15,7 @@ const MAX_RUN_DELAY_MS = 1500;
 
 /** show: it replaces the picture at once; rest: once its reader has stopped typing; tell: it never does, what
  * happened is told */
-export type AnswerVerdict = "show" | "rest" | "tell";
+export type ResultHandling = "show" | "rest" | "tell";
 
 interface LiveSchedule {
   isOn: boolean;
@@ -32,7 +32,7 @@ interface LiveSchedule {
   /** how many there were */
   requests: number;
   /** what became of the one that came back, until it is shown */
-  answer: AnswerVerdict | null;
+  answer: ResultHandling | null;
   /** why none came back */
   problem: RequestProblem | null;
   /** the answer, or the problem, is told */
@@ -50,7 +50,7 @@ export type ScheduleEvent =
   | { type: "edited"; isCurrent: boolean; isUnfinished: boolean }
   | { type: "replaced" }
   | { type: "ticked" }
-  | { type: "answered"; id: number; verdict: AnswerVerdict }
+  | { type: "answered"; id: number; verdict: ResultHandling }
   | { type: "failed"; id: number; problem: RequestProblem; retryAfter: number | null };
 
 /** show: the answer that is held, or has just come */
@@ -153,7 +153,7 @@ function scheduleAfterTick(schedule: LiveSchedule, now: number): { state: LiveSc
   return { state: nextSchedule, effects: ["send"] };
 }
 
-function scheduleAfterAnswer(schedule: LiveSchedule, { verdict }: { verdict: AnswerVerdict }, now: number) {
+function scheduleAfterAnswer(schedule: LiveSchedule, { verdict }: { verdict: ResultHandling }, now: number) {
   const nextSchedule = { ...schedule, took: now - (schedule.asked?.at ?? now), asked: null, answer: verdict };
   return verdict === "show" || nextSchedule.restsAt === null
     ? showOrTellHeldAnswer(nextSchedule)

@@ -16,11 +16,6 @@ interface Frame {
   /** memory, graph: what is added to a height of a pane for one of the stage */
   memory: number;
   graph: number;
-  /**
-   * where the list of names has what the step touched beside it: x: between both; y: above what was touched, of the
-   * stage
-   */
-  aroundFocus: { x: number; y: number } | null;
 }
 
 /** Half the width of the channel beside the divider that links turn in. */
@@ -47,18 +42,7 @@ export function paneLinkMark(link: PaneLink, frame: Frame) {
   const startPath =
     below && !graphEnd.out ? `M${startX} ${graphEnd.y - below}V${graphEnd.y}` : `M${startX} ${graphEnd.y}`;
   const endPath = link.above && !memoryEnd.out ? `v${link.above}` : "";
-  const around = frame.aroundFocus && endX < frame.aroundFocus.x ? frame.aroundFocus : null;
-  const pathTo = (x: number) =>
-    around
-      ? `${startPath}${roundedPath([
-          { x: startX, y: graphEnd.y },
-          { x: Math.min(frame.divider, startX), y: graphEnd.y },
-          { x: Math.min(frame.divider, startX), y: around.y },
-          { x: around.x, y: around.y },
-          { x: around.x, y: memoryEnd.y },
-          { x, y: memoryEnd.y },
-        ])}${endPath}`
-      : `${startPath}${linkPath(startX, graphEnd.y, x, memoryEnd.y, frame.divider)}${endPath}`;
+  const pathTo = (x: number) => `${startPath}${linkPath(startX, graphEnd.y, x, memoryEnd.y, frame.divider)}${endPath}`;
   return h(
     "g",
     { key: `link ${link.key}`, class: classNames("stage-link", link.kind), "data-link": link.key },
@@ -100,25 +84,6 @@ function linkPath(x0: number, y0: number, x1: number, y1: number, divider: numbe
   const turnY = Math.sign(height) * LINK_CORNER_RADIUS;
   const channel = Math.max(x1, Math.min(divider, x0));
   return `H${channel + LINK_CORNER_RADIUS}Q${channel} ${y0} ${channel} ${y0 + turnY}V${y1 - turnY}Q${channel} ${y1} ${channel - LINK_CORNER_RADIUS} ${y1}H${x1}`;
-}
-
-/** Through points that lie above or beside one another, with round corners; the first is where the path is already. */
-function roundedPath(points: { x: number; y: number }[]) {
-  const parts: string[] = [];
-  for (let i = 1; i < points.length; i++) {
-    const [before, corner, after] = [points[i - 1], points[i], points[i + 1]];
-    if (!after) {
-      parts.push(`L${corner.x} ${corner.y}`);
-      continue;
-    }
-    const towards = (to: { x: number; y: number }) => {
-      const [dx, dy] = [to.x - corner.x, to.y - corner.y];
-      const part = Math.min(LINK_CORNER_RADIUS, Math.hypot(dx, dy) / 2);
-      return `${corner.x + Math.sign(dx) * part} ${corner.y + Math.sign(dy) * part}`;
-    };
-    parts.push(`L${towards(before)}Q${corner.x} ${corner.y} ${towards(after)}`);
-  }
-  return parts.join("");
 }
 
 /** A name at the edge behind which a link ends; a click brings the end, at `height` of its pane, into sight. */

@@ -14,22 +14,6 @@ interface Scrolled {
   beyond: () => { above: Rect[]; below: Rect[] };
 }
 
-/** How far right of the list of names a link to one of them passes. */
-const GUTTER_OFFSET = 5;
-/** How far above what the step touched. */
-const FOCUS_CLEARANCE = 2;
-
-/**
- * Where a link to the list of names passes, so that it crosses nothing of what the step touched; null where there is no
- * list. `shift` turns a height of the memory into one of the stage.
- */
-function wayAroundFocus({ memory }: StagePlan, shift: number): { x: number; y: number } | null {
-  const listEnd = memory?.staying?.to;
-  if (!memory || listEnd === undefined) return null;
-  const tops = [...memory.anchors.values()].filter(({ x }) => x > listEnd).map(({ y }) => y);
-  return tops.length ? { x: listEnd + GUTTER_OFFSET, y: Math.min(...tops) - FOCUS_CLEARANCE + shift } : null;
-}
-
 /** `selected` is a uid. */
 export function stageOverlayMarks(
   stepFacts: StepFacts,
@@ -47,7 +31,6 @@ export function stageOverlayMarks(
     bottom: PANE_HEADING_HEIGHT + height,
     memory: PANE_HEADING_HEIGHT - panes.memory.scrolled,
     graph: PANE_HEADING_HEIGHT - panes.graph.scrolled,
-    aroundFocus: wayAroundFocus(plan, PANE_HEADING_HEIGHT - panes.memory.scrolled),
   };
   const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => paneLinkMark(link, frame));
   const rightEdges = { memory: widths.memory - 4, graph: right - 4 };

@@ -1,6 +1,6 @@
 /** What a net looks like: frames, rails and rows as descriptions of SVG. */
 
-import { bytesLabel } from "../trace/memory_totals.ts";
+import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
@@ -9,7 +9,7 @@ import { namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts"
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
-import { tonesOf } from "../findings/tones.ts";
+import { severitiesOf } from "../findings/severities.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetLayout, NetRail, PlacedNetRow } from "./net_layout.ts";
@@ -116,7 +116,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
       h("path", { key: `cut ${key}`, class: "net-rail cut", d }),
       h(
         "g",
-        { key: `cut text ${key}`, class: classNames("net-cut", tonesOf(facts.opened).ofCut.get(cut.line)) },
+        { key: `cut text ${key}`, class: classNames("net-cut", severitiesOf(facts.opened).ofCut.get(cut.line)) },
         h("path", { d: `M${lane - 7} ${y + 2}l14 -8M${lane - 7} ${y + 7}l14 -8` }),
         h("text", { x: Math.max(lane + 14, x + 12), y: y + 4 }, text),
       ),

@@ -5,7 +5,7 @@
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { nodesOfUnit, type Net, type NetPlace } from "./net_places.ts";
-import { keptAt, keptByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
+import { keptBytesAt, keptMemoryByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -67,7 +67,7 @@ export class NetFacts {
   constructor(opened: OpenTrace, net: Net) {
     this.opened = opened;
     this.net = net;
-    this.keptByNode = keptByNode(opened);
+    this.keptByNode = keptMemoryByNode(opened);
     this.read();
     this.readBackwards();
   }
@@ -275,7 +275,7 @@ export class NetFacts {
       norm: call?.norm ?? null,
       input: this.shapeOf(call?.unit.inputs[0]),
       output: call ? this.outputShape(call.unit) : null,
-      ...keptAt(isWaiting ? [] : nodes.flatMap((node) => this.keptByNode.get(node) ?? []), i),
+      ...keptBytesAt(isWaiting ? [] : nodes.flatMap((node) => this.keptByNode.get(node) ?? []), i),
       isNow: calls.some(({ isNow }) => isNow),
     };
   }

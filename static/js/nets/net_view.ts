@@ -1,7 +1,7 @@
 /** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
 
 import type { Say } from "../words/sentences.ts";
-import { bytesLabel } from "../trace/memory_totals.ts";
+import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { createButton, createElement, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetOf, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, setSvgSize } from "../browser/svg.ts";

@@ -1,6 +1,6 @@
 /** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
 
-import { bytesLabel } from "../trace/memory_totals.ts";
+import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { openPlaceOf } from "./net_rows.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";

@@ -7,7 +7,7 @@ import { explain } from "../findings/explain.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { answerAboutTensor, type TensorAnswer } from "../findings/gradients/tensor_question.ts";
 import { lookedForIn } from "../findings/looked_for.ts";
-import * as text from "../findings/text.ts";
+import * as text from "../findings/finding_text.ts";
 import { pictureOfRun, type RunPicture } from "../trace/run_picture.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
 import { createLocale } from "../words/sentences.ts";

@@ -3,7 +3,7 @@
 import { resolvePath } from "../findings/facts/resolve.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { selectedTensor } from "../findings/gradients/tensor_question.ts";
-import { setTones } from "../findings/tones.ts";
+import { setSeverities } from "../findings/severities.ts";
 import { createLocale } from "../words/sentences.ts";
 import type { FindingsApi } from "../explain/findings_card.ts";
 import type { OfflineContent } from "./offline_content.ts";
@@ -17,14 +17,14 @@ export function storedFindings(kept: OfflineContent, language: string): Findings
     resolvePath,
     sentences: async () => say,
     explain(opened) {
-      setTones(opened, findings);
+      setSeverities(opened, findings);
       return findings;
     },
     findingText: (finding) => texts[findings.indexOf(finding)],
     lookedForIn: () => lookedFor as never,
     lookedForText: () => lookedFor as never,
     backwardToCheck: () => null,
-    worthChecking: () => null,
+    automaticCheck: () => null,
     selectedTensor(opened, key, step) {
       const uid = selectedTensor(opened, key, step);
       return uid && answerOf(uid, step) ? uid : null;

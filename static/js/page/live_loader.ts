@@ -29,7 +29,7 @@ export function startLiveSwitch(
   { toggle, foot }: { toggle: HTMLInputElement | null; foot: HTMLElement },
   store: LiveStore,
   say: Locale["say"],
-  picture: Parameters<typeof liveModule.createLive>[3],
+  picture: Parameters<typeof liveModule.createLiveRunner>[3],
 ) {
   if (!toggle) return;
   toggle.checked = store.state().isLive;
@@ -47,11 +47,16 @@ export function startLiveSwitch(
     if (isLoaded) return;
     isLoaded = true;
     try {
-      const [{ createLive }, liveLocale] = await Promise.all([
+      const [{ createLiveRunner }, liveLocale] = await Promise.all([
         import("../live/live.ts"),
         loadLiveLocale(document.documentElement.lang),
       ]);
-      createLive(foot, store, (key, args) => (key.startsWith("live_") ? liveLocale.say : say)(key, args), picture);
+      createLiveRunner(
+        foot,
+        store,
+        (key, args) => (key.startsWith("live_") ? liveLocale.say : say)(key, args),
+        picture,
+      );
     } catch {
       isLoaded = false; // the next one who asks tries again
       toggle?.addEventListener("click", load, { once: true });

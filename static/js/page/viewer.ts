@@ -7,7 +7,7 @@ import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createCodeListing, type LoadHighlighter } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
-import { errorGlossText, programMessages } from "../program/messages.ts";
+import { errorGlossText, programMessages } from "../program/program_messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { elementById } from "./page_host.ts";
 import { createPicturePane } from "./picture/picture_pane.ts";
@@ -16,7 +16,7 @@ import { startPredictButton, type LoadPredict } from "./predict_loader.ts";
 import { startSeriesReader, type SeriesNote, type Series } from "./series_reader.ts";
 import { pictureOfProgram } from "../page_state/selectors.ts";
 import { isLandingOnWholeRun } from "../trace/steps/landing.ts";
-import { lineHighlightOf } from "../trace/steps/stepping.ts";
+import { lineHighlightTone } from "../trace/steps/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
@@ -116,7 +116,7 @@ export function startViewer(
     },
   );
 
-  const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineHighlightOf(kind));
+  const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineHighlightTone(kind));
 
   /** Why there are no steps. */
   function showErrors() {

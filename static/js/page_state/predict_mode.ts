@@ -4,7 +4,7 @@
  */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { truncateTrace, lastStepToShow } from "../trace/steps/future.ts";
+import { truncateTrace, lastStepToShow } from "../trace/steps/truncated_trace.ts";
 import { isTypedAnswerRight, type PredictQuestion } from "./predict_question.ts";
 import type { GivenAnswer, PredictState, AnswerInput } from "./predict_state.ts";
 import type { PageState } from "./state.ts";

@@ -1,14 +1,14 @@
 /** A step's picture, or the whole run's, as an SVG file, from the trace alone: it runs where there is no document. */
 
 import tokens from "../../css/base/tokens.css";
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import { programListingPicture } from "../marks/listing.ts";
 import { loomPicture } from "../marks/loom/loom.ts";
 import { PREVIEW_PICTURE_ROOM, PREVIEW_RUN_ROOM, linkPreviewPicture } from "../marks/preview.ts";
 import { stepPicture, type StepPictureOptions } from "../marks/still.ts";
 import { snapshotPicture, thumbnailPicture } from "../marks/thumbnail.ts";
 import { svgFileWithCaption, svgFileText, type Picture, type PictureCaption } from "../marks/svg_document.ts";
-import { programMessages } from "../program/messages.ts";
+import { programMessages } from "../program/program_messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { listPictureWithin, listPicture } from "../nets/list_picture.ts";
@@ -111,7 +111,7 @@ export function runPictureSvg(
   options: PictureOptions,
   toggled: ReadonlySet<string> = new Set(),
 ): string {
-  const { say } = locale(options.language);
+  const { say } = bundledLocale(options.language);
   const picture = runPicture(opened, shown, options.language, { h: options.tallest, toggled });
   const captionParts = pictureCaption(opened, shown, options.language);
   return svgFileWithCaption(
@@ -124,7 +124,7 @@ export function runPictureSvg(
 
 /** The whole run by storage. */
 export function loomSvgAsShown(opened: OpenTrace, i: number, options: PictureOptions) {
-  const { say } = locale(options.language);
+  const { say } = bundledLocale(options.language);
   const shown: ShownRun = { i, view: "step", chain: [], found: null, why: null };
   if (!opened.count) return runPictureSvg(opened, shown, options);
   const captionParts = pictureCaption(opened, shown, options.language);
@@ -148,7 +148,7 @@ export function runPicture(
   { w, h, toggled }: StepPictureOptions,
 ): Picture {
   if (!opened.count || pictureOfRun(opened) === "stage")
-    return stageOrListingPicture(opened, shown.i, locale(language).say, { w, h, toggled });
+    return stageOrListingPicture(opened, shown.i, bundledLocale(language).say, { w, h, toggled });
   // a file is as high as the list
   if (w === undefined || h === undefined) return listPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
   return listPictureWithin(opened, shown, { width: w, height: h }, language);
@@ -172,7 +172,7 @@ export function pictureStylesheets({ theme, language }: PictureOptions) {
 }
 
 function pictureCaption(opened: OpenTrace, shown: ShownRun, language: string): PictureCaption {
-  const { say } = locale(language);
+  const { say } = bundledLocale(language);
   if (!opened.count) return { at: say("no_steps"), line: "", sentences: [outcomeSentence(opened.trace, say)] };
   const sentences = shownSentences(opened, shown, language);
   if (shown.view === "run") return { at: say("whole_run"), line: "", sentences };

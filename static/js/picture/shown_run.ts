@@ -6,15 +6,15 @@
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
 import { isSaidAtStep, type FindingSentence } from "../findings/finding.ts";
-import { findingText } from "../findings/text.ts";
+import { findingText } from "../findings/finding_text.ts";
 import { findingLocale } from "../findings/words.ts";
-import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../captions/captions.ts";
+import { headlineSentences, wholeRunCaption, type CaptionSentence } from "../captions/captions.ts";
 import { listFactsOf, listLocale } from "../nets/list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import { isLandingOnWholeRun, openingStep } from "../trace/steps/landing.ts";
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 export interface ShownRun {
@@ -57,9 +57,9 @@ export function shownSentences(opened: OpenTrace, shown: ShownRun, language: str
   const { i, view, found, why } = shown;
   if (view === "run") {
     const said = runSentences(opened, language);
-    if (said.length) return wholeRunSentences(said);
+    if (said.length) return wholeRunCaption(said);
   }
   const isList = pictureOfRun(opened) === "list";
   const ofRow = isList ? stepHeadline(listFactsOf(opened), i, listLocale(language).say) : null;
-  return headlineSentences(opened, i, { found, ofRow, why }, locale(language).say);
+  return headlineSentences(opened, i, { found, ofRow, why }, bundledLocale(language).say);
 }

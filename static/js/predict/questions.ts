@@ -1,16 +1,24 @@
 /** The questions of a run: for each statement that is worth one, what it does, made from the trace alone. */
 
-import { askLiveBytes } from "./ask_bytes.ts";
-import { askGradient } from "./ask_gradient.ts";
-import { askRaises } from "./ask_raises.ts";
-import { askIsLeaf, askSharesMemory } from "./ask_sharing.ts";
-import { askValue } from "./ask_value.ts";
-import { askVersion } from "./ask_version.ts";
-import { askableStatements, type AskableStatement } from "./units.ts";
+import { liveBytesQuestions } from "./live_bytes_questions.ts";
+import { gradientQuestions } from "./gradient_questions.ts";
+import { raisesQuestions } from "./raises_questions.ts";
+import { leafQuestions, sharingQuestions } from "./sharing_questions.ts";
+import { valueQuestions } from "./value_questions.ts";
+import { versionQuestions } from "./version_questions.ts";
+import { askableStatements, type AskableStatement } from "./askable_statements.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PredictQuestion } from "../page_state/predict_question.ts";
 
-const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askSharesMemory, askIsLeaf, askLiveBytes];
+const QUESTION_MAKERS = [
+  raisesQuestions,
+  valueQuestions,
+  gradientQuestions,
+  versionQuestions,
+  sharingQuestions,
+  leafQuestions,
+  liveBytesQuestions,
+];
 const MAX_QUESTIONS = 24;
 /** What a question loses with each one of its kind that was asked before: a row of alike ones teaches nothing. */
 const REPEAT_PENALTY = 9;

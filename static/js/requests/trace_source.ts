@@ -18,7 +18,7 @@ export class TraceRequestError extends Error {
   }
 }
 
-/** Raises TraceRequestError after a second attempt where no answer came or the server failed; and the signal's reason. */
+/** Raises TraceRequestError after a second attempt without an answer or with a failed server; or as the signal says. */
 export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
   try {
     return await fetchTrace(url, signal);

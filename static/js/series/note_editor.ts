@@ -3,7 +3,7 @@
 import { SERVER_ROOT } from "../requests/root.ts";
 import { noteNodes } from "../browser/note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { SeriesDraftItem } from "./draft.ts";
+import type { SeriesDraftItem } from "./series_draft.ts";
 
 /** `elementById` gives an element of the page. `onChange` is called with a change of the item that is shown. */
 export function createNoteEditor(

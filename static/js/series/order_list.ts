@@ -2,7 +2,7 @@
 
 import { createButton, createElement } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { SeriesDraftItem } from "./draft.ts";
+import type { SeriesDraftItem } from "./series_draft.ts";
 
 interface OrderListHandlers {
   onChoose: (k: number) => void;

@@ -10,10 +10,10 @@ import {
   itemsWithOneMoved,
   savedProgramIdInText,
   readSeriesDraft,
-  saveRequestBody,
+  seriesRequestBody,
   writeSeriesDraft,
   type SeriesDraft,
-} from "./draft.ts";
+} from "./series_draft.ts";
 import { createNoteEditor } from "./note_editor.ts";
 import { createOrderList } from "./order_list.ts";
 
@@ -127,7 +127,7 @@ elementById("save-series").addEventListener("click", async () => {
   const save = elementById("save-series") as HTMLButtonElement;
   save.disabled = true;
   try {
-    const body = JSON.stringify(saveRequestBody(seriesDraft, document.documentElement.lang));
+    const body = JSON.stringify(seriesRequestBody(seriesDraft, document.documentElement.lang));
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(`${SERVER_ROOT}/api/series`, { method: "POST", headers, body });
     const reply = await response.json();

@@ -2,7 +2,7 @@
 
 import { fetchSeriesNote, startSeriesReader, type Series } from "../page/series_reader.ts";
 import { SERVER_ROOT } from "../requests/root.ts";
-import { readSeriesDraft, writeSeriesDraft } from "./draft.ts";
+import { readSeriesDraft, writeSeriesDraft } from "./series_draft.ts";
 import { iframeCode } from "../sharing/share_menu.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";

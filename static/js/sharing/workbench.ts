@@ -102,8 +102,8 @@ async function proposedTitle({ elementById, state }: PageHost) {
 
 async function headlineOfRun(opened: OpenTrace) {
   try {
-    const [{ headlineOf }, findings] = await Promise.all([import("../verdict/shared_verdict.ts"), loadFindings()]);
-    return headlineOf(opened, await findings.sentences());
+    const [{ findingHeadline }, findings] = await Promise.all([import("../verdict/shared_verdict.ts"), loadFindings()]);
+    return findingHeadline(opened, await findings.sentences());
   } catch {
     return ""; // the server has a newer page
   }
@@ -142,7 +142,7 @@ function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProbl
       if (!run) return;
       const shared = await import("../verdict/shared_verdict.ts");
       if (button.getAttribute("data-verdict") === "film") {
-        const film = shared.runFilm(run);
+        const film = shared.filmBlob(run);
         return downloadBlob(film, "gradbox-film.svg");
       }
       const parts = await shared.pictureWithText(run, shownPermalink(host)?.url ?? "");

@@ -1,7 +1,13 @@
 /** What a sibling would do: the program is run with it, and compared with the run that is shown. */
 
 import { compareRuns, type Comparison } from "../compare/comparison.ts";
-import { changesByName, clauseAboutName, compareLocale, outcomeText, outputDifferenceText } from "../compare/words.ts";
+import {
+  groupByName,
+  clauseAboutName,
+  comparisonLocale,
+  outcomeText,
+  outputDifferenceText,
+} from "../compare/comparison_words.ts";
 import { nodesWithCode, createElement } from "../browser/elements.ts";
 import { loadLiveLocale } from "../words/page_locale.ts";
 import { textAfterFix } from "../program/repair.ts";
@@ -44,7 +50,7 @@ export async function previewChange(
     mark,
     words: liveLocale.say(`live_mark_${mark}`),
     title: liveLocale.say("live_preview", { line, code }),
-    sentences: differenceSentences(comparison, compareLocale(lang).say, liveLocale.say),
+    sentences: differenceSentences(comparison, comparisonLocale(lang).say, liveLocale.say),
   };
 }
 
@@ -66,7 +72,7 @@ function differenceSentences({ left, right, rows, differences, output }: Compari
     left.trace.outcome.error?.line === right.trace.outcome.error?.line;
   const allSentences = [
     ...(endsTheSame ? [] : [say("live_outcome", { outcome: outcomeText(right.trace.outcome, compare) })]),
-    ...changesByName(otherDifferences).map((group) => clauseAboutName(group, compare)),
+    ...groupByName(otherDifferences).map((group) => clauseAboutName(group, compare)),
     ...(endsTheSame
       ? presenceDifferences.map(({ name, right: now }) => say(now ? "live_comes" : "live_goes", { name }))
       : []),

@@ -1,6 +1,6 @@
 /** The page of specimens: every mark in every state, drawn from small traces by the same code as the stage. */
 
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import { stepPicture } from "../marks/still.ts";
 import { openTrace } from "../trace/state.ts";
 import { SPECIMENS_BY_MARK, type LocalizedName, type Specimen } from "./mark_specimens.ts";
@@ -10,7 +10,7 @@ import { startThemeButton } from "../browser/theme.ts";
 
 const SPECIMEN_PADDING = 14;
 const SPECIMEN_SCALE = 0.84;
-const { language, say } = locale(document.documentElement.lang);
+const { language, say } = bundledLocale(document.documentElement.lang);
 /** A specimen brings its names along: the locales have none of them. */
 const nameInLanguage = (name: LocalizedName) => name[language as keyof typeof name];
 const sheetElement = document.getElementById("sheet") as HTMLElement;

@@ -23,7 +23,6 @@ import { stageMarks } from "../marks/stage_marks.ts";
 import { relatedHighlightKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
-import { createHeadlineRoom } from "./headline_room.ts";
 import { createStageMotion } from "./stage_motion.ts";
 import { createStagePane } from "./stage_pane.ts";
 import { markOutdated, type OutdatedParts } from "./outdated.ts";
@@ -43,8 +42,6 @@ interface Stage {
   showElements: (storage: string, from: number) => void;
   /** highlight what stays so, see `highlight.ts` */
   select: (key: string | null) => void;
-  /** what a finding speaks of at a step stands open, too */
-  tell: (uidsAt: (i: number) => string[]) => void;
   /** highlight what has one of these keys for a while, nothing where there are none */
   highlight: (keys: string[]) => void;
   /** mark what is of an earlier text */
@@ -55,6 +52,8 @@ interface Stage {
 
 /** Pixels at the right pane's foot that the buttons of the scale stand on. */
 const SCALE_BUTTONS_HEIGHT = 36;
+/** Beside names of so many times their size a small headline would be read after them. */
+const MIN_LARGE_HEADLINE_SCALE = 1.3;
 const SMALLEST_SCALE = 0.4;
 const LARGEST_SCALE = 4;
 
@@ -65,7 +64,7 @@ type Stretch = Extract<Target, { kind: "stretch" }>;
 
 interface StageOptions {
   labels?: Partial<StageLabels>;
-  /** what stands over the panes, or between their overviews; its height is fixed */
+  /** what stands over the panes: larger over a large picture, in the same room */
   headline?: HTMLElement;
   /** called with the cell that was chosen by a click or by Enter */
   onCell?: (storage: string, index: number, dtype: string) => void;
@@ -116,12 +115,9 @@ export function createStage(
   /** the panes that a narrow stage has opened by itself in this run: each once, at the first step that is about it */
   const selfOpened = new Set<PaneSide>();
   let selection: string | null = null;
-  let told: (i: number) => string[] = () => [];
-  let drawnTold = "";
   let olderMarks: OutdatedParts | null = null;
   let drawnScale = "";
   let drawnBands = "";
-  const headlineRoom = headline ? createHeadlineRoom(headline) : null;
   const rowAnchor = createRowAnchor(row);
   const motion = createStageMotion(document, panes, overlay);
   const highlight = createHighlight(
@@ -147,7 +143,7 @@ export function createStage(
     motion.end();
     const narrow = isNarrowStage(hostSize.w);
     const model = modelOf(shown.opened);
-    const height = hostSize.h - (narrow ? tabs.height() : 0) + (headlineRoom?.heightOutside() ?? 0);
+    const height = hostSize.h - (narrow ? tabs.height() : 0);
     const plan = planStage(
       model,
       shown.i,
@@ -157,19 +153,15 @@ export function createStage(
         share: memoryShare,
         side: narrow ? sideOf(shown.opened, shown.i) : null,
         foot: SCALE_BUTTONS_HEIGHT,
-        headline: headlineRoom?.height(),
         selected: uidOfSelection(selection),
         toggled,
-        told: new Set(told(shown.i)),
       },
     );
-    drawnTold = told(shown.i).join();
     root.classList.toggle("narrow", narrow);
-    root.dataset.density = plan.density;
-    headlineRoom?.place(plan.headline, plan.k);
+    headline?.classList.toggle("large", plan.k >= MIN_LARGE_HEADLINE_SCALE);
     for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
-    divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.divided);
+    divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
     const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, markCacheOf(shown.opened));
@@ -327,12 +319,6 @@ export function createStage(
       draw();
       drawLinks();
       motion.playLayout(before, shown?.plan);
-    },
-    tell(next) {
-      told = next;
-      if (!shown || drawnTold === told(shown.i).join()) return;
-      draw();
-      drawLinks();
     },
     highlight: highlight.light,
     markOutdated(next) {

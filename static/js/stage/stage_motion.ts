@@ -38,7 +38,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
     if (!plan || isReduced.matches) return null;
     const paneOf = (side: PaneSide, x: number) => {
       const [pane, { drawn: body, scrolled }] = [plan[side], panes[side]];
-      return pane && body ? { body, x, y: PANE_HEADING_HEIGHT - scrolled, staying: pane.staying ?? null } : null;
+      return pane && body ? { body, x, y: PANE_HEADING_HEIGHT - scrolled } : null;
     };
     return { memory: paneOf("memory", 0), graph: paneOf("graph", plan.widths.memory) };
   }

@@ -84,7 +84,7 @@ export function createStagePane(document: Document, side: PaneSide) {
       patchHost(document, marks, bodyNodes);
       drawnMarks = bodyNodes;
     },
-    /** Scroll as little as brings what the step touched into sight, what matters most first. */
+    /** Scroll as little as shows what the step touched, what matters most first; after a jump, around it. */
     bringIntoSight() {
       if (!pane || isAllVisible() || !scroller.clientHeight) return;
       const scrollerHeight = scroller.clientHeight / currentScale;
@@ -95,7 +95,9 @@ export function createStagePane(document: Document, side: PaneSide) {
       }
       if (top === Infinity) return;
       const scrollTop = scroller.scrollTop / currentScale;
-      if (top < scrollTop || bottom - top > scrollerHeight) scroller.scrollTop = top * currentScale;
+      const isJump = Math.abs(top - scrollTop) > 2 * scrollerHeight;
+      if (isJump) scroller.scrollTop = (top - Math.max(0, scrollerHeight - (bottom - top)) / 2) * currentScale;
+      else if (top < scrollTop || bottom - top > scrollerHeight) scroller.scrollTop = top * currentScale;
       else if (bottom > scrollTop + scrollerHeight) scroller.scrollTop = (bottom - scrollerHeight) * currentScale;
     },
     /** Scroll to a height, in units. */

@@ -1,6 +1,6 @@
 /** What an expression says: paths, calls with their arguments, literals, comparisons; whatever way it is written. */
 
-import { part, parts, type Literal, type SyntaxNode } from "./tree.ts";
+import { childOf, childrenOf, type Literal, type SyntaxNode } from "./tree.ts";
 
 /** What a step of a path goes through. */
 type PathStep = { attribute: string } | { key: SyntaxNode };
@@ -12,7 +12,7 @@ type PathStep = { attribute: string } | { key: SyntaxNode };
 export function attributeRead(node: SyntaxNode): { object: SyntaxNode; attribute: string } | null {
   if (node.kind === "Attribute") return { object: node.children[0], attribute: String(node.value) };
   if (node.kind !== "Call" || calleePath(node) !== "builtins.getattr") return null;
-  const [object, name] = parts(node, "args");
+  const [object, name] = childrenOf(node, "args");
   return object && typeof name?.value === "string" && name.kind === "Constant"
     ? { object, attribute: name.value }
     : null;
@@ -31,11 +31,11 @@ export function pathSteps(node: SyntaxNode): { root: SyntaxNode; steps: PathStep
       steps.push({ attribute: read.attribute });
       inner = read.object;
     } else if (inner.kind === "Subscript") {
-      const key = part(inner, "slice");
+      const key = childOf(inner, "slice");
       if (!key) return null;
       steps.push({ key });
       inner = inner.children[0];
-    } else if (inner.kind === "NamedExpr") inner = part(inner, "value") ?? inner.children[0];
+    } else if (inner.kind === "NamedExpr") inner = childOf(inner, "value") ?? inner.children[0];
     else return null;
   }
 }
@@ -69,7 +69,7 @@ export function pathText(node: SyntaxNode | null): string | null {
 
 function keyText(key: SyntaxNode) {
   if (key.kind === "Name") return `[${key.value}]`;
-  const value = literal(key);
+  const value = literalValue(key);
   if (typeof value === "string") return `['${value}']`;
   return value === undefined ? null : `[${value}]`;
 }
@@ -98,29 +98,31 @@ export function callsIn(node: SyntaxNode | null): SyntaxNode[] {
 
 /** What a call calls, where that is imported or Python's own; see `importedPath`. */
 export function calleePath(call: SyntaxNode): string | null {
-  return importedPath(part(call, "func"));
+  return importedPath(childOf(call, "func"));
 }
 
 /** The last word of what a call calls: `backward` of `loss.backward()`, `relu` of `F.relu(x)`, as imported. */
 export function calleeName(call: SyntaxNode): string {
-  const func = part(call, "func");
+  const func = childOf(call, "func");
   const isNamed = func?.kind === "Attribute" || func?.kind === "Name";
   return isNamed ? (func.path?.split(".").at(-1) ?? String(func.value)) : "";
 }
 
 /** What a method is called on: `loss` of `loss.backward()`; null where no attribute is called. */
 export function receiver(call: SyntaxNode): SyntaxNode | null {
-  const func = part(call, "func");
+  const func = childOf(call, "func");
   return func?.kind === "Attribute" ? func.children[0] : null;
 }
 
 /** The calls of a method with one of these names, on whatever; those of functions of torch's modules have them, too. */
 export function methodCalls(node: SyntaxNode | null, ...names: string[]): SyntaxNode[] {
-  return callsIn(node).filter((call) => part(call, "func")?.kind === "Attribute" && names.includes(calleeName(call)));
+  return callsIn(node).filter(
+    (call) => childOf(call, "func")?.kind === "Attribute" && names.includes(calleeName(call)),
+  );
 }
 
 /** Whether an expression is a function or a module of torch, by whatever name: `torch.add`, `F.relu`, `th.nn`. */
-export function isOfTorch(node: SyntaxNode | null): boolean {
+export function isTorchMember(node: SyntaxNode | null): boolean {
   const path = importedPath(node);
   return path === "torch" || Boolean(path?.startsWith("torch."));
 }
@@ -129,10 +131,10 @@ export function isOfTorch(node: SyntaxNode | null): boolean {
  * The argument that a call gives a parameter, by its name or by its position among those without a keyword. null where
  * it isn't given, or where `*args` or `**kwargs` hide that: see `hasUnpackedArguments`.
  */
-export function argument(call: SyntaxNode, name: string, position = -1): SyntaxNode | null {
-  const byKeyword = parts(call, "keywords").find(({ value }) => value === name);
+export function callArgument(call: SyntaxNode, name: string, position = -1): SyntaxNode | null {
+  const byKeyword = childrenOf(call, "keywords").find(({ value }) => value === name);
   if (byKeyword) return byKeyword.children[0] ?? null;
-  const positional = parts(call, "args");
+  const positional = childrenOf(call, "args");
   if (position < 0 || positional.slice(0, position + 1).some(({ kind }) => kind === "Starred")) return null;
   return positional[position] ?? null;
 }
@@ -144,14 +146,14 @@ export function hasUnpackedArguments(call: SyntaxNode): boolean {
 
 /** The arguments without a keyword; of `*args` what is unpacked is unknown. */
 export function positionalArguments(call: SyntaxNode): SyntaxNode[] {
-  return parts(call, "args");
+  return childrenOf(call, "args");
 }
 
 /** The value of a literal, and of arithmetic with integers that are literals; undefined for anything else. */
-export function literal(node: SyntaxNode | null): Literal | undefined {
+export function literalValue(node: SyntaxNode | null): Literal | undefined {
   if (!node) return undefined;
   if (node.kind === "Constant") return node.value;
-  const [left, right] = node.children.map(literal);
+  const [left, right] = node.children.map(literalValue);
   if (node.kind === "UnaryOp") return typeof left === "number" && node.value === "-" ? -left : undefined;
   if (node.kind !== "BinOp" || !Number.isInteger(left) || !Number.isInteger(right)) return undefined;
   const [a, b] = [Number(left), Number(right)];

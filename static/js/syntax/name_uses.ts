@@ -1,6 +1,6 @@
 /** Which names a statement reads and binds in the scope in which it stands, as CPython's scopes have it. */
 
-import { part, parts, walk, type SyntaxNode } from "./tree.ts";
+import { childOf, childrenOf, walk, type SyntaxNode } from "./tree.ts";
 
 interface NameUses {
   /** by name, the nodes that read it; those within lambdas and comprehensions too, but for their own variables */
@@ -41,14 +41,14 @@ export function isOnlyBound(statement: SyntaxNode | null, name: string): boolean
 }
 
 /** Whether a node is bound or deleted where it stands: a target, or a part of one. `x` in `x.y = 1` is read. */
-export function isTarget(node: SyntaxNode): boolean {
+export function isAssignmentTarget(node: SyntaxNode): boolean {
   let inner = node;
   while (inner.parent && ["Tuple", "List", "Starred"].includes(inner.parent.kind)) inner = inner.parent;
   return TARGET_FIELDS.has(inner.field);
 }
 
 /** The parameters of a function or a lambda. */
-export function parameters(definition: SyntaxNode): SyntaxNode[] {
+export function functionParameters(definition: SyntaxNode): SyntaxNode[] {
   return definition.children.filter(({ kind, field }) => kind === "arg" && PARAMETER_FIELDS.has(field));
 }
 
@@ -56,8 +56,10 @@ export function parameters(definition: SyntaxNode): SyntaxNode[] {
 export function comprehensionOfName(name: SyntaxNode): SyntaxNode | null {
   for (let inner = name, outer = name.parent; outer; inner = outer, outer = outer.parent) {
     if (!COMPREHENSIONS.has(outer.kind)) continue;
-    if (inner === part(outer, "generators") && isWithin(name, part(inner, "iter"))) continue;
-    const generator = parts(outer, "generators").find((candidate) => targetNames(candidate).has(String(name.value)));
+    if (inner === childOf(outer, "generators") && isWithin(name, childOf(inner, "iter"))) continue;
+    const generator = childrenOf(outer, "generators").find((candidate) =>
+      targetNames(candidate).has(String(name.value)),
+    );
     if (generator) return generator;
   }
   return null;
@@ -71,7 +73,7 @@ function isWithin(node: SyntaxNode, outer: SyntaxNode | null) {
 /** `hidden` are the names of lambdas, comprehensions, classes and functions around that are not the statement's own */
 function collect(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
   if (node.kind === "Name") {
-    const isBound = isTarget(node);
+    const isBound = isAssignmentTarget(node);
     if (isBound || isAugmented(node)) add(uses.bound, node, hidden);
     if (!isBound || isAugmented(node)) add(uses.read, node, hidden);
     return;
@@ -91,18 +93,18 @@ function collectDefinition(node: SyntaxNode, hidden: Set<string>, uses: NameUses
     collectFunction(node, hidden, uses);
     return;
   }
-  const own = new Set([...hidden, ...namesBoundIn(parts(node, "body"))]);
+  const own = new Set([...hidden, ...namesBoundIn(childrenOf(node, "body"))]);
   for (const child of node.children) collect(child, child.field === "body" ? own : hidden, uses);
 }
 
 /** A function or a lambda: what its parameters are given is computed outside. */
 function collectFunction(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
   const own = new Set(hidden);
-  for (const parameter of parameters(node)) {
+  for (const parameter of functionParameters(node)) {
     own.add(String(parameter.value));
     for (const child of parameter.children) collect(child, hidden, uses);
   }
-  const body = parts(node, "body");
+  const body = childrenOf(node, "body");
   for (const name of namesBoundIn(body)) own.add(name);
   for (const child of node.children)
     if (child.kind !== "arg") collect(child, child.field === "body" ? own : hidden, uses);
@@ -110,7 +112,7 @@ function collectFunction(node: SyntaxNode, hidden: Set<string>, uses: NameUses) 
 
 function collectComprehension(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
   const own = new Set(hidden);
-  const generators = parts(node, "generators");
+  const generators = childrenOf(node, "generators");
   for (const generator of generators) for (const name of targetNames(generator)) own.add(name);
   for (const child of node.children) {
     if (child.field !== "generators") collect(child, own, uses);
@@ -121,12 +123,12 @@ function collectComprehension(node: SyntaxNode, hidden: Set<string>, uses: NameU
 }
 
 function targetNames(generator: SyntaxNode): Set<string> {
-  const target = part(generator, "target");
+  const target = childOf(generator, "target");
   return new Set(target ? [...walk(target)].flatMap((node) => (isBoundName(node) ? [String(node.value)] : [])) : []);
 }
 
 function isBoundName(node: SyntaxNode) {
-  return node.kind === "Name" && isTarget(node);
+  return node.kind === "Name" && isAssignmentTarget(node);
 }
 
 /** The names that statements, or a lambda's expression, bind in their own scope, but for those declared otherwise. */

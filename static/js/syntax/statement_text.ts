@@ -1,6 +1,6 @@
 /** A statement as it is written, on one line and without comments; of a block its head. */
 
-import { sourceOf, statementTree, walk } from "./tree.ts";
+import { programSource, statementTree, walk } from "./tree.ts";
 import type { Program } from "../trace/wire.ts";
 
 const BLOCKS = new Set(
@@ -16,9 +16,9 @@ export function textOfStatement(program: Program, stmt: number): string {
   if (!statement) return "";
   const { line, col, end_line: endLine, end_col: endCol, kind } = statement;
   const tree = statementTree(program, stmt);
-  const source = sourceOf(program);
-  const [start, isBlock] = [source.place(line, col), BLOCKS.has(kind)];
-  const end = isBlock && !tree ? source.place(line + 1, 0) - 1 : source.place(endLine, endCol);
+  const source = programSource(program);
+  const [start, isBlock] = [source.offset(line, col), BLOCKS.has(kind)];
+  const end = isBlock && !tree ? source.offset(line + 1, 0) - 1 : source.offset(endLine, endCol);
   const strings = tree ? [...walk(tree)].filter((node) => ["Constant", "JoinedStr"].includes(node.kind)) : [];
   const endsInHead = tree?.children.filter(({ field }) => !INNER_FIELDS.has(field)).map((node) => node.end) ?? [];
   const headEnd = isBlock && tree ? Math.max(start, ...endsInHead) : end;

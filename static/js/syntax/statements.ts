@@ -1,18 +1,18 @@
 /** What a statement does by its syntax: what it assigns to what, which loop it heads, what it stands in. */
 
 import {
-  argument,
+  callArgument,
   attributeRead,
   calleeName,
   callsIn,
-  isOfTorch,
+  isTorchMember,
   pathSteps,
   pathText,
   receiver,
   rootName,
 } from "./expressions.ts";
-import { isTarget } from "./name_uses.ts";
-import { nodesOfKind, part, parts, walk, type SyntaxNode, statementTrees } from "./tree.ts";
+import { isAssignmentTarget } from "./name_uses.ts";
+import { nodesOfKind, childOf, childrenOf, walk, type SyntaxNode, statementTrees } from "./tree.ts";
 import type { Program } from "../trace/wire.ts";
 
 /** One target of an assignment and what it gets. */
@@ -26,15 +26,16 @@ interface Assignment {
 
 /** What a statement assigns, those of `:=` last; `a, b = b, a` are two, `a = b = c` as well. */
 export function assignments(statement: SyntaxNode): Assignment[] {
-  const value = part(statement, "value");
+  const value = childOf(statement, "value");
   const out: Assignment[] = [];
-  if (statement.kind === "Assign") for (const target of parts(statement, "targets")) out.push(...pairs(target, value));
+  if (statement.kind === "Assign")
+    for (const target of childrenOf(statement, "targets")) out.push(...pairs(target, value));
   else if (statement.kind === "AnnAssign" || statement.kind === "AugAssign") {
     const operator = statement.kind === "AugAssign" ? String(statement.value) : "";
     out.push({ target: statement.children[0], value, operator });
   }
   for (const node of walk(statement))
-    if (node.kind === "NamedExpr") out.push({ target: node.children[0], value: part(node, "value"), operator: "" });
+    if (node.kind === "NamedExpr") out.push({ target: node.children[0], value: childOf(node, "value"), operator: "" });
   return out;
 }
 
@@ -51,28 +52,28 @@ function pairs(target: SyntaxNode, value: SyntaxNode | null): Assignment[] {
 }
 
 /** The plain name of a statement that gives a value to one name and does no more, and the value: `x = f(y)`. */
-export function namedValue(statement: SyntaxNode): { name: string; value: SyntaxNode } | null {
+export function singleAssignment(statement: SyntaxNode): { name: string; value: SyntaxNode } | null {
   if (statement.kind !== "Assign" && statement.kind !== "AnnAssign") return null;
   const [{ target, value }, ...others] = assignments(statement);
   return target.kind === "Name" && value && !others.length ? { name: String(target.value), value } : null;
 }
 
 /** The expression that is a statement by itself: `f(x)`. */
-export function expressionOf(statement: SyntaxNode): SyntaxNode | null {
-  return statement.kind === "Expr" ? part(statement, "value") : null;
+export function bareExpression(statement: SyntaxNode): SyntaxNode | null {
+  return statement.kind === "Expr" ? childOf(statement, "value") : null;
 }
 
 /** What a `for` goes through, and the names that get its items. */
 export function loopHead(statement: SyntaxNode | null): { target: SyntaxNode; iterable: SyntaxNode } | null {
   if (statement?.kind !== "For" && statement?.kind !== "AsyncFor") return null;
-  const [target, iterable] = [part(statement, "target"), part(statement, "iter")];
+  const [target, iterable] = [childOf(statement, "target"), childOf(statement, "iter")];
   return target && iterable ? { target, iterable } : null;
 }
 
 /** The variables of a loop's head and of the comprehensions in a statement. */
 export function loopVariables(statement: SyntaxNode): Set<string> {
   const targets = [...walk(statement)].flatMap((node) =>
-    node.kind === "comprehension" || loopHead(node) ? parts(node, "target") : [],
+    node.kind === "comprehension" || loopHead(node) ? childrenOf(node, "target") : [],
   );
   return new Set(targets.flatMap((target) => nodesOfKind(target, "Name").map(({ value }) => String(value))));
 }
@@ -112,7 +113,7 @@ export function gradReads(statement: SyntaxNode): SyntaxNode[] {
   const objects: SyntaxNode[] = [];
   for (const node of walk(statement)) {
     const read = attributeRead(node);
-    if (read?.attribute !== "grad" || (isTarget(node) && node.parent?.kind !== "AugAssign")) continue;
+    if (read?.attribute !== "grad" || (isAssignmentTarget(node) && node.parent?.kind !== "AugAssign")) continue;
     if (isComparedWithNone(node)) return [];
     if (!isAskedFor(node)) objects.push(read.object);
   }
@@ -141,7 +142,7 @@ function isAskedFor(node: SyntaxNode): boolean {
 export function namesWritten(statement: SyntaxNode): Set<string> {
   const names = new Set<string>();
   const add = (node: SyntaxNode | null) => {
-    const name = rootName(node) ?? (node && rootOfCalls(node));
+    const name = rootName(node) ?? (node && rootNameOfCalls(node));
     if (name) names.add(name);
   };
   const addTarget = (target: SyntaxNode) => {
@@ -152,9 +153,11 @@ export function namesWritten(statement: SyntaxNode): Set<string> {
   for (const call of callsIn(statement)) {
     if (isInPlaceName(calleeName(call))) {
       const object = receiver(call);
-      add(object && !isOfTorch(object) ? object : (argument(call, "tensor", 0) ?? argument(call, "input", 0)));
+      add(
+        object && !isTorchMember(object) ? object : (callArgument(call, "tensor", 0) ?? callArgument(call, "input", 0)),
+      );
     }
-    const out = argument(call, "out");
+    const out = callArgument(call, "out");
     if (out) addTarget(out);
   }
   return names;
@@ -166,10 +169,10 @@ export function isInPlaceName(name: string): boolean {
 }
 
 /** The name at which a chain of calls begins: `x` of `x.view(2).t()`, and of `torch.diagonal(x).neg()`. */
-export function rootOfCalls(node: SyntaxNode): string | null {
+export function rootNameOfCalls(node: SyntaxNode): string | null {
   let inner: SyntaxNode | null = node;
   while (inner && inner.kind !== "Name") {
-    if (inner.kind === "Call" && isOfTorch(inner.children[0])) inner = argument(inner, "input", 0);
+    if (inner.kind === "Call" && isTorchMember(inner.children[0])) inner = callArgument(inner, "input", 0);
     else inner = ["Attribute", "Subscript", "Call"].includes(inner.kind) ? inner.children[0] : null;
   }
   return inner ? String(inner.value) : null;

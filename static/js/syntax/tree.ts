@@ -38,7 +38,7 @@ export function statementTree(program: Program, stmt: number | null | undefined)
   let tree = trees.get(stmt);
   if (tree === undefined) {
     const statement = program.statements?.[stmt];
-    tree = statement ? treeOf(statement, sourceOf(program)) : null;
+    tree = statement ? treeOf(statement, programSource(program)) : null;
     trees.set(stmt, tree);
   }
   return tree;
@@ -52,7 +52,7 @@ export function statementTrees(program: Program): (SyntaxNode | null)[] {
 function treeOf(statement: Statement, source: ProgramSource): SyntaxNode | null {
   const { syntax } = statement;
   if (!syntax) return null;
-  const base = source.place(statement.line, statement.col);
+  const base = source.offset(statement.line, statement.col);
   const nodes: SyntaxNode[] = [];
   syntax.kinds.forEach((kind, k) => {
     const parent = nodes[syntax.parents[k]] ?? null;
@@ -75,7 +75,7 @@ function treeOf(statement: Statement, source: ProgramSource): SyntaxNode | null 
 }
 
 /** The source of a program by places in it. */
-export function sourceOf(program: Program): ProgramSource {
+export function programSource(program: Program): ProgramSource {
   const known = sourcesByProgram.get(program);
   if (known) return known;
   const source = new ProgramSource(program.source);
@@ -101,7 +101,7 @@ class ProgramSource {
     });
   }
 
-  place(line: number, col: number) {
+  offset(line: number, col: number) {
     return (this.starts[line - 1] ?? 0) + col;
   }
 
@@ -135,11 +135,11 @@ export function nodesOfKind(node: SyntaxNode | null, ...kinds: string[]): Syntax
 }
 
 /** The first node in a field of a node. */
-export function part(node: SyntaxNode | null | undefined, field: string): SyntaxNode | null {
+export function childOf(node: SyntaxNode | null | undefined, field: string): SyntaxNode | null {
   return node?.children.find((child) => child.field === field) ?? null;
 }
 
 /** The nodes in a field of a node. */
-export function parts(node: SyntaxNode | null | undefined, field: string): SyntaxNode[] {
+export function childrenOf(node: SyntaxNode | null | undefined, field: string): SyntaxNode[] {
   return node?.children.filter((child) => child.field === field) ?? [];
 }

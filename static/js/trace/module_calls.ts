@@ -47,7 +47,7 @@ const found = new WeakMap<OpenTrace, ModuleCalls>();
 export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
   let calls = found.get(opened);
   if (!calls) {
-    calls = new CallReader(opened).read();
+    calls = new ModuleCallReader(opened).read();
     found.set(opened, calls);
   }
   return calls;
@@ -144,7 +144,7 @@ function mainFrameOf(opened: OpenTrace): string {
   return uid ?? "";
 }
 
-class CallReader {
+class ModuleCallReader {
   opened: OpenTrace;
   entities: EntityHistory;
   calls = new Map<number, ModuleCall>();

@@ -10,7 +10,7 @@ export interface CellRead {
 }
 
 /** how a tensor, an array or a saved slot reads a storage */
-export interface MemoryReading {
+export interface StridedLayout {
   kind?: string;
   storage?: string | null;
   shape?: number[] | null;
@@ -60,7 +60,7 @@ export function numel(shape: number[] | null | undefined) {
 }
 
 /** Offset and strides in elements, also for a numpy array, which tells them in bytes. */
-function offsetAndStride(handle: MemoryReading): { offset: number; stride: number[] } {
+function offsetAndStride(handle: StridedLayout): { offset: number; stride: number[] } {
   const size = itemsize(handle.dtype);
   const shift = (handle.shift ?? 0) / size;
   if (handle.kind !== "array") return { offset: (handle.offset ?? 0) + shift, stride: handle.stride ?? [] };
@@ -69,7 +69,7 @@ function offsetAndStride(handle: MemoryReading): { offset: number; stride: numbe
 
 /** Every element in logical order with the cell it reads; empty for more than `maxElements`, or where the handle
  * does not lie on whole cells of its dtype. */
-export function cellReads(handle: MemoryReading, maxElements: number = MAX_ELEMENTS_DRAWN_SINGLY): CellRead[] {
+export function cellReads(handle: StridedLayout, maxElements: number = MAX_ELEMENTS_DRAWN_SINGLY): CellRead[] {
   const shape = handle.shape ?? [];
   const { offset, stride } = offsetAndStride(handle);
   const count = numel(shape);
@@ -91,7 +91,7 @@ export function cellReads(handle: MemoryReading, maxElements: number = MAX_ELEME
  * The elements of a handle that are drawn one by one over the listed cells of its storage, with the dtype under which
  * the storage lists them; no reads where some are not listed.
  */
-export function readsDrawnSingly(handle: MemoryReading, storage: Storage): { dtype: string; reads: CellRead[] } {
+export function readsDrawnSingly(handle: StridedLayout, storage: Storage): { dtype: string; reads: CellRead[] } {
   const dtypeName = unqualifiedDtype(handle.dtype);
   const dtype = Object.keys(storage.cells ?? {}).find((name) => unqualifiedDtype(name) === dtypeName);
   if (dtype === undefined) return { dtype: dtypeName, reads: [] };
@@ -115,7 +115,7 @@ export function splitReadsIntoLines(list: CellRead[]): CellRead[][] {
 }
 
 /** The first and last cell read; null for an empty handle. */
-export function cellExtentOfHandle(handle: MemoryReading): [number, number] | null {
+export function cellExtentOfHandle(handle: StridedLayout): [number, number] | null {
   const shape = handle.shape ?? [];
   if (!handle.storage || numel(shape) === 0) return null;
   const { offset, stride } = offsetAndStride(handle);

@@ -1,4 +1,4 @@
-/** Which picture a run is drawn by: the stage, which holds a small program, or a list of the rows of its modules. */
+/** Which picture a run is drawn by: the stage, which holds a small program, or a list of the rows of its code. */
 
 import type { OpenTrace } from "./state.ts";
 
@@ -15,14 +15,15 @@ const known = new WeakMap<OpenTrace, RunPicture>();
 export function pictureOfRun(opened: OpenTrace): RunPicture {
   let picture = known.get(opened);
   if (!picture) {
-    picture = callsModules(opened) && !hasRoomOnStage(opened) ? "list" : "stage";
+    picture = hasRows(opened) && !hasRoomOnStage(opened) ? "list" : "stage";
     known.set(opened, picture);
   }
   return picture;
 }
 
-function callsModules({ index }: OpenTrace): boolean {
-  return index.eventPlacesByName.has("module_called");
+/** Whether it calls modules or makes nodes: of memory alone the stage says more, however much of it there is. */
+function hasRows({ index }: OpenTrace): boolean {
+  return index.eventPlacesByName.has("module_called") || index.nodes.size > 0;
 }
 
 /** Whether no step has more tensors, or more nodes of the graph, than the stage shows at once. */
@@ -31,11 +32,11 @@ function hasRoomOnStage({ index }: OpenTrace): boolean {
   const isGradient = (uid: string) => index.byGrad.stretches.has(uid);
   const tensors = lives.filter(({ uid, kind }) => (kind === "tensor" || kind === "ndarray") && !isGradient(uid));
   const nodes = lives.filter(({ uid, kind }) => kind === "node" && !index.nodes.get(uid)?.variable);
-  return mostAtOnce(tensors) <= MAX_TENSORS && mostAtOnce(nodes) <= MAX_NODES;
+  return maxAliveAtOnce(tensors) <= MAX_TENSORS && maxAliveAtOnce(nodes) <= MAX_NODES;
 }
 
 /** How many of them live at the step at which most do. */
-function mostAtOnce(lives: { birth: number; death: number }[]): number {
+function maxAliveAtOnce(lives: { birth: number; death: number }[]): number {
   const changes = new Map<number, number>();
   const change = (step: number, by: number) => changes.set(step, (changes.get(step) ?? 0) + by);
   for (const { birth, death } of lives) {

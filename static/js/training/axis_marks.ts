@@ -1,7 +1,7 @@
 /** What the training axis looks like: a curve over the rounds, and the phases of one of them. */
 
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
-import { bytesLabel } from "../trace/memory_totals.ts";
+import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import type { PhaseStretch } from "./phases.ts";
 import type { NotableRound } from "./notable_rounds.ts";

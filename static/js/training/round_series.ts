@@ -3,7 +3,7 @@
 import { findScalarSeries, NUMBER_PATTERN, parseNumberText, wordBefore } from "../trace/scalar_series.ts";
 import { recordedRounds } from "../trace/steps/training_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
-import { argument, isOfTorch, methodCalls, receiver } from "../syntax/expressions.ts";
+import { callArgument, isTorchMember, methodCalls, receiver } from "../syntax/expressions.ts";
 import { statementTree } from "../syntax/tree.ts";
 import type { Trace } from "../trace/wire.ts";
 
@@ -38,7 +38,7 @@ export function decodeRealNumber(value: unknown): number | null {
 function lossName(trace: Trace, stmt: number | null, root: number): string | null {
   const [call] = methodCalls(statementTree(trace.program, stmt), "backward");
   const object = call ? receiver(call) : null;
-  const name = (isOfTorch(object) ? argument(call, "tensors", 0) : object)?.text;
+  const name = (isTorchMember(object) ? callArgument(call, "tensors", 0) : object)?.text;
   if (name) return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
   return root ? `loss ${root}` : null;
 }

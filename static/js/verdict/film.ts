@@ -12,12 +12,12 @@ import { runPicture } from "../picture/picture.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import { shownRun, shownSentences, type ShownRun } from "../picture/shown_run.ts";
 import { pictureStyles } from "../picture/styles.ts";
-import { locale } from "../words/locale.ts";
+import { bundledLocale } from "../words/locale.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import {
   clipSpans,
   richTextMarks,
-  spansOfRichText,
+  parseRichText,
   spanWidth,
   wrapSpans,
   plainText,
@@ -142,11 +142,11 @@ function framesOf(subject: FilmSubject): Frame[] {
     );
   else if (isOfWholeRun) frames.push(wholeRunFrame(subject, shown, frames.length));
   else if (frames.length) frames[frames.length - 1].ms = SHOWN_MS.end;
-  return smallEnough(frames);
+  return withinSizeLimit(frames);
 }
 
 /** Without the largest of those that can be spared, then without their pictures. */
-function smallEnough(frames: Frame[]): Frame[] {
+function withinSizeLimit(frames: Frame[]): Frame[] {
   let kept = frames;
   const bytes = () => kept.reduce((sum, frame) => sum + frame.bytes, STYLES_BYTES);
   while (bytes() > MAX_FILM_BYTES) {
@@ -175,7 +175,7 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
   const tone = step.isEffect ? "effect" : step.isCause ? "cause" : "context";
   const top = headMarks(step, sentenceOf(subject, step), tone);
   const room = pictureOfRun(opened) === "list" ? roomBelow(top.height) : PICTURE_ROOM;
-  const picture = runPicture(opened, shownAt(subject, step), language, room);
+  const picture = runPicture(opened, shownRunAt(subject, step), language, room);
   const at = sayFinding("verdict.frame", { i: step.i + 1, n: opened.count, line: shortLineName(traceStep.line) });
   const nodes = [
     h("rect", { class: "verdict-paper", ...FRAME }),
@@ -187,7 +187,7 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
   return asFrame(nodes, isTold ? SHOWN_MS.told : SHOWN_MS.way, !isTold);
 }
 
-function shownAt({ verdict }: FilmSubject, { i }: FilmStep): ShownRun {
+function shownRunAt({ verdict }: FilmSubject, { i }: FilmStep): ShownRun {
   return { i, view: "step", chain: verdict?.list?.chain ?? [], found: null, why: null };
 }
 
@@ -203,7 +203,7 @@ function wholeRunFrame({ opened, language }: FilmSubject, shown: ShownRun, k: nu
     ...richTextMarks(lines, { x: EDGE, y: TOP.baseline, size: TOP.code, leading, className: "verdict-role" }),
     wordmark(),
     fittedPicture(runPicture(opened, shown, language, roomBelow(top)), top),
-    ...trackMarks(k, k + 1, locale(language).say("whole_run")),
+    ...trackMarks(k, k + 1, bundledLocale(language).say("whole_run")),
   ];
   return asFrame(nodes, SHOWN_MS.end, false);
 }
@@ -219,7 +219,7 @@ function wordmark() {
 
 /** What the finding says of a step, else what the step did. */
 function sentenceOf(subject: FilmSubject, step: FilmStep): string {
-  return step.link?.text || shownSentences(subject.opened, shownAt(subject, step), subject.language)[0]?.text || "";
+  return step.link?.text || shownSentences(subject.opened, shownRunAt(subject, step), subject.language)[0]?.text || "";
 }
 
 function headMarks(step: FilmStep, sentence: string, tone: string): { height: number; nodes: VNode[] } {
@@ -234,7 +234,7 @@ function headMarks(step: FilmStep, sentence: string, tone: string): { height: nu
   const wordsTop = 14 + ground;
   const x = EDGE + numberWidth + 12;
   const wordsRoom = FRAME.width - EDGE - x - (step.link ? 34 : 0);
-  const words = clipSpans(wrapSpans(spansOfRichText(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
+  const words = clipSpans(wrapSpans(parseRichText(sentence), wordsRoom, TOP.role), 2, wordsRoom, TOP.role);
   const nodes: VNode[] = [
     h("rect", {
       class: `verdict-ground ${tone}`,

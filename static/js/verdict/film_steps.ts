@@ -28,15 +28,15 @@ export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[
   const { steps, program } = opened.trace;
   if (!steps.length) return [];
   const source = program.source.split("\n");
-  const told = toldSteps(verdict);
+  const told = chainSteps(verdict);
   const chosen = verdict
-    ? fill(
+    ? fillBetween(
         [...told.keys()].sort((a, b) => a - b),
         opened,
       )
     : pictureOfRun(opened) === "list"
       ? stepsOfRows(opened)
-      : fill([Math.max(0, landingStep(opened))], opened);
+      : fillBetween([Math.max(0, landingStep(opened))], opened);
   return chosen.map((i) => ({
     i,
     line: steps[i].line,
@@ -48,7 +48,7 @@ export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[
 }
 
 /** The steps of the chain; of a long one its cause, its effect and the last before that. */
-function toldSteps(verdict: Verdict | null) {
+function chainSteps(verdict: Verdict | null) {
   const told = new Map<number, { role: LinkRole; text: string } | null>();
   if (!verdict) return told;
   const { chain, chainTexts, causeStep, effectStep } = verdict;
@@ -82,7 +82,7 @@ function stepsOfRows(opened: OpenTrace): number[] {
 }
 
 /** The steps that are told, in order, and others: between the first and the last, then before and after. */
-function fill(told: number[], { trace: { steps } }: OpenTrace): number[] {
+function fillBetween(told: number[], { trace: { steps } }: OpenTrace): number[] {
   const depths = callDepthByStep(steps);
   const chosen = new Set(told);
   const [first, last] = [told[0], told[told.length - 1]];

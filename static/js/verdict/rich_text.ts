@@ -25,7 +25,7 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 const WORDS =
   /[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+|\s+/gu;
 
-export function spansOfRichText(text: string): TextSpan[] {
+export function parseRichText(text: string): TextSpan[] {
   return text.split("`").flatMap((part, k) => (part ? [{ text: part, code: k % 2 === 1 }] : []));
 }
 

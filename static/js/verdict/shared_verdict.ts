@@ -4,8 +4,8 @@
  */
 
 import { explain } from "../findings/explain.ts";
-import { locale } from "../words/locale.ts";
-import { findingText } from "../findings/text.ts";
+import { bundledLocale } from "../words/locale.ts";
+import { findingText } from "../findings/finding_text.ts";
 import { svgToPng } from "../picture/files.ts";
 import { linkCardSvg } from "../picture/picture.ts";
 import { filmSvg } from "./film.ts";
@@ -30,13 +30,13 @@ export interface SharedRun {
 const MAX_TITLE = 200;
 
 /** The headline of what is wrong in a run; "" where nothing is. */
-export function headlineOf(opened: OpenTrace, sayFinding: Say): string {
+export function findingHeadline(opened: OpenTrace, sayFinding: Say): string {
   const finding = explain(opened).find(({ severity }) => severity !== "note");
   const headline = finding ? plainText(findingText(finding, sayFinding).what) : "";
   return headline.length > MAX_TITLE ? `${headline.slice(0, MAX_TITLE - 1)}…` : headline;
 }
 
-export function runFilm(run: SharedRun): Blob {
+export function filmBlob(run: SharedRun): Blob {
   const { opened, title, sayFinding, language } = run;
   const subject = { opened, verdict: verdictOf(opened, sayFinding), title, language, sayFinding };
   return new Blob([filmSvg(subject, run)], { type: "image/svg+xml" });
@@ -45,7 +45,7 @@ export function runFilm(run: SharedRun): Blob {
 /** The picture of the finding with its text: an answer for a forum. `address` is that of the permalink, "" for none. */
 export async function pictureWithText(run: SharedRun, address: string) {
   const { opened, title, sayFinding, language } = run;
-  const { say } = locale(language);
+  const { say } = bundledLocale(language);
   const verdict = verdictOf(opened, sayFinding);
   const links: VerdictLinks = { address, picture: address ? `${address}.card.png` : "" };
   const svg = verdict

@@ -7,8 +7,8 @@ import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
 import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
-import { factText, findingText } from "../findings/text.ts";
-import { evidenceOf, type VerdictPin, type VerdictRow } from "./verdict_rows.ts";
+import { factText, findingText } from "../findings/finding_text.ts";
+import { verdictEvidence, type VerdictPin, type VerdictRow } from "./verdict_rows.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -81,7 +81,7 @@ function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict 
     isEffect,
   }));
   const [first, last] = [places[0], places[places.length - 1]];
-  const evidence = evidenceOf(facts, finding, first.links, last === first ? first.links : last.links);
+  const evidence = verdictEvidence(facts, finding, first.links, last === first ? first.links : last.links);
   const inWords = (row: VerdictRow): NamedRow => ({
     ...row,
     label: row.names.length ? "" : factText(row.called, say),

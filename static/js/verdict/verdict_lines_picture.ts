@@ -3,7 +3,7 @@
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
 import { shortLineName } from "../trace/program_files.ts";
-import { clipSpans, richTextMarks, spansOfRichText, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
+import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
 import type { Verdict, VerdictLine } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -153,7 +153,7 @@ function roleRows(
     ? links
     : [{ role: "checked" as const, sentence: verdict.stopped ? say("verdict.stops") : say("verdict.effect") }];
   for (const { role, sentence } of says) {
-    const lines = clipSpans(wrapSpans(spansOfRichText(sentence), room, words), most, room, words);
+    const lines = clipSpans(wrapSpans(parseRichText(sentence), room, words), most, room, words);
     nodes.push(
       h(
         "g",

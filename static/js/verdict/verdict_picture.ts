@@ -11,7 +11,7 @@ import {
   lineWidth,
   plainText,
   richTextMarks,
-  spansOfRichText,
+  parseRichText,
   spanWidth,
   wrapSpans,
 } from "./rich_text.ts";
@@ -88,7 +88,7 @@ export function verdictPicture(verdict: Verdict, size: VerdictSize, subject: Ver
     h("rect", { class: `verdict-edge-bar ${verdict.severity}`, width: m.edge, height }),
     ...kickerMarks(verdict, m, width),
   ];
-  const headline = fitSpans(spansOfRichText(verdict.headline), contentWidth, m.headline, true);
+  const headline = fitSpans(parseRichText(verdict.headline), contentWidth, m.headline, true);
   const leading = headline.size * 1.24;
   let y = m.top + m.kicker * 1.1 + headline.size * 1.15;
   nodes.push(
@@ -160,7 +160,7 @@ function kickerMarks({ severity, kicker }: Verdict, m: Measures, width: number):
   const mark = spanWidth({ text: "Gradbox", code: false }, m.kicker, true);
   const x = m.left + m.kicker * 1.6;
   const room = width - m.right - mark - m.kicker - x;
-  const words = clipSpans(wrapSpans(spansOfRichText(kicker), room, m.kicker, true), 1, room, m.kicker, true);
+  const words = clipSpans(wrapSpans(parseRichText(kicker), room, m.kicker, true), 1, room, m.kicker, true);
   return [
     h(
       "g",
@@ -192,7 +192,7 @@ function footMarks(
 ): { height: number; nodes: VNode[] } {
   const contentWidth = width - m.left - m.right;
   const leading = m.foot * 1.42;
-  const words = wrapSpans(spansOfRichText(todo || why), contentWidth, m.foot);
+  const words = wrapSpans(parseRichText(todo || why), contentWidth, m.foot);
   const lines = clipSpans(words, 2, contentWidth, m.foot);
   const ownTitle =
     title.trim() && !headline.replaceAll("`", "").startsWith(title.trim().replace(/…$/, "")) ? title : "";

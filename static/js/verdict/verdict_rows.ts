@@ -61,7 +61,7 @@ const MAX_NAMES = 3;
 const GRADIENT_ROLES = new Set(["none", "gradient", "nonfinite", "used"]);
 
 /** `cause` has the finding's links at the first of the two lines, `effect` those at the second. */
-export function evidenceOf(
+export function verdictEvidence(
   facts: RunFacts,
   finding: Finding,
   cause: ChainLink[],

@@ -3,7 +3,7 @@
 import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
-import { clipSpans, richTextMarks, spansOfRichText, spanWidth, wrapSpans } from "./rich_text.ts";
+import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans } from "./rich_text.ts";
 import { svgText, type PictureBlock } from "./verdict_lines_picture.ts";
 import type { NamedRow, Verdict } from "./verdict.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -111,7 +111,7 @@ function headingMarks(row: NamedRow, box: Box, scale: number): PictureBlock & { 
       x = end + size * 0.5;
     }
   else {
-    const label = clipSpans(wrapSpans(spansOfRichText(row.label), box.w, size), 1, box.w, size);
+    const label = clipSpans(wrapSpans(parseRichText(row.label), box.w, size), 1, box.w, size);
     nodes.push(...richTextMarks(label, { x, y: y + tagHeight * 0.68, size, leading: 0, className: "verdict-label" }));
     x += label[0].reduce((sum, run) => sum + spanWidth(run, size), 0) + size * 0.7;
   }

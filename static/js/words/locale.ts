@@ -4,4 +4,4 @@ import en from "../../locales/en.json" with { type: "json" };
 import zh from "../../locales/zh.json" with { type: "json" };
 import { createLocale, type Locale } from "./sentences.ts";
 
-export const locale: (language: string) => Locale = createLocale({ en, zh });
+export const bundledLocale: (language: string) => Locale = createLocale({ en, zh });

@@ -13,7 +13,7 @@ import pytest
 from gradbox.wire.api import Job
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult, Executions, Subscription
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
 from server.runs import peer_runs
@@ -47,7 +47,7 @@ class Blobs:
 class Web:
     """What a web process has of runs."""
 
-    def __init__(self, url: str, pool: Pool, blobs: Blobs, secret: str = SECRET) -> None:
+    def __init__(self, url: str, pool: LocalPool, blobs: Blobs, secret: str = SECRET) -> None:
         self.broker = SharedBroker(url)
         self.peer_runs = BrokerPeerRuns(self.broker, url, secret.encode(), blobs)
         self.executions = Executions(
@@ -74,7 +74,7 @@ def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret
     """Do this with two web processes, the second of which may have another secret."""
 
     async def main() -> None:
-        pool, blobs = Pool(Settings({}, sandbox="off", workers=2, **PATIENT), STAND_IN), Blobs()
+        pool, blobs = LocalPool(Settings({}, sandbox="off", workers=2, **PATIENT), STAND_IN), Blobs()
         one, other = Web(url, pool, blobs), Web(url, pool, blobs, secret)
         await pool.start()
         await pool.wait_until_booted()

@@ -12,7 +12,7 @@ import pytest
 
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
-from server.cluster.parts import create_pool
+from server.cluster.factories import create_pool
 from server.pool.askers import Askers
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool

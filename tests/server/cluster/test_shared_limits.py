@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cluster.parts import SharedState, create_shared_state
+from server.cluster.factories import SharedState, create_shared_state
 from server.pool.remote import shared_broker
 from server.settings import Settings
 from server.store.database import Database

@@ -13,7 +13,7 @@ import pytest
 from gradbox.wire.api import Job
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult, Executions
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
 from server.runs import shared_result_cache
@@ -156,7 +156,7 @@ def test_a_large_result_is_read_in_a_separate_process(redis: RedisServer) -> Non
 @pytest.mark.slow
 def test_a_run_of_one_process_does_not_count_in_another(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
-        pool = Pool(Settings({}, sandbox="off"), STAND_IN)
+        pool = LocalPool(Settings({}, sandbox="off"), STAND_IN)
         ended: list[ExecutionResult] = []
         first, second = (
             Executions(pool, ResultCache(10_000_000), 10_000_000, lambda _, result: ended.append(result), results)

@@ -14,7 +14,7 @@ import pytest
 from gradbox.assembly.recorded_trace import RecordedTrace
 from server import __main__ as commands
 from server.commands import doctor
-from server.pool import machine
+from server.pool import machine_resources
 from server.settings import Settings
 from tests.forks import prepared_zygotes
 from tests.forks.forked_server import run_command
@@ -147,7 +147,7 @@ def test_a_required_sandbox_without_a_layer_does_not_start(
 
 
 def test_memory_is_enough_for_at_least_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "total_memory", lambda: 10_000_000_000)
-    assert machine.max_workers_for_memory(1_000_000_000) == 8
-    monkeypatch.setattr(machine, "total_memory", lambda: 1_000_000_000)
-    assert machine.max_workers_for_memory(1_000_000_000) == 1 and doctor.total_memory() > 0  # type: ignore[attr-defined]
+    monkeypatch.setattr(machine_resources, "total_memory", lambda: 10_000_000_000)
+    assert machine_resources.max_workers_for_memory(1_000_000_000) == 8
+    monkeypatch.setattr(machine_resources, "total_memory", lambda: 1_000_000_000)
+    assert machine_resources.max_workers_for_memory(1_000_000_000) == 1 and doctor.total_memory() > 0  # type: ignore[attr-defined]

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from server.app import create_app
 from server.operating import log
-from server.pool import machine
-from server.quantities import format_bytes, format_duration
+from server.pool import machine_resources
+from server.quantity_formats import format_bytes, format_duration
 from server.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -167,17 +167,23 @@ def test_durations_are_rounded(seconds: float, expected: str) -> None:
 
 
 def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
-    free, total = machine.disk_space(tmp_path / "a/b/c")
-    assert abs(free - machine.disk_space(tmp_path)[0]) < 1e9 and total == machine.disk_space(tmp_path)[1]
+    free, total = machine_resources.disk_space(tmp_path / "a/b/c")
+    assert (
+        abs(free - machine_resources.disk_space(tmp_path)[0]) < 1e9
+        and total == machine_resources.disk_space(tmp_path)[1]
+    )
 
 
 def test_unknown_memory_is_shown_as_unknown(tmp_path: Path) -> None:
-    assert machine.resident_memory(2**22 + 1) is None and machine.read_kernel_value(tmp_path / "none", "x") is None
-    (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
-    assert machine.read_kernel_value(tmp_path / "file", "MemFree:") == 3072
     assert (
-        machine.read_kernel_value(tmp_path / "file", "inactive_file") == 12
-        and machine.read_kernel_value(tmp_path / "file", "MemFree") is None
+        machine_resources.resident_memory(2**22 + 1) is None
+        and machine_resources.read_kernel_value(tmp_path / "none", "x") is None
+    )
+    (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
+    assert machine_resources.read_kernel_value(tmp_path / "file", "MemFree:") == 3072
+    assert (
+        machine_resources.read_kernel_value(tmp_path / "file", "inactive_file") == 12
+        and machine_resources.read_kernel_value(tmp_path / "file", "MemFree") is None
     )
 
 

@@ -18,7 +18,7 @@ from server.allowed_packages import UNSUITABLE_PACKAGES, PackageError, allowed_m
 from server.operating.settings_checks import check_settings
 from server.pool import zygote
 from server.settings import SettingError, Settings
-from server.worker.package_parts import DATA_FOLDERS
+from server.worker.package_data import DATA_FOLDERS
 from tests.forks import prepared_zygotes
 from tests.server.packages.hostile_packages import write_module
 from tests.support.tracing import printed

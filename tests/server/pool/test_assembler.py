@@ -19,8 +19,8 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 from server.pool import assembly as module
 from server.pool.assembly import Assembler, AssemblyFailed
-from server.pool.local import Pool
-from server.pool.machine import read_kernel_value
+from server.pool.local import LocalPool
+from server.pool.machine_resources import read_kernel_value
 from server.settings import Settings
 from tests.forks import forked_assemblers
 from tests.support.stand_in_recorder import END, HEADER, step
@@ -264,7 +264,7 @@ def test_closing_leaves_no_process() -> None:
 
 def test_a_run_with_an_unreadable_trace_is_lost_rather_than_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off"), "tests.support.stand_in_recorder:prepare")
+        pool = LocalPool(Settings({}, sandbox="off"), "tests.support.stand_in_recorder:prepare")
         await pool.start()
         try:
             monkeypatch.setattr(module, "COMMAND", ("/nowhere/python",))

@@ -16,7 +16,7 @@ from gradbox.wire.api import Job
 from server.pool import executions as module
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult, Executions, Subscription
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from server.visitors.clients import Client
 from server.wire.problems import Busy
@@ -31,7 +31,7 @@ Work = Callable[[Executions, list[ExecutionResult]], Awaitable[None]]
 
 def served(work: Work, **settings: Any) -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", **(PATIENT | settings)), "tests.support.stand_in_recorder:prepare")
+        pool = LocalPool(Settings({}, sandbox="off", **(PATIENT | settings)), "tests.support.stand_in_recorder:prepare")
         results: list[ExecutionResult] = []
         executions = Executions(pool, ResultCache(10_000_000), 10_000_000, lambda _, result: results.append(result))
         await pool.start()

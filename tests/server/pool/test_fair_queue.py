@@ -121,7 +121,7 @@ def record_served(queue: FairQueue) -> list[str]:
     given: list[str] = []
     charge = queue._charge_in_advance
 
-    def note(first: module.Place, places: list[module.Place]) -> None:
+    def note(first: module.QueuePlace, places: list[module.QueuePlace]) -> None:
         given.append(first.network)
         charge(first, places)
 
@@ -495,8 +495,8 @@ def test_the_scheduler_remembers_a_bounded_number_of_clients() -> None:
     expected = module.ExpectedSeconds()
     for k in range(5000):
         expected.count_run(f"{k}", 5.0)
-    assert len(expected._averages) == module.MAX_FLOWS and expected.of_network("4999") == 5.0
-    assert expected.of_network("new") == pytest.approx(5.0), "as the first runs of others"
+    assert len(expected._averages) == module.MAX_FLOWS and expected.expected_for_network("4999") == 5.0
+    assert expected.expected_for_network("new") == pytest.approx(5.0), "as the first runs of others"
 
 
 def test_the_age_of_the_queue_is_that_of_its_oldest_program() -> None:
@@ -599,11 +599,11 @@ def test_programs_ended_early_do_not_lower_the_expected_seconds() -> None:
     expected = module.ExpectedSeconds()
     for _ in range(5):
         expected.count_run("a", 0.01, was_cut_short=True)
-    assert expected.of_network("a") == EXPECTED_SECONDS
+    assert expected.expected_for_network("a") == EXPECTED_SECONDS
     expected.count_run("a", 9.0, was_cut_short=True)
-    assert expected.of_network("a") == 9.0
+    assert expected.expected_for_network("a") == 9.0
     expected.count_run("a", 1.0)
-    assert expected.of_network("a") == 5.0
+    assert expected.expected_for_network("a") == 5.0
 
 
 def test_clients_of_one_network_share_its_turns_by_their_seconds() -> None:

@@ -10,7 +10,7 @@ import pytest
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool.child import Child
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.machine_workers import last_line_from_traceback, wait_for_traceback
 from server.settings import Settings
 from tests.support.waiting import PATIENT
@@ -32,7 +32,7 @@ def running(limits: dict[str, Any]) -> Iterator[Run]:
     """Runs programs in a pool with these limits."""
     loop = asyncio.new_event_loop()
     settings = Settings({}, **limits)
-    pool = Pool(settings)
+    pool = LocalPool(settings)
     loop.run_until_complete(pool.start())
 
     def run(source: str) -> Trace:

@@ -19,7 +19,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool import zygote
 from server.pool.interface import PoolInterface
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.pool.zygote import WorkersUnavailable
 from server.wire.problems import Busy
 from tests.support.gates import Gate
@@ -187,7 +187,7 @@ def test_a_cancelled_run_is_killed_and_its_turn_is_free(pooled: Pooled, tmp_path
 
 
 def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
-    async def work(pool: Pool) -> None:
+    async def work(pool: LocalPool) -> None:
         await run(pool, "finish")
         for yields in range(30):
             task = asyncio.create_task(run(pool, "sleep 6000"))
@@ -202,7 +202,7 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
     local(work)
 
 
-async def wait_until_idle(pool: Pool, spares: int = 2) -> None:
+async def wait_until_idle(pool: LocalPool, spares: int = 2) -> None:
     """Only the spare children live."""
     await eventually(
         lambda: pool.zygote.spare_count == spares == len(children(pool)) == len(pool.zygote._children),
@@ -210,7 +210,7 @@ async def wait_until_idle(pool: Pool, spares: int = 2) -> None:
     )
 
 
-def children(pool: Pool) -> list[str]:
+def children(pool: LocalPool) -> list[str]:
     with open(f"/proc/{pool.zygote.pid}/task/{pool.zygote.pid}/children") as file:
         return file.read().split()
 
@@ -249,14 +249,14 @@ def test_closing_ends_what_runs_and_what_waits(create: Callable[..., PoolInterfa
         lost = [result for result in results if isinstance(result, Trace) and result.outcome.status == "lost"]
         refused = [result for result in results if isinstance(result, WorkersUnavailable)]
         assert len(lost) == len(refused) == 2, results
-        if isinstance(pool, Pool):
+        if isinstance(pool, LocalPool):
             assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.is_ready
 
     asyncio.run(main())
 
 
 def test_a_dead_zygote_loses_its_runs_and_is_replaced(tmp_path: Path) -> None:
-    async def work(pool: Pool) -> None:
+    async def work(pool: LocalPool) -> None:
         gate = Gate(tmp_path)
         running = asyncio.create_task(run(pool, gate.source))
         await eventually(lambda: gate.has_begun)
@@ -271,7 +271,7 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_run_survives_a_spare_that_was_just_killed() -> None:
-    async def work(pool: Pool) -> None:
+    async def work(pool: LocalPool) -> None:
         await run(pool, "finish")
         await wait_until_idle(pool)
         for pid in children(pool)[:1]:  # the server does not know of it yet
@@ -310,7 +310,7 @@ def test_without_room_for_descriptors_no_worker_is_lost(
     monkeypatch.setattr(zygote, "SPARE_TIMEOUT", 0.1)
     gate = Gate(tmp_path)
 
-    async def work(pool: Pool) -> None:
+    async def work(pool: LocalPool) -> None:
         await run(pool, "finish")
         await wait_until_idle(pool, spares=1)
         open_before = len(os.listdir("/proc/self/fd"))
@@ -352,7 +352,7 @@ def test_a_child_has_no_environment(pooled: Pooled) -> None:
 def test_a_local_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "x")
 
-    async def work(pool: Pool) -> None:
+    async def work(pool: LocalPool) -> None:
         assert (await run(pool, "environment")).steps[0].value == ""
         with open(f"/proc/{pool.zygote.pid}/environ") as file:
             environment = file.read()

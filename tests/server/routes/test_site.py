@@ -20,7 +20,7 @@ from server.pool.zygote import PREPARE
 from server.services import create_services
 from server.settings import Settings
 from server.site.markdown_sources import MarkdownSources
-from server.site.site_builder import SiteBuilder, SiteBuildError, empty_folder
+from server.site.site_builder import SiteBuilder, SiteBuildError, empty_build_folder
 from tests.page.test_access import axe
 from tests.support.sampling import every, parameters_of_run, sampled
 from tests.support.waiting import PATIENT
@@ -62,9 +62,9 @@ def test_links_lead_to_pages_of_the_site(tmp_path: Path) -> None:
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SiteBuildError, match="other files"):
-        empty_folder(tmp_path, "searchindex.js")
+        empty_build_folder(tmp_path, "searchindex.js")
     (tmp_path / "searchindex.js").touch()
-    empty_folder(tmp_path, "searchindex.js")
+    empty_build_folder(tmp_path, "searchindex.js")
     assert not list(tmp_path.iterdir())
 
 

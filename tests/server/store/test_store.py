@@ -29,7 +29,7 @@ from server.store.contents import (
     candidate_content_ids,
     canonical_json,
     content_digest,
-    has_id_form,
+    is_well_formed_id,
 )
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import ProgramRepository, ProgramTooLarge
@@ -159,7 +159,7 @@ def test_an_id_spells_no_word_and_has_no_ambiguous_characters() -> None:
     candidates = [list(candidate_content_ids(content_digest(content(k)))) for k in range(500)]
     assert len({ids[0] for ids in candidates}) == 500
     for ids in candidates:
-        assert [len(name) for name in ids[:3]] == [10, 12, 14] and all(map(has_id_form, ids))
+        assert [len(name) for name in ids[:3]] == [10, 12, 14] and all(map(is_well_formed_id, ids))
         assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ids))
 
 

@@ -14,7 +14,7 @@ from server.visitors.clients import (
     client_id_from_cookie,
     cookie_signing_key,
     identify_client,
-    is_certainly_within,
+    is_certainly_from,
     new_visitor_cookie_header,
     parse_networks,
     sign_cookie_id,
@@ -193,7 +193,7 @@ def test_only_the_last_hops_of_a_very_long_chain_are_read() -> None:
 
     assert client_address(scope(15), trusted) == "198.51.100.7"
     assert client_address(scope(2000), trusted) == "10.0.0.1"
-    assert not is_certainly_within(scope(2000), trusted, trusted)
+    assert not is_certainly_from(scope(2000), trusted, trusted)
 
 
 def test_forwarded_headers_are_ignored_without_trusted_proxies() -> None:
@@ -275,7 +275,7 @@ LOCAL = parse_networks("127.0.0.0/8,::1", "OPERATORS")
     ],
 )
 def test_a_client_is_within_a_network_only_if_that_is_certain(asked: dict[str, Any], sure: bool) -> None:
-    assert is_certainly_within(asked, PROXIES, LOCAL) is sure
+    assert is_certainly_from(asked, PROXIES, LOCAL) is sure
 
 
 def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
@@ -287,7 +287,7 @@ def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
         ("127.0.0.1, 192.168.1.5", False, False),
     ):
         asked = scope("127.0.0.1", host="localhost", x_forwarded_for=chain)
-        assert (is_certainly_within(asked, trusted, LOCAL), is_certainly_within(asked, trusted, home)) == (
+        assert (is_certainly_from(asked, trusted, LOCAL), is_certainly_from(asked, trusted, home)) == (
             local,
             near,
         ), chain

@@ -10,7 +10,7 @@ from typing import Any
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import ChildWork
-from server.worker.run import run_program_and_exit
+from server.worker.program_run import run_program_and_exit
 
 
 def prepare(options: WorkerOptions) -> ChildWork:

@@ -233,8 +233,8 @@ y = 'x' * 2_000_000
 print(y)
 for k in range(3000): z = torch.ones(2) * k""",
     "the classes of the recorder": "m = torch.sys.modules\nfor name in list(m):\n    if name.startswith(('server.worker', 'gradbox.')):\n        for k, v in list(vars(m[name]).items()):\n            if isinstance(v, type): setattr(m[name], k, None)\nx = torch.ones(2)\ny = x + 1",
-    "the encoder": "m = torch.sys.modules['server.worker.run']\nm.encode_json_line = lambda value: b'{}' * 100 + b'\\n'\nx = 1",
-    "the end": "m = torch.sys.modules['server.worker.run']\nm.os._exit = lambda code: None\nx = 1",
+    "the encoder": "m = torch.sys.modules['server.worker.program_run']\nm.encode_json_line = lambda value: b'{}' * 100 + b'\\n'\nx = 1",
+    "the end": "m = torch.sys.modules['server.worker.program_run']\nm.os._exit = lambda code: None\nx = 1",
     "the end, which never comes": "def f(*a):\n    while True: pass\ntorch.os._exit = f\nx = 1",
     "no modules": "torch.sys.modules.clear()\nx = torch.ones(2)\nx + 1",
     "other modules": "import json, sys\nfor name in ('json', 'os', 'traceback', 'numpy', '__main__'): torch.sys.modules[name] = None\nx = torch.ones(2)",

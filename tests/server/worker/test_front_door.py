@@ -25,7 +25,7 @@ import torch
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace, trace_document, trace_json
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from server.worker import confine
 from tests.forks import prepared_zygotes
@@ -66,7 +66,10 @@ class World:
         settings = Settings({}, sandbox=sandbox, memory=memory, wall=10 * PATIENCE, cpu=cpu)
         self.marks = (self.token.encode(), f'"memory": {memory}'.encode())
         self.name = f"w{memory}"
-        self.limits, self.pool = settings.run_limits(), Pool(settings, "tests.support.worker_without_files:prepare")
+        self.limits, self.pool = (
+            settings.run_limits(),
+            LocalPool(settings, "tests.support.worker_without_files:prepare"),
+        )
         self.furnish()
         self.loop.run_until_complete(self._open())
 
@@ -291,7 +294,7 @@ def test_an_attack_succeeds_without_the_confinement(unconfined: World, name: str
         unconfined.restore()
 
 
-async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
+async def stalled(pool: LocalPool, job: Job) -> tuple[RecordedTrace, float]:
     """A run, and for how many seconds of the processor nobody else was served meanwhile, in pieces of a twentieth and
     more."""
     total, last = 0.0, time.thread_time()

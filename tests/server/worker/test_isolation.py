@@ -11,7 +11,7 @@ import pytest
 
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace, trace_document
-from server.pool.local import Pool
+from server.pool.local import LocalPool
 from server.settings import Settings
 from tests.support.waiting import PATIENT
 
@@ -52,7 +52,7 @@ CHANGES = {
     "a constant of numpy": ("np.pi = 3", "np.pi"),
     "a builtin": ("torch.builtins.abs = lambda x: 7", "abs(-1)"),
     "a new builtin": ("torch.builtins.mine = 1", "hasattr(torch.builtins, 'mine')"),
-    "the recorder": ("load('server.worker.run').DEFAULT_LIMITS['steps'] = 1", "load('server.worker.run').DEFAULT_LIMITS"),
+    "the recorder": ("load('server.worker.program_run').DEFAULT_LIMITS['steps'] = 1", "load('server.worker.program_run').DEFAULT_LIMITS"),
     "a small number": ("torch._ops.ctypes.c_uint32.from_address(id(77) + 24).value = 78", "sum([70, 7])"),
     "libc's memory": ("c = torch._ops.ctypes\nc.c_void_p.in_dll(c.CDLL(None), 'environ').value = None", "bool(torch._ops.ctypes.c_void_p.in_dll(torch._ops.ctypes.CDLL(None), 'environ'))"),
     "loaded modules": ("torch.sys.modules['mine'] = torch", "'mine' in torch.sys.modules, len(torch.sys.modules)"),
@@ -132,7 +132,7 @@ class World:
         given = Settings({}, **(PATIENT | settings))
         self.limits, self.pool, self.loop = (
             given.run_limits(),
-            Pool(given, "tests.support.worker_without_files:prepare"),
+            LocalPool(given, "tests.support.worker_without_files:prepare"),
             asyncio.new_event_loop(),
         )
         self.known: dict[str, dict[str, Any]] = {}

@@ -41,7 +41,7 @@ empty = sys.argv[2]
 import numpy.random, torch
 torch.set_num_threads(1)
 if sys.argv[1] == "warm":
-    import server.worker.run
+    import server.worker.program_run
     from server.worker.preload import preload_torch
     preload_torch()
 from tests.forks.huge_pages import join_pages

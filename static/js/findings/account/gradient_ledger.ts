@@ -7,7 +7,7 @@ import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";

@@ -20,7 +20,7 @@ type KeptSpan = Pick<KeptMemory, "bytes" | "birth" | "released">;
 const keptByTrace = new WeakMap<OpenTrace, Map<string, KeptMemory[]>>();
 
 /** What each node keeps, booked once for a trace. */
-export function keptByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
+export function keptMemoryByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
   let kept = keptByTrace.get(opened);
   if (!kept) {
     kept = new Map();
@@ -92,7 +92,10 @@ function storagesOf({ trace }: OpenTrace) {
 }
 
 /** Bytes that were kept until a step, those of them that are kept after it, and whether it let go of any. */
-export function keptAt(spans: Iterable<KeptSpan>, step: number): { kept: number; holds: number; letGoNow: boolean } {
+export function keptBytesAt(
+  spans: Iterable<KeptSpan>,
+  step: number,
+): { kept: number; holds: number; letGoNow: boolean } {
   let [kept, holds, letGoNow] = [0, 0, false];
   for (const { bytes, birth, released } of spans) {
     if (birth > step) continue;
@@ -104,7 +107,7 @@ export function keptAt(spans: Iterable<KeptSpan>, step: number): { kept: number;
 }
 
 /** Bytes that are kept at the same time, at most. */
-export function mostKeptAtOnce(spans: KeptSpan[]): number {
+export function peakKeptBytes(spans: KeptSpan[]): number {
   const changes = spans.flatMap(({ bytes, birth, released }) => [
     { step: birth, bytes },
     { step: released ?? Infinity, bytes: -bytes },

@@ -234,15 +234,15 @@ class ParameterMoments {
     const steps = this.stepsThatMayUpdate(uid);
     const rounds = steps.map((step): ParameterRound => {
       const { has_gradient, gradient_norm } = this.table.gradientAt(uid, step);
-      const moved = this.movedAt(uid, step) ?? this.norms.numberAt(uid, "moved", step, steps);
-      const computed = (kind: "grad" | "weight") => this.norms.at(uid, kind, step, steps);
+      const moved = this.movedAt(uid, step) ?? this.norms.normNumber(uid, "moved", step, steps);
+      const computed = (kind: "grad" | "weight") => this.norms.norm(uid, kind, step, steps);
       return {
         step,
         changed: this.table.changedAt(uid, step, this.table.beforeRound(step)),
         gradient: has_gradient === false ? null : (gradient_norm ?? computed("grad")),
         weight: this.table.normAt(uid, step) ?? computed("weight"),
         moved,
-        joint: this.isJointWhole(uid) ? this.norms.jointAt(uid, step, steps) : null,
+        joint: this.isJointWhole(uid) ? this.norms.jointNorm(uid, step, steps) : null,
       };
     });
     this.rounds.set(uid, rounds);

@@ -35,12 +35,12 @@ export class RoundNorms {
    * `step` is one at which an optimizer's step had run, `steps` are all at which one had that holds the parameter.
    * Undefined where the norm was not computed, or where the round has several of these steps.
    */
-  at(uid: string, kind: NormKind, step: number, steps: number[]): Cell | undefined {
+  norm(uid: string, kind: NormKind, step: number, steps: number[]): Cell | undefined {
     const place = this.places.get(uid);
-    return place === undefined ? undefined : this.ofPlace(place, kind, step, steps);
+    return place === undefined ? undefined : this.normOfPlace(place, kind, step, steps);
   }
 
-  ofPlace(place: number, kind: NormKind, step: number, steps: number[]): Cell | undefined {
+  normOfPlace(place: number, kind: NormKind, step: number, steps: number[]): Cell | undefined {
     const recorded = this.trace.rounds?.recorded.find((round) => round.step <= step && step <= round.end);
     if (!recorded) return undefined;
     if (steps.filter((each) => each >= recorded.step && each <= recorded.end).length !== 1) return undefined;
@@ -51,16 +51,16 @@ export class RoundNorms {
    * How far a step moved the parameters that are told together with one; null where it is told alone, or that was not
    * computed.
    */
-  jointAt(uid: string, step: number, steps: number[]): JointNorm | null {
+  jointNorm(uid: string, step: number, steps: number[]): JointNorm | null {
     const joint = this.joint.get(uid);
-    const norm = joint && this.ofPlace(joint.place, "moved", step, steps);
+    const norm = joint && this.normOfPlace(joint.place, "moved", step, steps);
     const moved = norm === undefined ? Number.NaN : cellAsNumber(norm);
     return joint && Number.isFinite(moved) ? { ...joint, moved } : null;
   }
 
   /** The same as a number. */
-  numberAt(uid: string, kind: NormKind, step: number, steps: number[]): number | undefined {
-    const norm = this.at(uid, kind, step, steps);
+  normNumber(uid: string, kind: NormKind, step: number, steps: number[]): number | undefined {
+    const norm = this.norm(uid, kind, step, steps);
     return norm === undefined ? undefined : cellAsNumber(norm);
   }
 }

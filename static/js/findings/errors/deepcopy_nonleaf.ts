@@ -1,6 +1,6 @@
 /** `deepcopy` met a tensor that was computed from others: where it was made, and through what it was reached. */
 
-import { findMentionedEntities } from "../statements/expressions.ts";
+import { findMentionedEntities } from "../statements/mentioned_entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

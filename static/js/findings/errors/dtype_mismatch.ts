@@ -1,6 +1,6 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { mentionedTensors } from "../statements/expressions.ts";
+import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";

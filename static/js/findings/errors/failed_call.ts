@@ -1,10 +1,10 @@
 /** The call that raised: the operation of torch, else that whose backward failed, and the tensors that took part. */
 
-import { tensorsReadByStatement } from "../statements/expressions.ts";
+import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -69,7 +69,7 @@ function operandNamed(facts: RunFacts, uid: string, step: number): Operand[] {
 /** The gradients that an optimizer was to use, where its `step()` raised; the unusual ones first. */
 function gradientsOfOptimizerStep(facts: RunFacts, step: number): string[] {
   const [call] = methodCalls(facts.syntax(step), "step");
-  const uid = call ? resolveNode(facts, receiver(call), step) : null;
+  const uid = call ? resolveExpression(facts, receiver(call), step) : null;
   if (!uid || !optimizersOf(facts).has(uid)) return [];
   const gradients = optimizerParameters(facts, uid, step).flatMap((param) => facts.tensor(param, step)?.grad ?? []);
   const unusual = gradients.filter((grad) => (facts.tensor(grad, step)?.layout ?? "strided") !== "strided");

@@ -1,7 +1,7 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { mentionedTensors } from "../statements/expressions.ts";
+import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

@@ -1,6 +1,6 @@
 /** A tensor of integers or booleans was to require grad. */
 
-import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
+import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { nameBoundAt } from "../graph/no_graph.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { pathText } from "../../syntax/expressions.ts";

@@ -1,6 +1,6 @@
 /** Backward was asked of a tensor of several numbers, without the gradient to start with. */
 
-import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
+import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

@@ -1,6 +1,6 @@
 /** A tensor that requires grad was to become a numpy array. */
 
-import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
+import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

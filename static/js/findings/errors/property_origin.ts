@@ -47,7 +47,7 @@ export function propertyOrigin(facts: RunFacts, uid: string, property: Property,
 }
 
 /** The operation on a tensor's way that changed how many dimensions there are, the last; null where none did. */
-export function dimensionChange(facts: RunFacts, uid: string, step: number): PropertyOrigin | null {
+export function lastDimensionChange(facts: RunFacts, uid: string, step: number): PropertyOrigin | null {
   let current = uid;
   for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
     const origin = propertyOrigin(facts, current, "shape", step);
@@ -62,9 +62,9 @@ export function dimensionChange(facts: RunFacts, uid: string, step: number): Pro
 }
 
 /** A `squeeze()` without a dimension that took the batch of one sample away with the others. */
-export function squeezedBatch(facts: RunFacts, uids: string[], step: number): PropertyOrigin | null {
+export function batchSqueeze(facts: RunFacts, uids: string[], step: number): PropertyOrigin | null {
   for (const uid of uids) {
-    const change = dimensionChange(facts, uid, step);
+    const change = lastDimensionChange(facts, uid, step);
     const before = change?.before?.shape ?? [];
     if (
       change &&

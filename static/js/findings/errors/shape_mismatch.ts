@@ -3,12 +3,12 @@
  * size from.
  */
 
-import { tensorsReadByStatement } from "../statements/expressions.ts";
+import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { squeezedBatch } from "./property_origin.ts";
+import { batchSqueeze } from "./property_origin.ts";
 import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -49,7 +49,7 @@ function withSqueezedBatch(
 ): Diagnosis {
   const change =
     op &&
-    squeezedBatch(
+    batchSqueeze(
       facts,
       operands.map(({ uid }) => uid),
       op.step,

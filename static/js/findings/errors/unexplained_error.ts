@@ -11,10 +11,10 @@ import {
   type Facts,
 } from "../finding.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
-import { findMentionedEntities } from "../statements/expressions.ts";
+import { findMentionedEntities } from "../statements/mentioned_entities.ts";
 import { shapeText, type Operand } from "./operands.ts";
-import { dimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
-import { argument, callsIn, literal } from "../../syntax/expressions.ts";
+import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
+import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -165,7 +165,7 @@ function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, ste
       step,
     ),
   ];
-  const change = property === "shape" ? dimensionChange(facts, operand.uid, step) : null;
+  const change = property === "shape" ? lastDimensionChange(facts, operand.uid, step) : null;
   if (change?.before && change.step !== origin.step)
     links.push(
       chainLink(
@@ -267,7 +267,7 @@ function sparseEmbeddingLink(facts: RunFacts, operand: Operand, step: number): C
   if (!param) return null;
   const made = Math.max(0, facts.birthStep(param));
   const x = facts.nameFact(param, step);
-  if (!callsIn(facts.syntax(made)).some((call) => literal(argument(call, "sparse")) === true)) return null;
+  if (!callsIn(facts.syntax(made)).some((call) => literalValue(callArgument(call, "sparse")) === true)) return null;
   return chainLink(
     facts.place(made),
     "counted",

@@ -3,13 +3,13 @@
 import type { Slot } from "../../trace/wire.ts";
 import { findEntity, type Cell, type EntityLookup } from "../../trace/entities.ts";
 import { shortNumberText } from "../../trace/format.ts";
-import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
+import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 
 const MAX_CELLS_READ = 1024;
 const MAX_LISTED_NUMBERS = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading | Slot): Cell[] | null {
+export function cellsReadBy(entities: EntityLookup, handleOrSlot: StridedLayout | Slot): Cell[] | null {
   if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
   const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;

@@ -2,9 +2,9 @@
 
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { attributeRead, literal } from "../../syntax/expressions.ts";
+import { attributeRead, literalValue } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
-import { part, type SyntaxNode } from "../../syntax/tree.ts";
+import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -20,18 +20,23 @@ interface Place {
  * The uid that an expression, a name with attributes and keys in whatever spelling, refers to: read in the frame of
  * `step`, in the state after `stateStep`. null where the trace doesn't show it, and where it refers to several things.
  */
-export function resolveNode(
+export function resolveExpression(
   facts: RunFacts,
   node: SyntaxNode | null,
   step: number,
   stateStep: number = step,
 ): string | null {
-  const uids = resolveAll(facts, node, step, stateStep);
+  const uids = resolveItems(facts, node, step, stateStep);
   return uids.length === 1 ? uids[0] : null;
 }
 
 /** The uids that an expression refers to: of the variable of a comprehension, one an item. */
-export function resolveAll(facts: RunFacts, node: SyntaxNode | null, step: number, stateStep: number = step): string[] {
+export function resolveItems(
+  facts: RunFacts,
+  node: SyntaxNode | null,
+  step: number,
+  stateStep: number = step,
+): string[] {
   const place = { entities: facts.stateAt(stateStep), frame: facts.steps[step]?.frame ?? null };
   return node ? values(place, node).flatMap((value) => referencedUid(value) ?? []) : [];
 }
@@ -60,7 +65,7 @@ function keyInBrackets(place: Place, text: string) {
 
 /** The values that an expression has; none where the trace doesn't show them. */
 function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
-  const constant = literal(node);
+  const constant = literalValue(node);
   if (constant !== undefined) return [constant];
   if (node.kind === "Name") {
     const comprehension = comprehensionOfName(node);
@@ -73,7 +78,7 @@ function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
     );
   if (node.kind === "NamedExpr") return values(place, node.children[1]);
   if (node.kind !== "Subscript") return [];
-  const key = part(node, "slice");
+  const key = childOf(node, "slice");
   const keys = key ? values(place, key) : [];
   if (keys.length !== 1) return [];
   return values(place, node.children[0]).map((value) => itemValue(place.entities, referencedUid(value) ?? "", keys[0]));
@@ -81,7 +86,7 @@ function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
 
 /** What the variable of a comprehension means, one after the other. */
 function valuesOfVariable(place: Place, name: SyntaxNode, comprehension: SyntaxNode): (Value | undefined)[] {
-  const [target, iterable] = [part(comprehension, "target"), part(comprehension, "iter")];
+  const [target, iterable] = [childOf(comprehension, "target"), childOf(comprehension, "iter")];
   if (target?.kind !== "Name" || target.value !== name.value || !iterable) return [];
   if (["Tuple", "List", "Set"].includes(iterable.kind))
     return iterable.children.slice(0, MAX_ITEMS).flatMap((element) => values(place, element));

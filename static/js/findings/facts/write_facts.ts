@@ -1,6 +1,6 @@
 /** Who wrote a storage at a step: the program's own statement, an optimizer, a module or a backward. */
 
-import { argument, calleeName, callsIn, literal } from "../../syntax/expressions.ts";
+import { callArgument, calleeName, callsIn, literalValue } from "../../syntax/expressions.ts";
 import { assignments, isInPlaceName } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { stepAfterCall } from "../../trace/steps/backward_statement.ts";
@@ -50,11 +50,15 @@ export function isGradcheckStep(facts: RunFacts, step: number) {
 export function hasInPlaceSyntax(tree: SyntaxNode): boolean {
   return (
     assignments(tree).some(({ target, operator }) => operator || target.kind === "Subscript") ||
-    callsIn(tree).some((call) => isInPlaceName(calleeName(call)) || argument(call, "out"))
+    callsIn(tree).some((call) => isInPlaceName(calleeName(call)) || callArgument(call, "out"))
   );
 }
 
 /** Whether a statement asks for an in-place operation, by its syntax or by `inplace=True`; true where it is unknown. */
 function mayAskForInPlace(tree: SyntaxNode | null) {
-  return !tree || hasInPlaceSyntax(tree) || callsIn(tree).some((call) => literal(argument(call, "inplace")) === true);
+  return (
+    !tree ||
+    hasInPlaceSyntax(tree) ||
+    callsIn(tree).some((call) => literalValue(callArgument(call, "inplace")) === true)
+  );
 }

@@ -9,11 +9,11 @@ import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "../facts/cell_values.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
-import { literal, methodCalls } from "../../syntax/expressions.ts";
+import { literalValue, methodCalls } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -203,7 +203,7 @@ function isAddedByName(tree: SyntaxNode | null, name: string) {
 function isTermOfSum({ parent, field }: SyntaxNode): boolean {
   if (parent?.kind !== "BinOp" && parent?.kind !== "AugAssign") return false;
   if (["+", "-"].includes(String(parent.value))) return field !== "target";
-  const isScaled = parent.value === "*" && parent.children.some((factor) => literal(factor) !== undefined);
+  const isScaled = parent.value === "*" && parent.children.some((factor) => literalValue(factor) !== undefined);
   return isScaled && isTermOfSum(parent);
 }
 

@@ -2,7 +2,7 @@
 
 import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
 import { chainLink } from "../finding.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -33,7 +33,7 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
   for (let i = 0; i <= step; i++) {
     const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
     const object = call ? receiver(call) : null;
-    const tensorUid = object && (resolveNode(facts, object, i, i - 1) ?? resolveNode(facts, object, i));
+    const tensorUid = object && (resolveExpression(facts, object, i, i - 1) ?? resolveExpression(facts, object, i));
     if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
       continue;
     const y = facts.nameFact(tensorUid, i - 1);

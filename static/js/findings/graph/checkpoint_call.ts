@@ -2,7 +2,7 @@
 
 import { findEntity } from "../../trace/entities.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
-import { argument, calleePath, callsIn, literal } from "../../syntax/expressions.ts";
+import { callArgument, calleePath, callsIn, literalValue } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 const CHECKPOINTS = new Set(["checkpoint", "checkpoint_sequential"].map((name) => `torch.utils.checkpoint.${name}`));
@@ -12,7 +12,7 @@ const CHECKPOINTS = new Set(["checkpoint", "checkpoint_sequential"].map((name) =
 export function checkpointEndStep(facts: RunFacts, step: number) {
   const isReentrantCall = (at: number) =>
     callsIn(facts.syntax(at)).some(
-      (call) => CHECKPOINTS.has(calleePath(call) ?? "") && literal(argument(call, "use_reentrant")) !== false,
+      (call) => CHECKPOINTS.has(calleePath(call) ?? "") && literalValue(callArgument(call, "use_reentrant")) !== false,
     );
   if (isReentrantCall(step)) return step;
   if (whatTurnedGradModeOffAt(facts, step)) return null;

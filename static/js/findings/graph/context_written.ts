@@ -2,7 +2,7 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
-import { customFunctionName, forwardCall } from "../facts/function_call.ts";
+import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";

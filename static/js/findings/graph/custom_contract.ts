@@ -2,11 +2,11 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
-import { customFunctionName, forwardCall } from "../facts/function_call.ts";
+import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
-import { part, parts, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
@@ -20,7 +20,7 @@ export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
 function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const name = FUNCTION_INSTANCE_ERROR.exec(facts.error?.message ?? "")?.[1] ?? "";
   if (!statementTrees(facts.trace.program).some((tree) => isFunctionClass(tree) && tree?.value === name)) return [];
-  const isInstance = (call: SyntaxNode) => pathText(part(call, "func")) === name && call.children.length > 1;
+  const isInstance = (call: SyntaxNode) => pathText(childOf(call, "func")) === name && call.children.length > 1;
   const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
   if (step < 0) return [];
   const findingFacts = { function: { code: name }, x: { code: name }, code: facts.statementFact(step) };
@@ -44,7 +44,7 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
 
 /** Whether a statement makes a class of `torch.autograd.Function`. */
 function isFunctionClass(tree: SyntaxNode | null) {
-  return parts(tree, "bases").some((base) => importedPath(base)?.endsWith(".Function"));
+  return childrenOf(tree, "bases").some((base) => importedPath(base)?.endsWith(".Function"));
 }
 
 /** A function of the old style: its methods are not static, and an instance of it is called. */
@@ -59,7 +59,7 @@ function nonStaticMethods(facts: RunFacts): Diagnosis[] {
       tree?.kind === "FunctionDef" &&
       tree.value === "forward" &&
       isFunctionClass(classAround(k)) &&
-      !parts(tree, "decorator_list").some((node) => importedPath(node) === "builtins.staticmethod"),
+      !childrenOf(tree, "decorator_list").some((node) => importedPath(node) === "builtins.staticmethod"),
   );
   if (forward < 0) return [];
   const name = String(classAround(forward)?.value);
@@ -105,7 +105,7 @@ function writeAfterSave(
   for (let saved = start; saved <= end; saved++) {
     if (facts.steps[saved].frame !== frame) continue;
     for (const node of methodCalls(facts.syntax(saved), "save_for_backward").flatMap(positionalArguments)) {
-      const uid = resolveNode(facts, node, saved);
+      const uid = resolveExpression(facts, node, saved);
       const storageUid = facts.handle(uid, saved)?.storage;
       const { depth } = facts.steps[saved];
       const write = facts

@@ -8,9 +8,9 @@ import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../f
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { parts, statementTree } from "../../syntax/tree.ts";
+import { childrenOf, statementTree } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import { forwardCall, customFunctionName } from "../facts/function_call.ts";
+import { forwardCall, customFunctionName } from "../facts/custom_function_call.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
@@ -166,7 +166,7 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
 function functionsMarkedOnce({ trace: { program } }: RunFacts): { name: string; line: number; mark: string }[] {
   return (program.statements ?? []).flatMap(({ parent }, stmt) => {
     const around = statementTree(program, parent);
-    const marks = parts(statementTree(program, stmt), "decorator_list").filter((node) =>
+    const marks = childrenOf(statementTree(program, stmt), "decorator_list").filter((node) =>
       importedPath(node)?.endsWith(".once_differentiable"),
     );
     return around?.kind === "ClassDef"

@@ -1,7 +1,7 @@
 /** Which line turned the recording of gradients off: a `with` block, a decorator, or a switch that was left off. */
 
 import { calleePath, callsIn, importedPath } from "../../syntax/expressions.ts";
-import { part, parts, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import { childOf, childrenOf, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
@@ -40,8 +40,8 @@ export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradMode
 function gradOffDecorator(facts: RunFacts, { name, line }: Delta): SyntaxNode | undefined {
   return statementTrees(facts.trace.program)
     .filter((tree) => tree?.kind.endsWith("FunctionDef") && tree.value === name && tree.line === line)
-    .flatMap((tree) => parts(tree, "decorator_list"))
-    .find((node) => TURN_GRAD_OFF.includes(lastWord(importedPath(part(node, "func") ?? node))));
+    .flatMap((tree) => childrenOf(tree, "decorator_list"))
+    .find((node) => TURN_GRAD_OFF.includes(lastWord(importedPath(childOf(node, "func") ?? node))));
 }
 
 function lastWord(path: string | null) {

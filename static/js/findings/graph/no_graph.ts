@@ -2,14 +2,14 @@
 
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
-import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
+import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import { attributeRead, isOfTorch } from "../../syntax/expressions.ts";
+import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -102,7 +102,7 @@ function ownFunctionVisited(facts: RunFacts, backwardUid: string) {
 
 function readsData(facts: RunFacts, step: number) {
   const tree = facts.syntax(step);
-  return tree && [...walk(tree)].some((node) => attributeRead(node)?.attribute === "data" && !isOfTorch(node));
+  return tree && [...walk(tree)].some((node) => attributeRead(node)?.attribute === "data" && !isTorchMember(node));
 }
 
 /** Where and why a history ends, by what the statement says where the trace has less. */

@@ -8,7 +8,7 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 

@@ -5,17 +5,17 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
-import { hookRegistrations } from "./registration.ts";
-import { nameUses, parameters } from "../../syntax/name_uses.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { hookRegistrations } from "./hook_registration.ts";
+import { nameUses, functionParameters } from "../../syntax/name_uses.ts";
 import { functionAround, loopHead, statementsAround } from "../../syntax/statements.ts";
-import { nodesOfKind, part, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import { nodesOfKind, childOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
   const registrations = new Map<number, number[]>();
-  for (const { step, stmt } of foundInSteps(facts, (tree) => hookRegistrations(tree).slice(0, 1)))
+  for (const { step, stmt } of findInStatements(facts, (tree) => hookRegistrations(tree).slice(0, 1)))
     addToList(registrations, stmt, step);
   return [...registrations].flatMap(([stmt, steps]) => diagnosisOf(facts, stmt, steps) ?? []);
 }
@@ -88,7 +88,7 @@ interface HookDefinition {
 
 /** Where a hook is written that a statement registers; null for one that the loop doesn't make. */
 function hookDefinition(program: Program, hook: SyntaxNode, stmt: number, loop: number): HookDefinition | null {
-  if (hook.kind === "Lambda") return { stmt, definition: hook, body: [part(hook, "body")] };
+  if (hook.kind === "Lambda") return { stmt, definition: hook, body: [childOf(hook, "body")] };
   const trees = statementTrees(program);
   const own = trees.findIndex(
     (tree, k) =>
@@ -102,7 +102,7 @@ function hookDefinition(program: Program, hook: SyntaxNode, stmt: number, loop: 
 
 /** Whether a hook reads a name that it neither gets nor gives a value to. */
 function isLookedUpLate({ definition, body }: HookDefinition, name: string) {
-  if (body.includes(null) || parameters(definition).some(({ value }) => value === name)) return false;
+  if (body.includes(null) || functionParameters(definition).some(({ value }) => value === name)) return false;
   const uses = body.flatMap((tree) => (tree ? [nameUses(tree)] : []));
   return uses.some(({ read }) => read.has(name)) && !uses.some(({ bound }) => bound.has(name));
 }

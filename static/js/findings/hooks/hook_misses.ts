@@ -8,7 +8,7 @@ import { referencedUid } from "../../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
-import { nameOfTensorHook } from "./registration.ts";
+import { nameOfTensorHook } from "./hook_registration.ts";
 import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

@@ -4,7 +4,7 @@
  */
 
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { hookName, hookRegistrations } from "./registration.ts";
+import { hookName, hookRegistrations } from "./hook_registration.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

@@ -1,9 +1,9 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
-import { hookName, hookRegistrations, nameOfTensorHook } from "./registration.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { hookName, hookRegistrations, nameOfTensorHook } from "./hook_registration.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -51,15 +51,15 @@ function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
   /** by statement */
   const out = new Map<number, Diagnosis>();
   const registrationsIn = (tree: SyntaxNode) => hookRegistrations(tree, ...MODULE_METHODS);
-  const registered = foundInSteps(facts, registrationsIn).flatMap(({ step, found: { object, hook: node } }) => {
+  const registered = findInStatements(facts, registrationsIn).flatMap(({ step, found: { object, hook: node } }) => {
     const hook = hookName(node);
     const isEntered = node.kind !== "Lambda" && enteredFunctions.has(hook.split(".").at(-1));
-    const module = isEntered ? null : resolveNode(facts, object, step);
+    const module = isEntered ? null : resolveExpression(facts, object, step);
     return module ? [{ step, module, hook }] : [];
   });
   if (!registered.length) return [];
-  for (const { step: i, stmt, found } of foundInSteps(facts, (tree) => methodCalls(tree, "forward"))) {
-    const module = out.has(stmt) ? null : resolveNode(facts, receiver(found), i);
+  for (const { step: i, stmt, found } of findInStatements(facts, (tree) => methodCalls(tree, "forward"))) {
+    const module = out.has(stmt) ? null : resolveExpression(facts, receiver(found), i);
     const hung = registered.find((registration) => registration.module === module && registration.step < i);
     if (!hung) continue;
     const x = facts.nameFact(hung.module, i);

@@ -4,8 +4,8 @@ import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
-import { mentionsAt } from "../statements/program_text.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import {
   calleeName,
   callsIn,
@@ -16,7 +16,7 @@ import {
   rootName,
 } from "../../syntax/expressions.ts";
 import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
-import { assignments, expressionOf, isConditional, loopHead, rootOfCalls } from "../../syntax/statements.ts";
+import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Item, Value } from "../../trace/wire.ts";
@@ -291,9 +291,9 @@ export function handlesReadingStorage(facts: RunFacts, storageUid: string, step:
 /** The object of a statement that is nothing but a method call: it is expected to change its own contents. */
 function receiverName(facts: RunFacts, step: number) {
   const tree = facts.syntax(step);
-  const call = tree && expressionOf(tree);
+  const call = tree && bareExpression(tree);
   const object = call?.kind === "Call" ? receiver(call) : null;
-  return object && rootOfCalls(object);
+  return object && rootNameOfCalls(object);
 }
 
 /** Whether one of a handle's names is what the statement writes to. */
@@ -318,7 +318,7 @@ function isWithinTarget(tags: NameTag[], targets: Set<string>) {
 function isTargetPath(facts: RunFacts, uid: string, step: number) {
   const { targets } = mentionsAt(facts, step);
   return nodesOfKind(facts.syntax(step), "Attribute").some(
-    (path) => targets.has(rootName(path) ?? "") && resolveNode(facts, path, step) === uid,
+    (path) => targets.has(rootName(path) ?? "") && resolveExpression(facts, path, step) === uid,
   );
 }
 

@@ -3,7 +3,7 @@
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { hasInPlaceSyntax } from "../facts/write_facts.ts";
-import { argument, literal } from "../../syntax/expressions.ts";
+import { callArgument, literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -53,8 +53,8 @@ function isRequestedByInplaceFlag(facts: RunFacts, step: number) {
 export function inplaceFlags(facts: RunFacts): SyntaxNode[] {
   return statementTrees(facts.trace.program)
     .flatMap((tree) => nodesOfKind(tree, "Call"))
-    .flatMap((call) => argument(call, "inplace") ?? [])
-    .filter((flag) => literal(flag) === true);
+    .flatMap((call) => callArgument(call, "inplace") ?? [])
+    .filter((flag) => literalValue(flag) === true);
 }
 
 /** The step at which a tensor began to require grad. */

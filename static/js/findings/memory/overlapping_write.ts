@@ -3,7 +3,7 @@
  * way.
  */
 
-import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
+import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
@@ -88,7 +88,7 @@ function wrongElements(facts: RunFacts, op: Operation): WrongElements | null {
     : null;
 }
 
-function indicesOfCellsRead(reading: MemoryReading) {
+function indicesOfCellsRead(reading: StridedLayout) {
   return cellReads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
 }
 

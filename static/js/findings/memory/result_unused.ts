@@ -4,20 +4,20 @@
  */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { mentionsAt } from "../statements/program_text.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import {
-  argument,
+  callArgument,
   calleeName,
   calleePath,
-  isOfTorch,
-  literal,
+  isTorchMember,
+  literalValue,
   pathSteps,
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { expressionOf, isInPlaceName, rootOfCalls } from "../../syntax/statements.ts";
-import { part, type SyntaxNode } from "../../syntax/tree.ts";
+import { bareExpression, isInPlaceName, rootNameOfCalls } from "../../syntax/statements.ts";
+import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -45,7 +45,7 @@ function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
   facts.steps.forEach(({ kind, line, shown }, i) => {
     if (kind !== "statement" || shown !== undefined || out.has(line)) return;
     const tree = facts.syntax(i);
-    const expression = tree && expressionOf(tree);
+    const expression = tree && bareExpression(tree);
     const diagnosis = expression && diagnosisOf(facts, i, expression);
     if (diagnosis) out.set(line, diagnosis);
   });
@@ -70,7 +70,7 @@ function diagnosisOf(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis
 function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
-  return resolveNode(facts, object, step)
+  return resolveExpression(facts, object, step)
     ? plainDiagnosis(facts, step, "not_called", { x: codeFact(object.text), name: codeFact(`${method}()`) })
     : null;
 }
@@ -78,7 +78,7 @@ function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis |
 /** A comparison of a variable with a constant. */
 function compared(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [left, right] = node.children;
-  const isMeant = node.value === "==" && pathSteps(left) && literal(right) !== undefined;
+  const isMeant = node.value === "==" && pathSteps(left) && literalValue(right) !== undefined;
   return isMeant
     ? plainDiagnosis(facts, step, "comparison", {
         x: codeFact(left.text),
@@ -96,9 +96,9 @@ function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis 
   const cut = facts.eventsOfKind("path_cut").find((event) => event.step === step && event.result === result);
   const source = op?.step === step ? op.inputs[0] : cut?.tensor;
   if (!source) return null;
-  const isFunction = isOfTorch(part(call, "func"));
-  const object = isFunction ? argument(call, "input", 0) : receiver(call);
-  const name = object && rootOfCalls(object);
+  const isFunction = isTorchMember(childOf(call, "func"));
+  const object = isFunction ? callArgument(call, "input", 0) : receiver(call);
+  const name = object && rootNameOfCalls(object);
   const x = facts.nameFact(source, step);
   if (!name || !isUsedLater(facts, name, step)) return null;
   const method = calleeName(call);

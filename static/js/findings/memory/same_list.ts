@@ -6,8 +6,8 @@ import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { argument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -34,7 +34,7 @@ export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
 /** What a statement appends, where that has a name. */
 function appendedPath(facts: RunFacts, step: number): string | null {
   const [call] = methodCalls(facts.syntax(step), "append");
-  return call ? pathText(argument(call, "object", 0)) : null;
+  return call ? pathText(callArgument(call, "object", 0)) : null;
 }
 
 function* insertions(facts: RunFacts): Generator<Insertion> {

@@ -12,12 +12,12 @@ import {
   type Fact,
 } from "../finding.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { calleePath, firstNameOf, pathText, rootName } from "../../syntax/expressions.ts";
 import { isOnlyBound } from "../../syntax/name_uses.ts";
-import { assignments, namedValue } from "../../syntax/statements.ts";
+import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -112,7 +112,7 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
 
 /** The name that a statement gives to what `copy.copy` returns. */
 function nameOfShallowCopy(tree: SyntaxNode | null) {
-  const named = tree && namedValue(tree);
+  const named = tree && singleAssignment(tree);
   return named?.value.kind === "Call" && calleePath(named.value) === "copy.copy" ? named.name : null;
 }
 
@@ -242,7 +242,7 @@ function pathWritten(facts: RunFacts, step: number, name: string, storage: strin
   const targets = (tree ? assignments(tree) : []).map(({ target }) => target).filter((each) => rootName(each) === name);
   for (const target of targets)
     for (let part: SyntaxNode | undefined = target; part?.kind; part = part.children[0])
-      if (readers.includes(resolveNode(facts, part, step) ?? "")) return pathText(part);
+      if (readers.includes(resolveExpression(facts, part, step) ?? "")) return pathText(part);
   return targets.some(({ kind }) => kind !== "Name") ? null : name;
 }
 

@@ -1,9 +1,9 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
+import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
-import { argument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
+import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -35,7 +35,8 @@ function variantOf(facts: RunFacts, { layer, training, p, inner, outer, step }: 
   const attention = calls.find((call) => calleeName(call) === "scaled_dot_product_attention");
   if (attention) return mentionsTraining(attention) ? null : "attention";
   const call = calls.find((other) => calleeName(other).includes("dropout"));
-  if (!call || hasUnpackedArguments(call) || argument(call, "training", 2) || argument(call, "train")) return null;
+  if (!call || hasUnpackedArguments(call) || callArgument(call, "training", 2) || callArgument(call, "train"))
+    return null;
   return "function";
 }
 
@@ -51,7 +52,7 @@ function mentionsTraining(call: SyntaxNode) {
 
 function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
   const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
-  const outerStep = callingStep(facts, call.step);
+  const outerStep = outermostCallStep(facts, call.step);
   const module = call.outer?.module ? facts.nameFact(call.outer.module, outerStep) : codeFact(call.outer?.type ?? "");
   const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
   return {

@@ -4,13 +4,13 @@
  */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_modes.ts";
+import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
-import { expressionOf } from "../../syntax/statements.ts";
-import { part, type SyntaxNode } from "../../syntax/tree.ts";
-import { modulePath } from "../training/rounds.ts";
+import { bareExpression } from "../../syntax/statements.ts";
+import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
+import { modulePath } from "../training/training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -82,25 +82,25 @@ function isRepeatedSample(facts: RunFacts, call: LayerCall, calls: LayerCall[]) 
 
 /** Whether the program throws the result away, as where batches only bring the running statistics up to date. */
 function isDiscarded(facts: RunFacts, call: LayerCall) {
-  const step = callingStep(facts, call.step);
+  const step = outermostCallStep(facts, call.step);
   const tree = facts.syntax(step);
-  const expression = tree && expressionOf(tree);
+  const expression = tree && bareExpression(tree);
   if (expression?.kind !== "Call" || calleePath(expression) === "builtins.print") return false;
   return !callsIn(expression)
     .slice(1)
-    .some((inner) => isOutermost(facts, call, part(inner, "func"), step));
+    .some((inner) => isOutermost(facts, call, childOf(inner, "func"), step));
 }
 
 /** Whether an expression is the outermost module in whose call a layer ran. */
 function isOutermost(facts: RunFacts, { outer }: LayerCall, node: SyntaxNode | null, step: number) {
-  return Boolean(outer?.module) && resolveNode(facts, node, step) === outer?.module;
+  return Boolean(outer?.module) && resolveExpression(facts, node, step) === outer?.module;
 }
 
 /** The statement `model.eval`, which names the method and does not call it. */
 function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
   for (let step = call.step - 1; step >= 0; step--) {
     const tree = facts.steps[step].kind === "statement" ? facts.syntax(step) : null;
-    const expression = tree && expressionOf(tree);
+    const expression = tree && bareExpression(tree);
     const read = expression && attributeRead(expression);
     if (read?.attribute === "eval" && isOutermost(facts, call, read.object, step)) return step;
   }
@@ -108,7 +108,7 @@ function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
 }
 
 function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
-  const outerStep = callingStep(facts, call.step);
+  const outerStep = outermostCallStep(facts, call.step);
   const mention = stepMentioningEval(facts, call);
   const nameOf = (module: LayerCall["inner"]) =>
     module?.module ? facts.nameFact(module.module, outerStep) : codeFact(module?.type ?? "");

@@ -1,8 +1,8 @@
 /** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` after it. */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
-import { modulePath, iterationOf } from "../training/rounds.ts";
+import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
+import { modulePath, innermostIteration } from "../training/training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -42,7 +42,7 @@ function callsByLayer(facts: RunFacts) {
  * that is frozen on purpose is. Both trainings are calls by one statement: another one may mean another mode.
  */
 function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | null {
-  const statementOf = ({ step }: LayerCall) => facts.steps[callingStep(facts, step)].stmt;
+  const statementOf = ({ step }: LayerCall) => facts.steps[outermostCallStep(facts, step)].stmt;
   let [trained, evaluated]: [LayerCall | null, LayerCall | null] = [null, null];
   for (const [k, call] of calls.entries()) {
     const isWhollyInEval = !call.training && call.outer?.training === false;
@@ -57,7 +57,7 @@ function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | nul
 }
 
 function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEval): Diagnosis {
-  const [trainedStep, leftStep] = [callingStep(facts, trained.step), callingStep(facts, left.step)];
+  const [trainedStep, leftStep] = [outermostCallStep(facts, trained.step), outermostCallStep(facts, left.step)];
   const nameOf = (module: LayerCall["inner"]) =>
     module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
   const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
@@ -67,14 +67,14 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     name: modulePath(module),
     layer,
     code: facts.statementFact(evalStep),
-    iteration: iterationOf(facts, leftStep),
+    iteration: innermostIteration(facts, leftStep),
     forward: facts.place(leftStep).line,
   };
   const forwardLink = (step: number, role: "way" | "none") =>
     chainLink(
       facts.place(step),
       role,
-      { ...names, iteration: iterationOf(facts, step), code: facts.statementFact(step) },
+      { ...names, iteration: innermostIteration(facts, step), code: facts.statementFact(step) },
       [left.inner?.module],
     );
   return {
@@ -82,7 +82,7 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     cause: facts.place(evalStep),
     chain: [
       forwardLink(trainedStep, "way"),
-      chainLink(facts.place(evalStep), "cut", { ...names, iteration: iterationOf(facts, evalStep) }, [
+      chainLink(facts.place(evalStep), "cut", { ...names, iteration: innermostIteration(facts, evalStep) }, [
         left.outer?.module,
       ]),
       forwardLink(leftStep, "none"),

@@ -1,8 +1,8 @@
 /** A batch norm whose parameters are frozen, and whose running statistics every forward of the training moves. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, layerCalls, type LayerCall } from "./layer_modes.ts";
-import { modulePath, numberFact } from "../training/rounds.ts";
+import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
+import { modulePath, roundedNumber } from "../training/training_facts.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
@@ -68,7 +68,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
 /** `count` is the number of such norms in the same module. */
 function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, count: number): Diagnosis {
   const [first, last] = [calls[0], calls[calls.length - 1]];
-  const outerStep = callingStep(facts, first.step);
+  const outerStep = outermostCallStep(facts, first.step);
   const freezing = tensorHistoryOf(facts)
     .fieldChanges(params[0], "requires_grad")
     .find(({ value, step }) => value === false && step < first.step);
@@ -82,8 +82,8 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     n: params.length,
     others: count - 1,
     code: facts.statementFact(outerStep),
-    before: isListed ? numberFact(before) : "",
-    after: isListed ? numberFact(after) : "",
+    before: isListed ? roundedNumber(before) : "",
+    after: isListed ? roundedNumber(after) : "",
     rounds: calls.length,
   };
   return {

@@ -2,7 +2,7 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { numberFact, iterationOf } from "../training/rounds.ts";
+import { roundedNumber, innermostIteration } from "../training/training_facts.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
@@ -73,21 +73,21 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
   const code = facts.statementFact(first.born);
   const firstWeight = ({ uid, born }: ShortLivedParameter) => {
     const element = numbersOfTensor(facts, uid, born)?.[0];
-    return element === undefined ? "" : numberFact(element);
+    return element === undefined ? "" : roundedNumber(element);
   };
   const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };
   const madeLink = (parameter: ShortLivedParameter) =>
     chainLink(
       facts.place(parameter.born),
       "made",
-      { ...names, iteration: iterationOf(facts, parameter.added), value: firstWeight(parameter) },
+      { ...names, iteration: innermostIteration(facts, parameter.added), value: firstWeight(parameter) },
       [parameter.uid],
     );
   return {
     cause: facts.place(first.born),
     chain: [
       madeLink(first),
-      chainLink(facts.place(first.added), "gradient", { ...names, iteration: iterationOf(facts, first.added) }, [
+      chainLink(facts.place(first.added), "gradient", { ...names, iteration: innermostIteration(facts, first.added) }, [
         first.uid,
       ]),
       madeLink(second),

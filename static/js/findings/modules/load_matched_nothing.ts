@@ -8,8 +8,8 @@ import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { resolveNode } from "../facts/resolve.ts";
-import { argument, literal, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { resolveExpression } from "../facts/resolve.ts";
+import { callArgument, literalValue, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -26,7 +26,7 @@ function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
     const [call] = methodCalls(facts.syntax(i), "load_state_dict");
     const path = call ? pathText(receiver(call)) : null;
-    const module = path ? resolveNode(facts, receiver(call), i) : null;
+    const module = path ? resolveExpression(facts, receiver(call), i) : null;
     const diagnosis =
       path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path, call)) : null;
     if (diagnosis) out.set(line, diagnosis);
@@ -99,7 +99,7 @@ function prefixBetween(missing: string[], unexpected: string[]): { text: string;
 
 /** Two names of one parameter that mean two after a load that exchanged the tensors. */
 function tieBroken(facts: RunFacts, step: number, path: string, call: SyntaxNode): Diagnosis | null {
-  if (literal(argument(call, "assign", 2)) !== true) return null;
+  if (literalValue(callArgument(call, "assign", 2)) !== true) return null;
   const changes = attributeChanges(facts).filter((change) => change.step === step && change.before && change.after);
   for (const change of changes) {
     const other = changes.find(({ before, after }) => before === change.before && after !== change.after);

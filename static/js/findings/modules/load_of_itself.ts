@@ -6,10 +6,10 @@
 import { attributeChanges } from "../facts/object_history.ts";
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { outermostModuleWithout } from "../training/rounds.ts";
-import { resolveNode } from "../facts/resolve.ts";
-import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
-import { argument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { outermostModuleWithout } from "../training/training_facts.ts";
+import { resolveExpression } from "../facts/resolve.ts";
+import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
+import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -44,9 +44,9 @@ function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
 /** A load between two modules, or paths, that copies tensors onto themselves. */
 function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
   const [load] = methodCalls(facts.syntax(step), "load_state_dict");
-  const [state] = load ? methodCalls(argument(load, "state_dict", 0), "state_dict") : [];
+  const [state] = load ? methodCalls(callArgument(load, "state_dict", 0), "state_dict") : [];
   const [to, source] = [load, state].map((call) => (call ? receiver(call) : null));
-  const module = to && source && resolveNode(facts, to, step);
+  const module = to && source && resolveExpression(facts, to, step);
   if (!module) return null;
   const [into, from] = [to, source].map((node) => pathText(node) ?? node.text);
   const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
@@ -66,7 +66,7 @@ function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
 function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
   const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
-  if (update === undefined || into !== from || !SNAPSHOT_NAME.test(into)) return null;
+  if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
   const findingFacts = {
     x: codeFact(into),
     code: facts.statementFact(step),
@@ -87,7 +87,7 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
 
 /** Of tensors that an optimizer moves after the load, for which one of the two was to be a copy. */
 function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
-  if (!SNAPSHOT_NAME.test(into) || SNAPSHOT_NAME.test(from)) return null;
+  if (!SNAPSHOT_NAME_PATTERN.test(into) || SNAPSHOT_NAME_PATTERN.test(from)) return null;
   const optimizer = [...optimizersOf(facts).values()].find(
     ({ uid, steps }) =>
       steps.some((other) => other > step) &&

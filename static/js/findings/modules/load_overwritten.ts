@@ -2,7 +2,7 @@
 
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -23,7 +23,7 @@ function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
     const [call] = methodCalls(facts.syntax(step), "load_state_dict");
     const path = call ? pathText(receiver(call)) : null;
-    const module = path ? resolveNode(facts, receiver(call), step) : null;
+    const module = path ? resolveExpression(facts, receiver(call), step) : null;
     const diagnosis = path && module ? diagnosisOf(facts, step, path, module) : null;
     if (diagnosis) out.set(line, diagnosis);
   });

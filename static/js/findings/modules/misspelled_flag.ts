@@ -6,10 +6,10 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import { literal, pathText } from "../../syntax/expressions.ts";
-import { isTarget } from "../../syntax/name_uses.ts";
+import { literalValue, pathText } from "../../syntax/expressions.ts";
+import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -40,7 +40,7 @@ function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
   facts.steps.forEach(({ kind, line }, step) => {
     const tree = kind === "statement" ? facts.syntax(step) : null;
     for (const { target, value } of tree ? assignments(tree) : []) {
-      const flag = misspelledFlag(facts, step, target, literal(value));
+      const flag = misspelledFlag(facts, step, target, literalValue(value));
       if (flag) addToList(byLine, line, flag);
     }
   });
@@ -56,7 +56,7 @@ function misspelledFlag(
   const name = String(attribute);
   if (kind !== "Attribute" || typeof value !== "boolean" || name === FLAG) return null;
   if (!OTHER_NAMES.has(name) && editsBetween(name, FLAG) > MAX_EDITS) return null;
-  const uid = resolveNode(facts, object, step);
+  const uid = resolveExpression(facts, object, step);
   if (!uid || statementTrees(facts.trace.program).some((tree) => mayReadAttribute(tree, name))) return null;
   const isModule = uid[0] === "o";
   const uids = isModule ? tensorsOfModule(facts, uid, step) : uid[0] === "t" ? [uid] : [];
@@ -70,7 +70,7 @@ function mayReadAttribute(tree: SyntaxNode | null, name: string) {
     [...walk(tree)].some(
       (node) =>
         node.value === name &&
-        (node.kind === "Constant" || (node.kind === "Attribute" && !isTarget(node) && node.field !== "func")),
+        (node.kind === "Constant" || (node.kind === "Attribute" && !isAssignmentTarget(node) && node.field !== "func")),
     )
   );
 }

@@ -4,7 +4,7 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import { modulePath } from "../training/rounds.ts";
+import { modulePath } from "../training/training_facts.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";

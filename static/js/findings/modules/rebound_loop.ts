@@ -4,11 +4,11 @@
  */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { rootName } from "../../syntax/expressions.ts";
-import { namedValue } from "../../syntax/statements.ts";
+import { singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
@@ -37,7 +37,7 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
 
 /** Whether a statement only gives a name the meaning of another, which keeps what it is anyway. */
 function isOtherNameOnly(tree: SyntaxNode | null, name: string) {
-  const named = tree && namedValue(tree);
+  const named = tree && singleAssignment(tree);
   const root = named?.name === name ? rootName(named.value) : null;
   return root !== null && root !== name;
 }

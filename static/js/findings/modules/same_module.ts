@@ -7,10 +7,10 @@ import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { resolveNode } from "../facts/resolve.ts";
-import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
+import { resolveExpression } from "../facts/resolve.ts";
+import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import {
-  argument,
+  callArgument,
   calleeName,
   methodCalls,
   pathSteps,
@@ -19,7 +19,7 @@ import {
   rootName,
 } from "../../syntax/expressions.ts";
 import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
-import { assignments, expressionOf, statementsAround } from "../../syntax/statements.ts";
+import { assignments, bareExpression, statementsAround } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -105,12 +105,12 @@ function receiverOfStateDict(node: SyntaxNode): SyntaxNode | null {
 }
 
 function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondName[] {
-  const call = expressionOf(tree);
+  const call = bareExpression(tree);
   const list = call?.kind === "Call" && calleeName(call) === "append" ? receiver(call) : null;
-  const of = list && call && argument(call, "object", 0);
+  const of = list && call && callArgument(call, "object", 0);
   const [root, module] = [rootName(list), of && moduleAt(facts, of, step)];
   if (!list || !of || !root || !module) return [];
-  const object = findEntity(facts.stateAt(step), resolveNode(facts, list, step), "object");
+  const object = findEntity(facts.stateAt(step), resolveExpression(facts, list, step), "object");
   const items = object?.type === "list" ? (object.items ?? []) : [];
   const count = items.filter((item) => referencedUid(item as Value) === module).length;
   const name = pathText(list) ?? list.text;
@@ -119,7 +119,7 @@ function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondN
 
 /** The module that an expression means, where it has parameters. */
 function moduleAt(facts: RunFacts, node: SyntaxNode, step: number): string | null {
-  const uid = resolveNode(facts, node, step);
+  const uid = resolveExpression(facts, node, step);
   return uid?.[0] === "o" && tensorsOfModule(facts, uid, step).length ? uid : null;
 }
 
@@ -133,7 +133,7 @@ function isWithinIfOfLoop({ trace: { program }, steps }: RunFacts, step: number)
 function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
   const { name, root, of, object, module, step, isConditional, count } = given;
   const first = pathText(object) ?? object.text;
-  const isSnapshot = SNAPSHOT_NAME.test(name) && !SNAPSHOT_NAME.test(first);
+  const isSnapshot = SNAPSHOT_NAME_PATTERN.test(name) && !SNAPSHOT_NAME_PATTERN.test(first);
   if (!isSnapshot && !(isConditional && object.kind === "Name")) return null;
   const write = firstWriteAfter(facts, module, step);
   if (!write || isRenamed(facts, first, step)) return null;

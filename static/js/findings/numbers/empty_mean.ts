@@ -5,7 +5,7 @@
 
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { argument, callsIn, literal } from "../../syntax/expressions.ts";
+import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 import type { Fact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -55,7 +55,7 @@ function ignoreIndexOf(facts: RunFacts, op: Operation): number | null {
     return Number(BigInt.asIntN(64, BigInt(String(ofNode.$i))));
   const tree = facts.syntax(op.step);
   if (!tree) return null;
-  const [written] = callsIn(tree).flatMap((call) => argument(call, "ignore_index") ?? []);
-  const index = written ? literal(written) : DEFAULT_IGNORE_INDEX;
+  const [written] = callsIn(tree).flatMap((call) => callArgument(call, "ignore_index") ?? []);
+  const index = written ? literalValue(written) : DEFAULT_IGNORE_INDEX;
   return typeof index === "number" ? index : null;
 }

@@ -4,8 +4,8 @@ import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagno
 import { diagnoseFractionsCut } from "./fractions_cut.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { literal } from "../../syntax/expressions.ts";
-import { nodesOfKind, part } from "../../syntax/tree.ts";
+import { literalValue } from "../../syntax/expressions.ts";
+import { nodesOfKind, childOf } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -89,7 +89,8 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
   const sign = { add: "+", sub: "-", mul: "*" }[name];
   const operations = nodesOfKind(facts.syntax(op.step), "BinOp", "AugAssign").filter(({ value }) => value === sign);
   const numbers = operations.flatMap((node) => {
-    const number = literal(node) === undefined ? literal(part(node, node.kind === "BinOp" ? "right" : "value")) : null;
+    const number =
+      literalValue(node) === undefined ? literalValue(childOf(node, node.kind === "BinOp" ? "right" : "value")) : null;
     return Number.isInteger(number) ? [Number(number)] : [];
   });
   return numbers.length === 1 ? numbers : null;

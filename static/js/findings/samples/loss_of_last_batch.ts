@@ -5,7 +5,7 @@ import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { assignments, expressionOf } from "../../syntax/statements.ts";
+import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -45,7 +45,7 @@ function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
 function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
   const [root] = call.roots;
   const tree = facts.syntax(call.step);
-  const [backward] = methodCalls(tree && expressionOf(tree), "backward");
+  const [backward] = methodCalls(tree && bareExpression(tree), "backward");
   const name = backward ? pathText(receiver(backward)) : null;
   const last = root ? facts.producingOperation(root) : undefined;
   if (!name || !last || call.roots.length !== 1) return null;

@@ -8,12 +8,12 @@ import {
   calleeName,
   calleePath,
   callsIn,
-  literal,
+  literalValue,
   pathText,
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { assignments, expressionOf, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
+import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -62,7 +62,7 @@ function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
 /** Whether a statement asks for a loss that is no mean, or is unknown. */
 function mayReduceOtherwise(tree: SyntaxNode | null) {
   const isOther = ({ value, children: [given] }: SyntaxNode) =>
-    value === "size_average" || (value === "reduction" && literal(given) !== "mean");
+    value === "size_average" || (value === "reduction" && literalValue(given) !== "mean");
   return tree === null || nodesOfKind(tree, "keyword").some(isOther);
 }
 
@@ -100,7 +100,7 @@ function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
 
 /** What a statement adds the number of a tensor to, or appends it to; null for other statements. */
 function gatheredBy(tree: SyntaxNode): Omit<Gathered, "means"> | null {
-  const call = expressionOf(tree);
+  const call = bareExpression(tree);
   const isList = call !== null && calleeName(call) === "append";
   const [sum] = assignments(tree);
   const added = isList ? positionalArguments(call)[0] : sum?.operator === "+" ? sum.value : null;
@@ -166,7 +166,7 @@ function argumentOf(node: SyntaxNode, name: string) {
 function numberOf(facts: RunFacts, node: SyntaxNode, step: number): number | null {
   const frame = facts.stateAt(step).get(facts.steps[step].frame ?? "");
   const isVariable = node.kind === "Name" && frame?.kind === "frame";
-  const value = isVariable ? frame.vars.get(String(node.value)) : literal(node);
+  const value = isVariable ? frame.vars.get(String(node.value)) : literalValue(node);
   if (typeof value === "number") return value;
   if (node.kind !== "BinOp" || node.value !== "+") return null;
   const [left, right] = node.children.map((operand) => numberOf(facts, operand, step));

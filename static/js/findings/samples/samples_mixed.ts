@@ -6,8 +6,15 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../f
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import { argument, calleeName, callsIn, hasUnpackedArguments, isOfTorch, literal } from "../../syntax/expressions.ts";
-import { part, type SyntaxNode } from "../../syntax/tree.ts";
+import {
+  callArgument,
+  calleeName,
+  callsIn,
+  hasUnpackedArguments,
+  isTorchMember,
+  literalValue,
+} from "../../syntax/expressions.ts";
+import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -121,9 +128,10 @@ function isReadByClass(facts: RunFacts, op: Operation, position: number, shape: 
 function isChoiceOfClass(call: SyntaxNode) {
   const position = CHOICES.get(calleeName(call));
   if (position === undefined) return false;
-  const dim = argument(call, "dim", position + Number(isOfTorch(part(call, "func")))) ?? argument(call, "axis");
+  const dim =
+    callArgument(call, "dim", position + Number(isTorchMember(childOf(call, "func")))) ?? callArgument(call, "axis");
   if (!dim) return calleeName(call) === "topk" && !hasUnpackedArguments(call);
-  return [1, -1].includes(Number(literal(dim)));
+  return [1, -1].includes(Number(literalValue(dim)));
 }
 
 function attributeOfNode(facts: RunFacts, op: Operation) {

@@ -2,8 +2,8 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { calleeName, callsIn, isOfTorch, receiver } from "../../syntax/expressions.ts";
-import { part } from "../../syntax/tree.ts";
+import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
+import { childOf } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -30,7 +30,8 @@ function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
 function viewNameAt(facts: RunFacts, step: number) {
   const call = callsIn(facts.syntax(step)).findLast(
     (each) =>
-      ["view", "reshape"].includes(calleeName(each)) && (receiver(each) !== null || isOfTorch(part(each, "func"))),
+      ["view", "reshape"].includes(calleeName(each)) &&
+      (receiver(each) !== null || isTorchMember(childOf(each, "func"))),
   );
   return call ? calleeName(call) : null;
 }

@@ -1,9 +1,9 @@
 /** Where the program reads the `.grad` of which tensor. */
 
-import { mentionsAt } from "./program_text.ts";
+import { mentionsAt } from "./statement_mentions.ts";
 import { pathSteps, pathText } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
-import { resolveAll } from "../facts/resolve.ts";
+import { resolveItems } from "../facts/resolve.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -36,8 +36,8 @@ export function gradReadings(facts: RunFacts): GradReading[] {
       const count = (readingCounts.get(node) ?? 0) + 1;
       readingCounts.set(node, count);
       if (count > MAX_READINGS_IN_LOOP && lastStepOf.get(traceStep.stmt) !== i) continue;
-      const before = resolveAll(facts, node, i, Math.max(0, i - 1));
-      for (const uid of before.length ? before : resolveAll(facts, node, i))
+      const before = resolveItems(facts, node, i, Math.max(0, i - 1));
+      for (const uid of before.length ? before : resolveItems(facts, node, i))
         if (uid[0] === "t") readings.push({ uid, node, path: nameOfRead(facts, node, uid, i), step: i });
     }
   });

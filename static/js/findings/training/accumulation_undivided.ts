@@ -4,7 +4,7 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
-import { iterationOf } from "./rounds.ts";
+import { innermostIteration } from "./training_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -84,7 +84,7 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
         chainLink(
           facts.place(step),
           "gradient",
-          { iteration: iterationOf(facts, step), code: facts.statementFact(step) },
+          { iteration: innermostIteration(facts, step), code: facts.statementFact(step) },
           roots,
         ),
       ),

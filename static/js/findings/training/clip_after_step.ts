@@ -2,7 +2,7 @@
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
-import { gradientNormAt, numberFact } from "./rounds.ts";
+import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -64,7 +64,7 @@ function changedNumbers(facts: RunFacts, uid: string, step: number) {
 function diagnosisOf(facts: RunFacts, { added, used, clipped, dropped }: LateClip, uids: string[]): Diagnosis {
   const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
   const isMeasured = before !== null && after !== null;
-  const norms: Facts = isMeasured ? { before: numberFact(before), after: numberFact(after) } : {};
+  const norms: Facts = isMeasured ? { before: roundedNumber(before), after: roundedNumber(after) } : {};
   const optimizer = facts.nameFact(used.by, used.step);
   const findingFacts = {
     optimizer,

@@ -1,6 +1,6 @@
 /** A clip that gets a generator of parameters which had been gone through before: it clips nothing. */
 
-import { argument } from "../../syntax/expressions.ts";
+import { callArgument } from "../../syntax/expressions.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
@@ -19,7 +19,7 @@ function diagnoseClipOfUsedUp(facts: RunFacts): Diagnosis[] {
   /** by statement */
   const out = new Map<number, Diagnosis>();
   for (const { step, stmt, found } of clipSteps(facts)) {
-    const diagnosis = out.has(stmt) ? null : diagnosisOf(facts, step, argument(found, "parameters", 0));
+    const diagnosis = out.has(stmt) ? null : diagnosisOf(facts, step, callArgument(found, "parameters", 0));
     if (diagnosis) out.set(stmt, diagnosis);
   }
   return [...out.values()];

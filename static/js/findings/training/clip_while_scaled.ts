@@ -5,7 +5,7 @@ import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { backwardsOfScaledLosses, type Scaler } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
-import { gradientNormAt, numberFact } from "./rounds.ts";
+import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
 
@@ -66,12 +66,12 @@ function diagnosisOf(facts: RunFacts, gradients: ScaledGradient[]): Diagnosis {
   const [before, after] = [taken.step - 1, taken.step].map((step) => gradientNormAt(facts, uids, step));
   const isMeasured = isClip && before !== null && after !== null;
   const norms: Facts = isMeasured
-    ? { before: numberFact(before), limit: numberFact(after), after: numberFact(after / scaler.value) }
+    ? { before: roundedNumber(before), limit: roundedNumber(after), after: roundedNumber(after / scaler.value) }
     : {};
   const findingFacts = {
     scaler: scalerName,
     optimizer: optimizerName,
-    scale: numberFact(scaler.value),
+    scale: roundedNumber(scaler.value),
     name: plainName(scalerName),
     optimizer_name: plainName(optimizerName),
     code: facts.statementFact(taken.step),

@@ -3,7 +3,7 @@
 import { addToList } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
 import { gradientLedgers, type GradientLedger } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -29,7 +29,7 @@ function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
 /** The steps that clip gradients, with the call that does. */
 export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
   const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(calleeName(call)));
-  return foundInSteps(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
+  return findInStatements(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 
 /**

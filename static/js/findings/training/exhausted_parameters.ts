@@ -1,10 +1,10 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { argument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
+import { callArgument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
-import { namedValue } from "../../syntax/statements.ts";
-import { mentionsAt } from "../statements/program_text.ts";
+import { singleAssignment } from "../../syntax/statements.ts";
+import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -14,7 +14,7 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
   if (!facts.error?.message.includes("empty parameter list")) return [];
   const step = facts.errorStep;
   const [generator] = callsIn(facts.syntax(step)).flatMap((call) => {
-    const params = argument(call, "params", 0);
+    const params = callArgument(call, "params", 0);
     return (params?.kind === "Name" && usedUpGenerator(facts, String(params.value), step)) || [];
   });
   if (!generator) return [];
@@ -70,7 +70,7 @@ export function usedUpGenerator(facts: RunFacts, name: string, before: number) {
     return !tree || nameUses(tree).bound.has(name);
   });
   const tree = made === undefined ? null : facts.syntax(made);
-  const named = tree && namedValue(tree);
+  const named = tree && singleAssignment(tree);
   if (made === undefined || named?.name !== name || !isGenerator(named.value)) return null;
   const used = own.find((step) => step > made && mentionsAt(facts, step).names.has(name));
   return used === undefined ? null : { name, made, used };

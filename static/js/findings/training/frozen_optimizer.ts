@@ -3,7 +3,7 @@
 import { attributeChanges } from "../facts/object_history.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { ownerFact } from "./rounds.ts";
+import { owningModuleFact } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -31,7 +31,7 @@ function diagnoseFrozenOptimizer(facts: RunFacts): Diagnosis[] {
     const causeStep = freezing && freezing.step > facts.birthStep(uid) ? freezing.step : made;
     const names = {
       x: facts.nameFact(uid, step),
-      module: ownerFact(facts, uid, step),
+      module: owningModuleFact(facts, uid, step),
       optimizer: facts.nameFact(optimizer, step),
       n: params.length,
       code: facts.statementFact(causeStep),

@@ -1,7 +1,7 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { iterationOf } from "./rounds.ts";
+import { innermostIteration } from "./training_facts.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
@@ -132,16 +132,20 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
       chainLink(
         facts.placeOfBackward(call),
         "gradient",
-        { grad: gradNameOf(x), iteration: iterationOf(facts, call.step), code: facts.backwardStatementFact(call) },
+        {
+          grad: gradNameOf(x),
+          iteration: innermostIteration(facts, call.step),
+          code: facts.backwardStatementFact(call),
+        },
         [uid],
       ),
       chainLink(
         resetPlace,
         "released",
-        { iteration: iterationOf(facts, resetStep), code: facts.statementFact(resetStep) },
+        { iteration: innermostIteration(facts, resetStep), code: facts.statementFact(resetStep) },
         [uid],
       ),
-      chainLink(facts.place(step.step), "used", { iteration: iterationOf(facts, step.step), x: optimizerName }, [
+      chainLink(facts.place(step.step), "used", { iteration: innermostIteration(facts, step.step), x: optimizerName }, [
         optimizer.uid,
       ]),
     ],

@@ -5,20 +5,20 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import {
-  argument,
+  callArgument,
   attributeRead,
   calleeName,
   calleePath,
-  literal,
+  literalValue,
   pathText,
   receiver,
 } from "../../syntax/expressions.ts";
-import { isTarget, nameUses } from "../../syntax/name_uses.ts";
+import { isAssignmentTarget, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, loopHead, loopVariables, mayCallMethod, statementsAround } from "../../syntax/statements.ts";
-import { part, statementTree, statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
+import { childOf, statementTree, statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -41,8 +41,8 @@ function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
   /** by statement */
   const out = new Map<number, Diagnosis>();
   const { program } = facts.trace;
-  for (const { step, stmt, found } of foundInSteps(facts, (tree, index) => lostOptions(program, tree, index))) {
-    const optimizer = out.has(stmt) ? undefined : optimizers.get(resolveNode(facts, found.owner, step) ?? "");
+  for (const { step, stmt, found } of findInStatements(facts, (tree, index) => lostOptions(program, tree, index))) {
+    const optimizer = out.has(stmt) ? undefined : optimizers.get(resolveExpression(facts, found.owner, step) ?? "");
     const later = optimizer?.steps.find((other) => other > step);
     if (!optimizer || later === undefined) continue;
     if (found.variant !== "last_group" || areOthersLeft(facts, optimizer.uid, optimizer.steps))
@@ -54,7 +54,7 @@ function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
 /** What a statement sets to no effect, as it and the loops around it say. */
 function lostOptions(program: Program, tree: SyntaxNode, stmt: number): LostOption[] {
   return assignments(tree).flatMap(({ target }) => {
-    const option = target.kind === "Subscript" ? literal(part(target, "slice")) : undefined;
+    const option = target.kind === "Subscript" ? literalValue(childOf(target, "slice")) : undefined;
     if (typeof option !== "string" || !OPTIONS.has(option)) return [];
     const [group] = target.children;
     const copied = group.kind === "Subscript" ? ownerOfCopiedGroups(group.children[0]) : null;
@@ -68,13 +68,13 @@ function lostOptions(program: Program, tree: SyntaxNode, stmt: number): LostOpti
 
 /** Of `optimizer.state_dict()["param_groups"]` the optimizer. */
 function ownerOfCopiedGroups(node: SyntaxNode): SyntaxNode | null {
-  const isOfGroups = node.kind === "Subscript" && literal(part(node, "slice")) === "param_groups";
+  const isOfGroups = node.kind === "Subscript" && literalValue(childOf(node, "slice")) === "param_groups";
   return isOfGroups && calleeName(node.children[0]) === "state_dict" ? receiver(node.children[0]) : null;
 }
 
 /** Whether a program may read an optimizer's defaults after it has set them. */
 function mayReadDefaults(program: Program) {
-  const isSet = ({ parent }: SyntaxNode) => parent?.kind === "Subscript" && isTarget(parent);
+  const isSet = ({ parent }: SyntaxNode) => parent?.kind === "Subscript" && isAssignmentTarget(parent);
   const reads = (tree: SyntaxNode) =>
     [...walk(tree)].some((node) => attributeRead(node)?.attribute === "defaults" && !isSet(node));
   return (
@@ -113,7 +113,7 @@ function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
   const isCounted = calleePath(head.iterable) === "builtins.enumerate";
   const item = isCounted ? head.target.children[1] : head.target;
   if (item?.kind !== "Name" || item.value !== name) return null;
-  return isCounted ? argument(head.iterable, "iterable", 0) : head.iterable;
+  return isCounted ? callArgument(head.iterable, "iterable", 0) : head.iterable;
 }
 
 /** Whether of several groups the last alone came to another rate. */

@@ -13,7 +13,7 @@ import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
+import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";

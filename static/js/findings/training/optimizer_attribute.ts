@@ -2,10 +2,10 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
-import { resolveNode } from "../facts/resolve.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { resolveExpression } from "../facts/resolve.ts";
 import { attributeRead, pathText } from "../../syntax/expressions.ts";
-import { isTarget } from "../../syntax/name_uses.ts";
+import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -26,10 +26,10 @@ function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
   const out = new Map<SyntaxNode, Diagnosis>();
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
-  for (const { step, found } of foundInSteps(facts, optionsSet)) {
+  for (const { step, found } of findInStatements(facts, optionsSet)) {
     const { target, value } = found;
     const path = pathText(target.children[0]);
-    const optimizer = optimizers.get(resolveNode(facts, target.children[0], step) ?? "");
+    const optimizer = optimizers.get(resolveExpression(facts, target.children[0], step) ?? "");
     const later = optimizer?.steps.find((other) => other > step);
     if (!path || !optimizer || !value || later === undefined || out.has(target)) continue;
     const type = facts.scan.initialFields(optimizer.uid)?.type ?? "";
@@ -48,7 +48,7 @@ function optionsSet(tree: SyntaxNode) {
 function isAttributeReadByProgram(facts: RunFacts, path: string, name: string) {
   const isRead = (node: SyntaxNode) => {
     const read = attributeRead(node);
-    return read?.attribute === name && pathText(read.object) === path && !isTarget(node);
+    return read?.attribute === name && pathText(read.object) === path && !isAssignmentTarget(node);
   };
   return statementTrees(facts.trace.program).some((tree) => !tree || [...walk(tree)].some(isRead));
 }

@@ -6,7 +6,7 @@
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
-import { modulesAround, outermostModuleWithout } from "./rounds.ts";
+import { modulesAround, outermostModuleWithout } from "./training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface MisdirectedOptimizer {

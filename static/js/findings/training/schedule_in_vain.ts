@@ -6,12 +6,12 @@
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { learningRateAt } from "./scheduler_first.ts";
-import { numberFact } from "./rounds.ts";
+import { roundedNumber } from "./training_facts.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { foundInSteps } from "../statements/found_in_steps.ts";
-import { resolveNode } from "../facts/resolve.ts";
-import { argument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
-import { assignments, expressionOf } from "../../syntax/statements.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { resolveExpression } from "../facts/resolve.ts";
+import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { DiagnosisRow } from "../diagnosis_row.ts";
@@ -48,7 +48,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
   let seen = 0;
-  for (const { step } of foundInSteps(facts, steppedNodes)) {
+  for (const { step } of findInStatements(facts, steppedNodes)) {
     if (updates.has(step)) continue;
     if (seen++ > MAX_STATEMENTS) break;
     for (const { uid, made } of optimizers) {
@@ -62,7 +62,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
 
 /** Of a statement like `scheduler.step()`: the scheduler. */
 function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
-  const call = expressionOf(tree);
+  const call = bareExpression(tree);
   const stepped = call && calleeName(call) === "step" ? receiver(call) : null;
   return stepped ? [stepped] : [];
 }
@@ -71,7 +71,7 @@ function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
 function schedulerAssignments(tree: SyntaxNode) {
   return assignments(tree).flatMap(({ target, value }) => {
     const name = value ? calleeName(value) : "";
-    const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && argument(value, "optimizer", 0);
+    const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && callArgument(value, "optimizer", 0);
     return optimizer ? { target, optimizer } : [];
   });
 }
@@ -89,15 +89,15 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
     if (vain < MIN_VANISHED_STEPS || vain < useful) return [];
     const optimizer = facts.nameFact(uid, lowering.step);
     const code = facts.statementFact(lowering.step);
-    const names = { optimizer, vain, total: useful + vain, last: numberFact(rates.at(-1) ?? 0), code };
-    const rate = numberFact(largest);
+    const names = { optimizer, vain, total: useful + vain, last: roundedNumber(rates.at(-1) ?? 0), code };
+    const rate = roundedNumber(largest);
     return [
       {
         variant: "vanished",
         cause: facts.place(lowering.step),
         chain: [
           chainLink(facts.place(made), "made", { ...names, first: rate }, [uid]),
-          chainLink(facts.place(lowering.step), "written", { ...names, first: numberFact(lowering.after) }, [uid]),
+          chainLink(facts.place(lowering.step), "written", { ...names, first: roundedNumber(lowering.after) }, [uid]),
           chainLink(facts.place(steps[from]), "used", { ...names, code: facts.statementFact(steps[from]) }, [uid]),
         ],
         names: namesInFacts(optimizer),
@@ -161,10 +161,13 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
-  for (const { step, found } of foundInSteps(facts, (tree) => [...schedulerAssignments(tree), ...steppedNodes(tree)])) {
+  for (const { step, found } of findInStatements(facts, (tree) => [
+    ...schedulerAssignments(tree),
+    ...steppedNodes(tree),
+  ])) {
     if ("optimizer" in found) {
       const path = pathText(found.target);
-      if (path) scheduled.set(path, resolveNode(facts, found.optimizer, step) ?? "");
+      if (path) scheduled.set(path, resolveExpression(facts, found.optimizer, step) ?? "");
       continue;
     }
     const optimizer = scheduled.get(pathText(found) ?? "");
@@ -194,7 +197,7 @@ function replacedDiagnosis(
   const x = facts.nameFact(successor, next);
   const names = {
     optimizer: x,
-    used: numberFact(learningRateAt(facts, successor, next) ?? Number.NaN),
+    used: roundedNumber(learningRateAt(facts, successor, next) ?? Number.NaN),
     schedule: facts.statementFact(step),
     scheduled: facts.place(step).line,
     code: facts.statementFact(made),

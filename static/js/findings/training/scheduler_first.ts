@@ -4,7 +4,7 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
-import { numberFact } from "./rounds.ts";
+import { roundedNumber } from "./training_facts.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
@@ -69,8 +69,8 @@ function diagnosisOf(facts: RunFacts, uid: string, made: number, change: RateCha
   const names = {
     optimizer,
     code,
-    rate: numberFact(change.before),
-    first: numberFact(learningRateAt(facts, uid, first - 1) ?? Number.NaN),
+    rate: roundedNumber(change.before),
+    first: roundedNumber(learningRateAt(facts, uid, first - 1) ?? Number.NaN),
     step: facts.place(first).line,
   };
   return {

@@ -26,14 +26,6 @@ export interface CellBand {
   unread?: number;
 }
 
-/** The cells of what a step touched, beside the list of names: their size, and how many lines and columns of them. */
-export interface FocusCells {
-  w: number;
-  h: number;
-  lines: number;
-  columns: number;
-}
-
 /** The cells of rows beside their names, decided once for a run. */
 export interface RowCells {
   /** of a cell in a strip of one line, at most */
@@ -57,15 +49,6 @@ export interface CellStrip {
 const CUT_NOTE_HEIGHT = 36;
 /** The room below a column that is drawn in lines, for the words that say so. */
 const COLUMN_NOTE_HEIGHT = 20;
-/** In the focus a cell has at least this width, for a number of 14. */
-const MIN_FOCUS_CELL_WIDTH = 44;
-/** So many cells stand beside each other if they have at least this width, for a number of 12. */
-const MIN_FOCUS_COLUMNS = 3;
-const MIN_FOCUS_NARROW_CELL = 33;
-/** So few cells are all drawn in the focus. */
-const MIN_FOCUS_CELLS = 8;
-/** Of more, so many are drawn at least. */
-const MIN_CUT_CELLS = 6;
 /** A column of so many single numbers at most is drawn as rows. */
 const MAX_COLUMN_ROWS = 16;
 /** Of a column of more than a few rows. */
@@ -96,8 +79,6 @@ interface StripRoom {
   low: boolean;
   /** the length of the last dimension of the handle */
   last: number;
-  /** how the cells of a focus are drawn */
-  focus?: FocusCells | null;
   /** cells from the first to the last that anything reads, where many others follow */
   read?: number | null;
   /** it is (n, 1): a column */
@@ -182,7 +163,6 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
     const usual = Math.max(USUAL_ROW_CELLS.h, Math.min(row.h, MAX_CELL_SLENDERNESS * cw));
     return lines === 1 ? usual : lines === 2 ? Math.max(21, row.h * 0.5) : Math.max(18, row.h * 0.4);
   };
-  if (n && full && stripRoom.focus) return focusBand(dtype, n, stripRoom, stripRoom.focus);
   if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
   if (!full) {
     const cw = Math.min(44, width / n);
@@ -210,40 +190,6 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
     ...bandOf(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, MAX_HEAT_MAP_HEIGHT / rows))),
     mode: "heat",
   };
-}
-
-/** Cells with numbers in the focus: whole rows of the tensor where there is room for them, else the first of them. */
-function focusBand(dtype: string, n: number, { width, last, column }: StripRoom, focus: FocusCells): CellBand {
-  const isComplex = cellWidths(dtype) === COMPLEX_CELL_WIDTHS;
-  const least = isComplex ? COMPLEX_CELL_WIDTHS.most : MIN_FOCUS_CELL_WIDTH;
-  const fitting = Math.max(
-    1,
-    Math.floor(width / least),
-    width >= MIN_FOCUS_COLUMNS * MIN_FOCUS_NARROW_CELL ? MIN_FOCUS_COLUMNS : 1,
-  );
-  const base = { dtype, n, y: 0, ch: focus.h, mode: "numbers" as const };
-  const cellWidth = (columns: number) => Math.min(Math.max(focus.w, least), width / columns);
-  if (column && n <= MAX_COLUMN_ROWS && n <= 2 * focus.lines) {
-    const ch = n > 4 ? Math.min(18, focus.h) : focus.h;
-    return { ...base, ch, columns: 1, lines: n, cw: cellWidth(1) };
-  }
-  const hasRows = last > 1 && last < n && n % last === 0;
-  if (hasRows) {
-    // narrower cells rather than a part of a short row
-    const narrow = Math.floor(width / cellWidths(dtype).least);
-    const room = last <= Math.min(narrow, focus.columns) ? last : fitting;
-    const columns = Math.min(last, room, last <= focus.columns + 2 ? last : focus.columns);
-    const rows = n / last;
-    const lines =
-      n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1
-        ? rows
-        : Math.max(focus.lines, Math.ceil(MIN_CUT_CELLS / columns));
-    const isCut = columns < last || lines * last < n;
-    return { ...base, columns, lines, cw: cellWidth(columns), ...(isCut ? { every: last, inRows: true } : {}) };
-  }
-  const columns = Math.min(n, fitting, 8);
-  const lines = Math.min(Math.ceil(n / columns), focus.lines);
-  return { ...base, columns, lines, cw: cellWidth(columns), ...(columns * lines < n ? { every: columns } : {}) };
 }
 
 /** Whether a cell has a place in a band. */

@@ -1,6 +1,5 @@
 /** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
 
-import type { GraphFoldPlace } from "./graph_folds.ts";
 import type { UnreadLeafPlaces } from "./graph_idle.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "../pane.ts";
@@ -31,20 +30,9 @@ function toRect({ x, y, w, h }: Rect): Rect {
 }
 
 /** By uid, the key of the closed fold that it is in. */
-export function closedFoldByUid(
-  folds: GraphFoldPlace[],
-  rows: NodePlace[],
-  idle: UnreadLeafPlaces,
-  anchors: Map<string, Rect>,
-): Map<string, string> {
-  const hidden = new Map<string, string>();
-  const addHidden = (uids: string[], key: string) => {
-    for (const uid of uids) if (!anchors.has(uid) && !hidden.has(uid)) hidden.set(uid, key);
-  };
-  for (const fold of folds) if (!fold.open) addHidden(fold.uids, fold.key);
-  for (const row of rows) if (row.hidden) addHidden(row.hidden.uids, row.hidden.key);
-  if (idle.line && !idle.line.open) addHidden(idle.line.uids, idle.line.key);
-  return hidden;
+export function closedFoldByUid({ line }: UnreadLeafPlaces, anchors: Map<string, Rect>): Map<string, string> {
+  if (!line || line.open) return new Map();
+  return new Map(line.uids.filter((uid) => !anchors.has(uid)).map((uid) => [uid, line.key]));
 }
 
 /** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then

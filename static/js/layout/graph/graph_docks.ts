@@ -1,9 +1,9 @@
-/** Leaves at the node that reads them: a line each above an open node, in the line of a slim one. */
+/** Leaves at the node that reads them: a line each above it. */
 
 import { fittedGradientChip } from "../text/grad_chip.ts";
 import { nodeRunsAtStep, edgeIndexBetween } from "./graph_gradients.ts";
 import { GRAPH_WORD_FONT_SIZE, attachedLeavesHeight, type GraphColumn } from "./graph_sizes.ts";
-import { leavesToggleKey, type GraphStep } from "./graph_step.ts";
+import type { GraphStep } from "./graph_step.ts";
 import { LineRoom } from "../line_room.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
 import { lastPathParts } from "../text/node_labels.ts";
@@ -15,8 +15,6 @@ import type { AttachedLeaf } from "./graph_parts.ts";
 const NARROW_GRAPH_WIDTH = 260;
 /** Shorter labels are a leaf's name alone, in characters. */
 const MIN_LENGTH_WITH_GRAD = 10;
-/** The room of the count of leaves that have no place. */
-export const HIDDEN_LEAF_COUNT_WIDTH = 30;
 /** The room between a leaf and what is added to its gradient. */
 const ADDITION_SIGN_WIDTH = 18;
 /** The room of the mark at which gradients add up. */
@@ -27,12 +25,9 @@ export function leafEdgeOffset(column: GraphColumn) {
   return column.right - column.left < NARROW_GRAPH_WIDTH ? 22 : 32;
 }
 
-/** How many characters of its label a leaf's place has room for. `small`: it stands in the line of a closed row. */
-export function maxLeafLabelLength(
-  { w, turn, lead, font }: Pick<AttachedLeafPlace, "w" | "turn" | "lead" | "font">,
-  small: boolean,
-) {
-  const takenWidth = turn && lead ? lead + 9 : small ? 10 : 13;
+/** How many characters of its label a leaf's place has room for. */
+export function maxLeafLabelLength({ w, turn, lead, font }: Pick<AttachedLeafPlace, "w" | "turn" | "lead" | "font">) {
+  const takenWidth = turn && lead ? lead + 9 : 13;
   return Math.max(2, Math.floor((w - takenWidth) / (CHARACTER_WIDTH_EM * font)));
 }
 
@@ -44,23 +39,22 @@ export function maxLeafNameLength(labelLength: number) {
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. */
 export function shareLeafLabelLength(rows: NodePlace[]) {
   const leastCapacity = new Map<string, number>();
-  const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
-  const capacityOf = ({ dock, small }: (typeof placedDocks)[number]) =>
-    maxLeafNameLength(maxLeafLabelLength(dock, small));
-  for (const place of placedDocks)
-    leastCapacity.set(place.dock.leaf, Math.min(leastCapacity.get(place.dock.leaf) ?? Infinity, capacityOf(place)));
-  for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
+  const placedDocks = rows.flatMap(({ docks }) => docks);
+  for (const dock of placedDocks) {
+    const capacity = maxLeafNameLength(maxLeafLabelLength(dock));
+    leastCapacity.set(dock.leaf, Math.min(leastCapacity.get(dock.leaf) ?? Infinity, capacity));
+  }
+  for (const dock of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
 }
 
-/** The leaves that a node reads, above it; `docks` are those with a line. */
+/** The leaves that a node reads, above it. */
 export function addAttachedLeaves(
   graphStep: GraphStep,
   row: NodePlace,
-  docks: AttachedLeaf[],
   column: GraphColumn,
   isPlaced: (leaf: string, reader: string) => boolean,
 ) {
-  const { component } = row.block;
+  const { component, docks } = row.block;
   const { sizes } = column;
   const font = sizes.nameFont;
   const half = sizes.leaf / 2;
@@ -156,12 +150,6 @@ export function visitOrderMarkWidth(graphStep: GraphStep, uid: string) {
   return visits ? (visits.some(({ k }) => k > 99) ? 28 : 20) : 0;
 }
 
-/** Leaves of an open node that have no line. */
-export function addHiddenLeafCount(row: NodePlace, shown: AttachedLeaf[], line: LineRoom) {
-  const uids = row.block.docks.flatMap((dock) => (shown.includes(dock) ? [] : [...dock.vias, dock.leaf]));
-  if (uids.length) row.hidden = { ...line.takeRectFromLeft(34, 16), key: leavesToggleKey(row.uid), uids };
-}
-
 /** The gradients on their way to a leaf that the step shows: the latest on each of its edges. */
 function leafGradients(
   graphStep: GraphStep,
@@ -227,60 +215,4 @@ function addLeafGradients(
       ...line.takeRectFromLeft(chip.width, sizes.chip, 12),
     });
   });
-}
-
-/** Leaves in a slim line, at its end; those without room are counted. */
-export function addLeavesToSlimRow(
-  graphStep: GraphStep,
-  row: NodePlace,
-  line: LineRoom,
-  isPlaced: (leaf: string, reader: string) => boolean,
-) {
-  const { component, docks } = row.block;
-  const hidden: string[] = [];
-  docks.forEach((dock, i) => {
-    const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_LEAF_COUNT_WIDTH : 0;
-    const label = `${graphStep.accumulatorLeafName(dock.leaf)}.grad`;
-    const shapingWidths = dock.vias.map((uid) =>
-      Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, GRAPH_WORD_FONT_SIZE)) + 8),
-    );
-    const lead = shapingWidths.reduce((sum, w) => sum + w + 5, 0);
-    const labelWidth = line.widthLeft - hiddenCountWidth - lead;
-    if (hidden.length || labelWidth < 34) {
-      hidden.push(...dock.vias, dock.leaf);
-      return;
-    }
-    const shapings = dock.vias.map((uid, n) => ({
-      ...{
-        uid,
-        label: graphStep.model.labels.get(uid) ?? uid,
-        turn: graphStep.visitOrder(uid, component),
-        lead: 0,
-        font: GRAPH_WORD_FONT_SIZE,
-      },
-      ...line.takeRectFromLeft(shapingWidths[n], 18, 5),
-    }));
-    const rect = line.takeRectFromLeft(
-      Math.min(labelWidth, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 14),
-      18,
-    );
-    const turn = graphStep.visitOrder(dock.leaf, component);
-    const gradientsMet =
-      turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf, component).count : 0;
-    row.docks.push({
-      leaf: dock.leaf,
-      label,
-      turn,
-      again: !isPlaced(dock.leaf, row.uid),
-      met: gradientsMet,
-      shapings,
-      dock,
-      cy: row.cy,
-      lead: 0,
-      most: Infinity,
-      font: GRAPH_WORD_FONT_SIZE,
-      ...rect,
-    });
-  });
-  if (hidden.length) row.hidden = { ...line.takeRectFromLeft(26, 16), key: leavesToggleKey(row.uid), uids: hidden };
 }

@@ -1,6 +1,6 @@
 /**
- * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or
- * the fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it.
+ * Edges of the graph pane as paths. Each begins at the edge of the input's box, a node's or a leaf's, and ends at the
+ * edge of the reader's: forward runs along the path, gradients against it.
  * A graph without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of
  * the left side of the input's box to its rail, down, and into the left side of the reader's.
  */
@@ -104,23 +104,24 @@ function railEdgePath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
 
 /** Edges between a node and its leaves. */
 export function edgesToAttachedLeaves(graphStep: GraphStep, row: NodePlace, column: GraphColumn): EdgePlace[] {
-  const isFull = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
       ...place.shapings.map(({ uid, x, w }) => ({ uid, x, w })),
       { uid: place.leaf, x: place.x, w: place.w },
     ];
     const readerEdges = place.dock.ks.map((k, n) => {
-      const d = isFull
-        ? attachedLeafEdgePath(row, { x: chain[0].x, cy: place.cy, down: row.x + leafEdgeOffset(column) - n * 5 })
-        : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
+      const d = attachedLeafEdgePath(row, {
+        x: chain[0].x,
+        cy: place.cy,
+        down: row.x + leafEdgeOffset(column) - n * 5,
+      });
       const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
       const edge = { reader: row.uid, k, to: chain[0].uid };
-      return makeEdgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], isFull ? arrow : null);
+      return makeEdgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], arrow);
     });
     const shapingEdges = chain.slice(1).map(({ uid, x }, n) => {
       const { uid: reader, x: from, w } = chain[n];
-      const arrow = isFull ? { x: x - 1, y: place.cy, up: false } : null;
+      const arrow = { x: x - 1, y: place.cy, up: false };
       const edge = { reader, k: edgeIndexBetween(graphStep, reader, uid), to: uid };
       return makeEdgePlace(
         graphStep,

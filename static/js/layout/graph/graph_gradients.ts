@@ -19,7 +19,7 @@ import { shortenNodeLabel } from "../text/node_labels.ts";
 import type { Grad, Node } from "../../trace/wire.ts";
 import type { GraphStep, VisitOrder } from "./graph_step.ts";
 import type { LineRoom } from "../line_room.ts";
-import type { FocusLabel, GradientPlace, NodePlace } from "./graph_places.ts";
+import type { GradientLabel, GradientPlace, NodePlace } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
 export function addGradientSumAtNode(graphStep: GraphStep, row: NodePlace, line: LineRoom, { sizes }: GraphColumn) {
@@ -37,7 +37,7 @@ export function addGradientSumAtNode(graphStep: GraphStep, row: NodePlace, line:
 const MIN_WORDS_WIDTH = 110;
 
 /** Words after a chip, where there is room for them. */
-function wordsAfter(x: number, right: number, label: FocusLabel, name: string): GradientPlace["words"] {
+function wordsAfter(x: number, right: number, label: GradientLabel, name: string): GradientPlace["words"] {
   return right - x - 8 < MIN_WORDS_WIDTH ? undefined : { label, name, x: x + 8, w: right - x - 8 };
 }
 

@@ -5,39 +5,24 @@
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
-import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
 import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
-import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
-import { layoutGraphOverview, type GraphOverview } from "./graph_overview.ts";
 import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
 import { layoutNodePlace } from "./graph_row.ts";
 import {
   graphColumn,
   attachedLeavesHeight,
-  shownLeafCount,
-  GRAPH_FOLD_HEIGHT,
   GRAPH_BOTTOM_PADDING,
   gapAboveNode,
   GRAPH_TOP_PADDING,
   initialGradientHeight,
   NORMAL_GRAPH_SIZES,
-  COLLAPSED_NODE_HEIGHT,
-  COLLAPSED_NODE_GAP,
   GRAPH_TITLE_HEIGHT,
-  type GraphColumn,
 } from "./graph_sizes.ts";
-import { GraphStep, leavesToggleKey } from "./graph_step.ts";
+import { GraphStep } from "./graph_step.ts";
 import { fixedGraphPlaces, spreadGraphPlaces } from "./graph_still.ts";
-import type { Pane, PaneOptions, Rect, PaneRoom } from "../pane.ts";
+import type { Pane, PaneOptions, PaneRoom } from "../pane.ts";
 import type { NodePlace } from "./graph_places.ts";
-import type {
-  FixedGraphPlaces,
-  GraphModel,
-  GraphSizes,
-  GraphComponent,
-  NodeBlock,
-  AttachedLeaf,
-} from "./graph_parts.ts";
+import type { FixedGraphPlaces, GraphModel, GraphSizes, GraphComponent, NodeBlock } from "./graph_parts.ts";
 
 export { buildGraphModel, nodeLabelsByUid };
 
@@ -55,27 +40,24 @@ export type GraphPane = Pane & {
   w: number;
   rows: NodePlace[];
   edges: EdgePlace[];
-  foldLines: GraphFoldPlace[];
   titles: GraphTitlePlace[];
   idle: UnreadLeafPlaces;
   empty: boolean;
-  /** of a run whose graph has a map: all of its nodes, and what the step did in full */
-  overview: GraphOverview | null;
 };
 
 /** a living node before it has a place. */
-type Line = CollapsibleLine & {
+interface Line {
   block: NodeBlock;
   component: GraphComponent;
   /** of its graph */
   first: boolean;
   /** where the room above it begins */
   y: number;
+  /** of that room */
   gap: number;
-  /** how many of its leaves have lines */
-  docks: number;
-  seed: number;
-};
+  /** of all of it, with its leaves and gradients */
+  h: number;
+}
 
 /** Of a graph without rails, the least width and the part of the stage's: with gradients, and without. */
 const CHAIN_WIDTHS = { visited: { least: 270, share: 0.36 }, unvisited: { least: 200, share: 0.3 } };
@@ -96,154 +78,59 @@ export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
   return fixedGraphPlaces(model, w).height;
 }
 
-/** `graphStep` is what step `i` says about the graph, where that is known already. */
-export function layoutGraphPane(
-  model: GraphModel,
-  i: number,
-  paneSize: PaneRoom,
-  options: PaneOptions,
-  graphStep = new GraphStep(model, i, options),
-): GraphPane {
-  if (paneSize.overview) return paneOfOverview(paneSize, layoutGraphOverview(graphStep, paneSize, paneSize.overview));
+export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
+  const graphStep = new GraphStep(model, i, options);
   const spread = spreadGraphPlaces(model, paneSize.w, paneSize.h);
   const still = spread ?? fixedGraphPlaces(model, paneSize.w);
-  const isAtRest = spread !== null;
-  const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
+  const isAtRest = spread !== null || paneSize.scrolls === true;
+  const lines = linesOfLivingNodes(graphStep, paneSize.w, isAtRest ? still : null);
+  const placedLines = placeNodeLines(graphStep, lines, still, isAtRest);
   const idle = graphStep.unreadLeaves();
-  if (isAtRest)
-    for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w, still.sizes), still.spread);
-  else {
-    const titles = still.titled ? graphStep.components.length * GRAPH_TITLE_HEIGHT : 0;
-    const heightLeft =
-      paneSize.h -
-      GRAPH_TOP_PADDING -
-      GRAPH_BOTTOM_PADDING -
-      titles -
-      placeUnreadLeaves(graphStep, idle, 0, paneSize.w).height;
-    if (lines.reduce((sum, line) => sum + line.full, 0) <= heightLeft) for (const line of lines) line.level = "full";
-    else assignDetailLevels(lines, heightLeft);
-  }
-  const placedLines = placeNodeLines(graphStep, paneSize, lines, still, isAtRest);
   const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
   const sizes = isAtRest ? still.sizes : NORMAL_GRAPH_SIZES;
   return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow, sizes), still: isAtRest };
 }
 
-function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane {
-  const { anchors, folds, touched, map } = overview;
-  return {
-    ...{ w, height: h, rows: [], edges: [], foldLines: [], titles: [], anchors, folds, focus: touched, still: false },
-    idle: { height: 0, leaves: [], line: null },
-    empty: !map.dots.length && !map.rest.length,
-    overview,
-    staying: { from: map.left, to: w },
-  };
-}
-
 /**
  * The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand
- * there, at their `tops`.
+ * there, with the room that they ever need.
  */
-function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<string, number> | null): Line[] {
+function linesOfLivingNodes(graphStep: GraphStep, w: number, rest: FixedGraphPlaces | null): Line[] {
   const graphs = [...graphStep.components];
-  if (tops) graphs.sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
-  return graphs.flatMap((component, group) => {
-    const column = graphColumn(component, paneSize.w);
+  if (rest) graphs.sort((a, b) => (rest.tops.get(a.key) ?? 0) - (rest.tops.get(b.key) ?? 0));
+  return graphs.flatMap((component) => {
+    const column = graphColumn(component, w, rest?.sizes);
     return (graphStep.livingBlocks.get(component.key) ?? []).map((block, n) => {
       const turn = graphStep.visitOrder(block.uid, component);
-      const hasRun = turn !== null && turn.step <= graphStep.i;
-      const gapHeight = gapAboveNode(block, column, hasRun);
-      const leafCount = block.docks.length;
-      const shownLeaves = graphStep.toggled.has(leavesToggleKey(block.uid))
-        ? leafCount
-        : shownLeafCount(leafCount, paneSize.h);
-      const seedHeight =
-        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid, component).count
-          ? initialGradientHeight(column.sizes)
-          : 0;
-      return {
-        block,
-        component,
-        first: n === 0,
-        y: 0,
-        gap: gapHeight,
-        docks: shownLeaves,
-        seed: seedHeight,
-        group,
-        level: "slim" as NodeDetailLevel,
-        rank: graphStep.displayPriority(block),
-        seen: graphStep.lastTouchedStep(block),
-        full: gapHeight + attachedLeavesHeight(shownLeaves, column.sizes) + column.sizes.node + seedHeight,
-        slim: COLLAPSED_NODE_GAP + COLLAPSED_NODE_HEIGHT,
-      };
+      const hasRun = rest ? block.visited : turn !== null && turn.step <= graphStep.i;
+      const gap = gapAboveNode(block, column, hasRun) + (rest && block.line > 0 ? rest.spread : 0);
+      const hasSeed = block.seed && (rest || (hasRun && !graphStep.mostGradientArrivals(block.uid, component).count));
+      const seed = hasSeed ? initialGradientHeight(column.sizes) : 0;
+      const h = gap + attachedLeavesHeight(block.docks.length, column.sizes) + column.sizes.node + seed;
+      return { block, component, first: n === 0, y: 0, gap, h };
     });
   });
-}
-
-/** `spread` is added above each node but a graph's first. */
-function showLineInFull(line: Line, column: GraphColumn, spread: number) {
-  const { docks, visited, seed } = line.block;
-  line.level = "full";
-  line.docks = docks.length;
-  line.gap = gapAboveNode(line.block, column, visited) + (line.block.line > 0 ? spread : 0);
-  line.seed = seed ? initialGradientHeight(column.sizes) : 0;
-  line.full = line.gap + attachedLeavesHeight(line.docks, column.sizes) + column.sizes.node + line.seed;
 }
 
 /** Gives every line its height. */
 function placeNodeLines(
   graphStep: GraphStep,
-  paneSize: PaneRoom,
   lines: Line[],
   still: FixedGraphPlaces,
   isAtRest: boolean,
-): { titles: GraphTitlePlace[]; folds: GraphFoldPlace[]; foldOf: Map<string, GraphFoldPlace>; end: number } {
-  const placement: ReturnType<typeof placeNodeLines> = {
-    titles: [],
-    folds: [],
-    foldOf: new Map(),
-    end: GRAPH_TOP_PADDING,
-  };
-  for (let n = 0; n < lines.length; n++) {
-    const line = lines[n];
+): { titles: GraphTitlePlace[]; end: number } {
+  const placement = { titles: [] as GraphTitlePlace[], end: GRAPH_TOP_PADDING };
+  for (const line of lines) {
     if (line.first && still.titled) {
       if (isAtRest) placement.end = still.tops.get(line.component.key) ?? placement.end;
       placement.titles.push(placeGraphTitle(graphStep, line.component, placement.end));
       placement.end += GRAPH_TITLE_HEIGHT;
     }
     if (isAtRest) placement.end = still.blocks.get(line.block.uid) ?? placement.end;
-    const before = lines[n - 1];
-    if (line.level === "fold" && (before?.level !== "fold" || line.first))
-      placeFoldedRun(graphStep, paneSize, lines, n, placement);
     line.y = placement.end;
-    if (line.level !== "fold") placement.end += line[line.level];
+    placement.end += line.h;
   }
   return placement;
-}
-
-/** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it. */
-function placeFoldedRun(
-  graphStep: GraphStep,
-  paneSize: PaneRoom,
-  lines: Line[],
-  n: number,
-  placement: ReturnType<typeof placeNodeLines>,
-) {
-  const { component, group } = lines[n];
-  let end = n;
-  while (lines[end]?.level === "fold" && lines[end].group === group) end++;
-  const run = lines.slice(n, end);
-  const fold = placeGraphFold(
-    graphStep,
-    run.map(({ block }) => block),
-    graphColumn(component, paneSize.w),
-    placement.end,
-  );
-  placement.folds.push(fold);
-  placement.end += GRAPH_FOLD_HEIGHT;
-  for (const line of run)
-    if (fold.open) line.level = "slim";
-    else placement.foldOf.set(line.block.uid, fold);
 }
 
 function placeGraphTitle(graphStep: GraphStep, component: GraphComponent, y: number): GraphTitlePlace {
@@ -279,17 +166,13 @@ function assembleGraphPane(
     readerOfLeaf.set(leafUid, homeReader);
     return homeReader === reader;
   };
-  const rows = lines.flatMap((line) => {
-    if (line.level === "fold") return [];
-    const { block, level, y, gap } = line;
-    const slim = level === "slim";
-    const top = slim ? y + COLLAPSED_NODE_GAP : y + gap + attachedLeavesHeight(line.docks, sizes);
-    const docks = slim ? block.docks : leavesWithLines(graphStep, line);
-    const position = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [layoutNodePlace(graphStep, block, columnOf(line.component), position, isPlaced)];
+  const rows = lines.map((line) => {
+    const { block, y, gap } = line;
+    const position = { top: y, bottom: y + line.h, y: y + gap + attachedLeavesHeight(block.docks.length, sizes) };
+    return layoutNodePlace(graphStep, block, columnOf(line.component), position, isPlaced);
   });
   shareLeafLabelLength(rows);
-  const boxes = new Map([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])] as [string, Rect][]);
+  const boxes = new Map(rows.map((row) => [row.uid, row]));
   const edges = graphStep.components.flatMap((component) =>
     edgesBetweenNodes(graphStep, component, columnOf(component), (uid) => boxes.get(uid)),
   );
@@ -304,21 +187,9 @@ function assembleGraphPane(
       ...idle.leaves.map((leaf) => leaf.y + NORMAL_GRAPH_SIZES.leafLine),
     ) + GRAPH_BOTTOM_PADDING;
   return {
-    ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
-    folds: closedFoldByUid(placedLines.folds, rows, idle, anchors),
+    ...{ w: paneSize.w, height, rows, edges, titles: placedLines.titles, idle, anchors },
+    folds: closedFoldByUid(idle, anchors),
     focus: touchedGraphRects(graphStep, rows, anchors),
-    overview: null,
-    empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,
+    empty: !rows.length && !idle.leaves.length && !idle.line,
   };
-}
-
-/** A node's leaves that have lines: all, or those that the step is about, and the first. */
-function leavesWithLines(graphStep: GraphStep, { block: { docks }, docks: count }: Line) {
-  if (count >= docks.length) return docks;
-  const isAbout = ({ leaf, vias }: AttachedLeaf) =>
-    leaf === graphStep.visitedNode ||
-    leaf === graphStep.selected ||
-    (graphStep.visitedNode !== null && vias.includes(graphStep.visitedNode));
-  const chosen = new Set([...docks.filter(isAbout), ...docks].slice(0, count));
-  return docks.filter((dock) => chosen.has(dock));
 }

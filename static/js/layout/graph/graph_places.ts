@@ -7,22 +7,7 @@ import type { VisitOrder } from "./graph_step.ts";
 import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
 /** words of the page, by their label */
-export type FocusLabel =
-  | "landsIn"
-  | "madeNodes"
-  | "keepsForBackward"
-  | "letGo"
-  | "gradientFrom"
-  | "backwardStarts"
-  | "gradientsTogether"
-  | "leftEdge"
-  | "rightEdge"
-  | "edgeNumber"
-  | "addedToGrad"
-  | "leadsTo"
-  | "moreInMap"
-  | "keptThenChanged"
-  | "chosenNode";
+export type GradientLabel = "backwardStarts" | "gradientsTogether" | "leftEdge" | "rightEdge" | "edgeNumber";
 
 export type TextPlace = Rect & {
   text: string;
@@ -55,7 +40,7 @@ export type GradientPlace = Rect & {
   /** where it climbs to, and where that is written */
   to: { text: string; x: number } | null;
   /** what is said after it */
-  words?: { label: FocusLabel; name: string; x: number; w: number };
+  words?: { label: GradientLabel; name: string; x: number; w: number };
 };
 
 /** a node between a leaf and its reader */
@@ -89,7 +74,6 @@ export type AttachedLeafPlace = Rect & {
 export type NodePlace = Rect & {
   uid: string;
   block: NodeBlock;
-  level: "full" | "slim";
   /** top, bottom: with its leaves and gradients */
   top: number;
   bottom: number;
@@ -110,8 +94,6 @@ export type NodePlace = Rect & {
   /** saved slots that have none */
   moreSlots: (Rect & { keys: string[] }) | null;
   docks: AttachedLeafPlace[];
-  /** leaves that have no place */
-  hidden: (Rect & { key: string; uids: string[] }) | null;
   grads: GradientPlace[];
   seed: boolean;
   /** how many gradients have none */

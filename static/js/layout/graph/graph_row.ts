@@ -3,26 +3,24 @@
  * gradients.
  */
 
-import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addAttachedLeaves, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
-import { GRAPH_WORD_FONT_SIZE, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { GRAPH_WORD_FONT_SIZE, graphRailX, type GraphColumn } from "./graph_sizes.ts";
 import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH } from "./graph_slots.ts";
 import { LineRoom } from "../line_room.ts";
 import { textWidth } from "../text/metrics.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { NodePlace } from "./graph_places.ts";
-import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
+import type { NodeBlock } from "./graph_parts.ts";
 
 const MIN_NODE_BOX_WIDTH = 44;
 
 interface RowPosition {
-  level: "full" | "slim";
   top: number;
   bottom: number;
   /** of the node's box */
   y: number;
-  docks: AttachedLeaf[];
 }
 
 /** `isPlaced` says whether a leaf stands for itself here. */
@@ -34,19 +32,17 @@ export function layoutNodePlace(
   isPlaced: (leaf: string, reader: string) => boolean,
 ): NodePlace {
   const { uid, component } = block;
-  const isFull = position.level === "full";
   const node = graphStep.node(uid) as Node;
   const label = graphStep.model.labels.get(uid) ?? uid;
-  const font = isFull ? column.sizes.nodeFont : 12;
+  const font = column.sizes.nodeFont;
   const x = column.left + 8;
-  const h = isFull ? column.sizes.node : COLLAPSED_NODE_HEIGHT;
+  const h = column.sizes.node;
   const lead = Math.max(11, Math.ceil(visitOrderMarkWidth(graphStep, uid) / 2) + 3);
   const w = Math.min(column.right - x, Math.max(MIN_NODE_BOX_WIDTH, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = position.y + h / 2;
   const row: NodePlace = {
     uid,
     block,
-    level: position.level,
     top: position.top,
     bottom: position.bottom,
     x,
@@ -67,22 +63,18 @@ export function layoutNodePlace(
     slots: [],
     moreSlots: null,
     docks: [],
-    hidden: null,
     grads: [],
     seed: false,
     moreGrads: 0,
     past: graphStep.isReleasedAndUntouched(block),
   };
   const line = new LineRoom(x + w + 5, column.right, cy);
-  addTensorNamesAndFlags(graphStep, row, line, isFull ? column.sizes.nameFont : 12);
-  addSavedSlots(graphStep, row, line, isFull ? column.sizes.slot : 18);
-  if (isFull) {
-    addGradientSumAtNode(graphStep, row, line, column);
-    addAttachedLeaves(graphStep, row, position.docks, column, isPlaced);
-    addHiddenLeafCount(row, position.docks, line);
-    addOutgoingGradients(graphStep, row, node, column);
-    addInitialGradient(graphStep, row, column);
-  } else addLeavesToSlimRow(graphStep, row, line, isPlaced);
+  addTensorNamesAndFlags(graphStep, row, line, column.sizes.nameFont);
+  addSavedSlots(graphStep, row, line, column.sizes.slot);
+  addGradientSumAtNode(graphStep, row, line, column);
+  addAttachedLeaves(graphStep, row, column, isPlaced);
+  addOutgoingGradients(graphStep, row, node, column);
+  addInitialGradient(graphStep, row, column);
   return row;
 }
 

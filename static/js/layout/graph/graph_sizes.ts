@@ -13,9 +13,6 @@ export const LARGE_GRAPH_SIZES: GraphSizes = {
 };
 /** Second words, wherever they stand. */
 export const GRAPH_WORD_FONT_SIZE = 12;
-/** A slim node with the room above it. */
-export const COLLAPSED_NODE_HEIGHT = 22;
-export const COLLAPSED_NODE_GAP = 7;
 const NODE_GAP = 12;
 const FIRST_NODE_GAP = 4;
 export const GRAPH_FOLD_HEIGHT = 24;
@@ -93,10 +90,4 @@ export function gapAboveNode(block: NodeBlock, column: GraphColumn, hasChips: bo
 /** How high so many lines of docked leaves are. */
 export function attachedLeavesHeight(count: number, sizes: GraphSizes) {
   return count ? count * sizes.leafLine + sizes.leavesGap : 0;
-}
-
-/** How many of a node's leaves have a line in a room of this height. */
-export function shownLeafCount(count: number, height: number) {
-  const maxLines = Math.max(4, Math.floor((height * 0.6) / NORMAL_GRAPH_SIZES.leafLine));
-  return count > maxLines ? maxLines : count;
 }

@@ -1,7 +1,6 @@
 /** What a node saved, as chips: whose value it keeps, under the program's name for it, and what is wrong with it. */
 
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
-import { HIDDEN_LEAF_COUNT_WIDTH } from "./graph_docks.ts";
 import { keptSlotTexts, type KeptSlot } from "./graph_kept.ts";
 import { GRAPH_WORD_FONT_SIZE } from "./graph_sizes.ts";
 import { textWidth } from "../text/metrics.ts";
@@ -35,9 +34,7 @@ function slotChipWidth({ said, now, state }: KeptSlot) {
 /** Chips of what a node saved: in words where there is room, else as dots; what is broken or news is always in
  * words. */
 export function addSavedSlots(graphStep: GraphStep, row: NodePlace, line: LineRoom, height: number) {
-  const isSlim = row.level === "slim";
   const lineRight = line.right;
-  if (row.block.docks.length && isSlim) line.right -= HIDDEN_LEAF_COUNT_WIDTH;
   const entries = keptSlotTexts(graphStep, row.uid).map((kept) => {
     const key = `${row.uid}:${kept.slot}`;
     const isNews = graphStep.slotsInEvents.has(key) && kept.state !== "freed";
@@ -47,7 +44,7 @@ export function addSavedSlots(graphStep: GraphStep, row: NodePlace, line: LineRo
     line.widthLeft - entries.reduce((sum, { words, width }) => sum + (words ? width + 4 : SLOT_DOT_WIDTH), 0);
   for (const entry of entries) {
     const extraWidth = entry.width + 4 - SLOT_DOT_WIDTH;
-    if (isSlim || entry.words || !entry.known || extraWidth > spareWidth) continue;
+    if (entry.words || !entry.known || extraWidth > spareWidth) continue;
     entry.words = true;
     spareWidth -= extraWidth;
   }

@@ -182,7 +182,7 @@ export class GraphStep {
 
   /** Whether a node is of the past: backward is over and let go of what its graph saved. */
   isReleasedAndUntouched(block: NodeBlock) {
-    return this.releasedComponents.has(block.component) && this.displayPriority(block) === 0;
+    return this.releasedComponents.has(block.component) && !this.isOfInterest(block);
   }
 
   /** Whether the backward that a graph was last in has ended without failing, and some node let go of what it had
@@ -237,31 +237,27 @@ export class GraphStep {
     return block?.docks.some((dock) => dock.leaf === leafUid) ? block.uid : null;
   }
 
-  /** How much a node's line matters, see `LeveledLine`. */
-  displayPriority(block: NodeBlock) {
-    const { uid, docks } = block;
-    if (uid === this.visitedLine || uid === this.selected || this.toggled.has(leavesToggleKey(uid))) return 3;
-    for (const { leaf, vias } of docks) {
-      if (this.selected && vias.includes(this.selected)) return 3;
-      if ((leaf === this.visitedNode || leaf === this.selected) && this.mainReaderOf(leaf) === uid) return 3;
-    }
-    if (this.touched.uids.has(uid) || this.gradientTargets.has(uid)) return 2;
-    return this.hasBrokenSlot(uid) ? 1 : 0;
+  /** Whether a step, a selection or a broken value is about a node or what is docked to it. */
+  isOfInterest({ uid, docks }: NodeBlock) {
+    const isChosen = (other: string) => other === this.visitedNode || other === this.selected;
+    return (
+      uid === this.visitedLine ||
+      uid === this.selected ||
+      docks.some(
+        ({ leaf, vias }) =>
+          (this.selected !== null && vias.includes(this.selected)) ||
+          (isChosen(leaf) && this.mainReaderOf(leaf) === uid),
+      ) ||
+      this.touched.uids.has(uid) ||
+      this.gradientTargets.has(uid) ||
+      this.hasBrokenSlot(uid)
+    );
   }
 
   /** Whether a node keeps something that is no longer what backward needs. */
   hasBrokenSlot(uid: string) {
     const node = this.node(uid);
     return !node?.released && Object.values(node?.saved ?? {}).some((saved) => BROKEN_SLOT_STATES.has(saved.state));
-  }
-
-  /** The last step that touched a node or what is docked to it. */
-  lastTouchedStep(block: NodeBlock) {
-    const { history } = this.model;
-    let last = history.lastTouchStep(block.uid, this.i);
-    for (const { vias } of block.docks)
-      for (const via of vias) last = Math.max(last, history.lastTouchStep(via, this.i));
-    return last;
   }
 
   /** Leaves' nodes that no living node reads. */
@@ -279,14 +275,4 @@ export class GraphStep {
     const former = this.model.formerNames.get(variable);
     return this.tensorName(variable) ?? (former ? `old ${former}` : variable);
   }
-}
-
-/** The key that opens the fold that a node is in. */
-export function foldToggleKey(uid: string) {
-  return `graph ${uid}`;
-}
-
-/** The key that shows all leaves of a node. */
-export function leavesToggleKey(uid: string) {
-  return `leaves ${uid}`;
 }

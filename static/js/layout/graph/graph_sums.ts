@@ -1,37 +1,12 @@
-/** Gradients that meet: which edges brought them to a node, and how their numbers add up. */
+/** Gradients that meet: how their numbers add up. */
 
 import { shortNumberText } from "../../trace/format.ts";
 import type { Cell } from "../../trace/entities.ts";
-import type { Grad } from "../../trace/wire.ts";
-import type { GraphStep } from "./graph_step.ts";
-
-/** along edge k of a node that was visited before */
-export interface IncomingGradient {
-  from: string;
-  k: number;
-  grad: Grad;
-}
 
 /** More parts than these are no sum that one reads. */
 const MAX_PARTS = 5;
 /** The rounding of a sum in float16, as a part of its largest number: a larger difference is another sum. */
 const TOLERANCE = 2e-3;
-
-/** The gradients that reached a node in the backward that visits it, in order. */
-export function incomingGradients(graphStep: GraphStep, uid: string): IncomingGradient[] {
-  const { model, step, i } = graphStep;
-  const backward = step?.visit?.backward;
-  const out: IncomingGradient[] = [];
-  for (const visit of model.index.visitsByBackward.get(backward ?? "") ?? []) {
-    if (visit.step >= i) break;
-    const grads = model.opened.trace.steps[visit.step]?.visit?.grad_inputs ?? [];
-    (graphStep.node(visit.node)?.next ?? []).forEach((edge, k) => {
-      const grad = grads[k];
-      if (edge?.[0] === uid && grad) out.push({ from: visit.node, k, grad });
-    });
-  }
-  return out;
-}
 
 /** `2.0 + 1.6 = 3.6`; null where it isn't about single numbers, or the parts aren't all that was added. */
 export function sumText(parts: Cell[][], sum: Cell[]): string | null {

@@ -3,7 +3,6 @@
 import { iterateStates, type Entities, type OpenTrace } from "../../trace/state.ts";
 import { FONT_SIZES, textWidth } from "../text/metrics.ts";
 import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../../trace/names.ts";
-import { nameLineKey, NameLines } from "./name_lines.ts";
 import type { Entity, Frame } from "../../trace/entities.ts";
 import type { Delta, Step } from "../../trace/wire.ts";
 
@@ -81,8 +80,8 @@ export class Homes {
   /** by frame, the key of its section */
   sectionKeyByFrame = new Map<string, string>();
   optimizers = new Set<string>();
-  /** of all names of the run */
-  lines = new NameLines();
+  /** the keys of leaves that get a gradient after they lost their names */
+  formerNames = new Set<string>();
   /** whether any tensor ever has a gradient */
   hasGrads = false;
   /** how many cells the largest memory has */
@@ -111,15 +110,14 @@ export function findHomes(opened: OpenTrace): Homes {
   const builder = new HomesBuilder();
   let i = -1;
   for (const entities of iterateStates(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
-  addOldNames(builder.homes, opened);
+  addFormerNames(builder.homes, opened);
   return builder.homes;
 }
 
-/** Leaves that get a gradient after they lost their names. */
-function addOldNames({ lines, homeOf }: Homes, opened: OpenTrace) {
+function addFormerNames({ formerNames, homeOf }: Homes, opened: OpenTrace) {
   opened.trace.steps.forEach(({ visit }, i) => {
     const home = homeOf.get(visit?.accumulates ?? "");
-    if (home?.main && !opened.names(i).tags.has(visit?.accumulates ?? "")) lines.addOldName(home.key);
+    if (home?.main && !opened.names(i).tags.has(visit?.accumulates ?? "")) formerNames.add(home.key);
   });
 }
 
@@ -196,10 +194,7 @@ class HomesBuilder {
     const { tags, paths } = collectNamesAndPaths(entities, this.nameSources);
     const optimizerPrefixes = optimizerPathPrefixes(this.homes.optimizers, paths);
     const namedThings = [...tags].flatMap(([uid, list]) => {
-      const { list: wornNames, state } = "tao".includes(uid[0])
-        ? namesShownOnRow(list, optimizerPrefixes)
-        : { list: [], state: null };
-      if (state && uid[0] !== "o") this.homes.lines.addState(state.text, pathRoot(state.text));
+      const wornNames = "tao".includes(uid[0]) ? namesShownOnRow(list, optimizerPrefixes).list : [];
       const tag = wornNames.find((name) => this.isModuleLevelName(name, entities)) ?? wornNames[0];
       return tag ? [{ uid, worn: wornNames, tag }] : [];
     });
@@ -210,26 +205,8 @@ class HomesBuilder {
     const homeless = namedThings.filter((thing) => !staysAtHome(thing));
     for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...sortDepthFirst(homeless)]) {
       this.assignHome(uid, tag, entities);
-      for (const name of wornNames) {
-        this.widenForName(name, uid);
-        if (name.kind === "var") this.addNameLine(uid, name, entities);
-      }
-      const home = this.homes.homeOf.get(uid);
-      if (uid[0] !== "o" && !wornNames.some((name) => name.kind === "var" || name.text === home?.path))
-        this.addNameLine(uid, tag, entities);
+      for (const name of wornNames) this.widenForName(name, uid);
     }
-  }
-
-  /** Gives a name of `uid` its line, unless it has one. */
-  addNameLine(uid: string, tag: NameTag, entities: Entities) {
-    const rootName = pathRoot(tag.text);
-    const isMain = this.isModuleLevelName(tag, entities);
-    const scope = isMain ? "" : this.functionSectionOf(tag, rootName, entities);
-    if (!isMain && !scope) return;
-    const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
-    const entity = entities.get(uid);
-    const storage = entity?.kind === "tensor" || entity?.kind === "array" ? (entity.storage ?? `none ${uid}`) : null;
-    this.homes.lines.addName(nameLineKey(tag, scope), tag.text, section, scope, storage);
   }
 
   isModuleLevelName(tag: NameTag, entities: Entities) {
@@ -252,8 +229,6 @@ class HomesBuilder {
       if (section && !this.homes.sectionByKey.has(section))
         this.homes.sectionByKey.set(section, { rank: this.homeRank(section), kind: "object" });
     }
-    if (tag.kind === "var" || (uid[0] !== "o" && this.homes.homeOf.get(uid)?.path === tag.text))
-      this.addNameLine(uid, tag, entities);
     this.addHandleToStorage(uid, entities);
   }
 

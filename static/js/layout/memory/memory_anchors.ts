@@ -2,7 +2,7 @@
 
 import { referencedUid } from "../../trace/names.ts";
 import { ROW_SIZES } from "./row_lines.ts";
-import { columnsOfNameless, columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
+import type { MemoryColumns } from "./memory_columns.ts";
 import type { Rect } from "../pane.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowBlock } from "./memory_parts.ts";
 
@@ -29,12 +29,9 @@ export function memoryAnchorRects(
       for (const { item: row } of place.folded) if (row.kind === "row") addFoldedUids(folds, row.block, key);
       for (const block of item.state) if (!anchors.has(block.key)) addFoldedUids(folds, block, key);
     } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
-    else if (item.kind === "states")
-      for (const { block } of item.states) for (const uid of block.uids) anchors.set(uid, line);
     else if (item.kind === "row" && place.layout) addRowAnchorRects(anchors, place, place.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
-  if (columns.left) for (const [key, rect] of anchors) anchors.set(key, { ...rect, x: rect.x + columns.left });
   return { anchors, folds };
 }
 
@@ -48,11 +45,9 @@ function addRowAnchorRects(
   anchors: Map<string, Rect>,
   { item, y, pins }: PlacedItem,
   layout: RowLayout,
-  paneColumns: MemoryColumns,
+  columns: MemoryColumns,
 ) {
   if (item.kind !== "row") return;
-  const ownColumns = columnsOfRow(paneColumns, layout);
-  const columns = item.block.names.size ? ownColumns : columnsOfNameless(ownColumns);
   const { block } = item;
   const isSlim = layout.level === "slim";
   const top = y + ROW_SIZES.inset;
@@ -94,10 +89,8 @@ export function touchedMemoryRects(placed: PlacedItem[], columns: MemoryColumns)
   const weighted = [] as { rect: Rect; weight: number }[];
   for (const { item, y, h, hidden } of placed) {
     if (hidden) continue;
-    const rect = { x: columns.left, y, w: columns.w, h };
-    if (item.kind === "states") weighted.push({ rect, weight: 1 });
-    else if (item.kind === "row" && item.block.hot)
-      weighted.push({ rect, weight: (item.small ? 1 : 3) + item.block.heat });
+    const rect = { x: 0, y, w: columns.w, h };
+    if (item.kind === "row" && item.block.hot) weighted.push({ rect, weight: (item.small ? 1 : 3) + item.block.heat });
     else if (item.kind === "heading" && item.hot) weighted.push({ rect, weight: 2.5 });
   }
   return weighted.sort((a, b) => b.weight - a.weight).map(({ rect }) => rect);

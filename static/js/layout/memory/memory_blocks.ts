@@ -3,7 +3,6 @@
 import { isHandle } from "../../trace/entities.ts";
 import { createNamelessPurposeFinder } from "./nameless.ts";
 import { namesOfHandle, uidNumber } from "./pane_names.ts";
-import { oldNameLineKey } from "./name_lines.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, RowBlock } from "./memory_parts.ts";
 
@@ -59,7 +58,7 @@ function addFormerName(memoryStep: MemoryStep, block: RowBlock, uid: string): bo
   const handle = memoryStep.entities.get(uid);
   const home = memoryStep.homes.homeOf.get(uid);
   if (handle?.kind !== "tensor" || !handle.leaf || !handle.requires_grad || !home?.main) return false;
-  if (memoryStep.names.tags.has(uid) || !memoryStep.homes.lines.byKey.has(oldNameLineKey(home.key))) return false;
+  if (memoryStep.names.tags.has(uid) || !memoryStep.homes.formerNames.has(home.key)) return false;
   block.former = { rank: home.rank, section: home.section };
   block.purpose = { foldKind: "unnamed", words: "oldName", name: home.path };
   showHandleFirst(block, uid);

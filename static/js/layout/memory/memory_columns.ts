@@ -1,7 +1,7 @@
 /** The columns of the memory pane: names, handles, counters, storages and, where a run has gradients, theirs. */
 
 import type { Homes } from "./homes.ts";
-import { USUAL_ROW_CELLS, type FocusCells, type RowCells } from "../cells/row_strip.ts";
+import { USUAL_ROW_CELLS, type RowCells } from "../cells/row_strip.ts";
 
 export interface MemoryColumns {
   w: number;
@@ -22,16 +22,8 @@ export interface MemoryColumns {
   fullGradW: number;
   /** of names under a heading */
   indent: number;
-  /** where in the pane all of them begin */
-  left: number;
-  /** how cells are drawn where they stand below their names; null elsewhere */
-  cells: FocusCells | null;
-  /** how cells are drawn where they stand beside their names */
+  /** how cells are drawn */
   row: RowCells;
-  /** cells stand below the names and the tensor that reads them */
-  stacked: boolean;
-  /** of rows that are lines, where the others are stacked */
-  line: MemoryColumns | null;
 }
 
 /** A narrower pane has the layout of a phone. */
@@ -50,8 +42,6 @@ const PHONE_RAIL_WIDTH = 26;
 const MIN_PHONE_CARD_WIDTH = 50;
 /** Between a value and its gradient, with the gradient's version. */
 const GRADIENT_GAP = 36;
-/** The same in a row that is a line. */
-const LINE_GRADIENT_GAP = 30;
 
 /** Names that are all short have less room in a pane that is narrower than usual. */
 const MIN_NAMES_WIDTH = 44;
@@ -130,100 +120,6 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
     fullStripW: isPhone ? stripsWidth : stripW,
     fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
-    left: 0,
-    cells: null,
     row: cellsOfOneSize(row, stripW, homes.mostCells),
-    stacked: false,
-    line: null,
   };
-}
-
-/** Cells of a focus: of one or two small things, of those with what made them, of three things or fewer, of more. */
-export const FOCUS_CELLS = {
-  large: { w: 68, h: 48, lines: 3, columns: 6 },
-  roomy: { w: 60, h: 36, lines: 4, columns: 6 },
-  usual: { w: 50, h: 24, lines: 8, columns: 6 },
-  many: { w: 50, h: 24, lines: 4, columns: 6 },
-  tight: { w: 50, h: 20, lines: 2, columns: 6 },
-};
-const FOCUS_NAMES_WIDTHS = { least: 84, most: 170 };
-const FOCUS_CARD_WIDTH = 112;
-const FOCUS_STRIP_INDENT = 14;
-/** A wider focus has gradients beside their values. */
-const FOCUS_WIDTH_FOR_GRADIENTS_BESIDE = 560;
-const MIN_LINE_STRIP_WIDTH = 24;
-/** With less beside it, a line says nothing of a gradient. */
-const MIN_LINE_WIDTH_WITH_GRADIENTS = 90;
-/** The shape alone. */
-const FOCUS_LINE_CARD_WIDTH = 70;
-
-/**
- * The columns of what a step touched, beside the list of names: its cells stand below its names. They begin at `left`.
- * `usualWidth` is what they have where the graph has a focus, too: names and tensors stand at one place in both.
- */
-export function layoutFocusColumns(homes: Homes, left: number, w: number, usualWidth: number): MemoryColumns {
-  const names = 12;
-  const namesW = Math.round(
-    Math.max(FOCUS_NAMES_WIDTHS.least, Math.min(FOCUS_NAMES_WIDTHS.most, Math.min(w, usualWidth) * 0.36)),
-  );
-  const card = names + namesW + 8;
-  const rail = w - RAIL_WIDTH - 8;
-  const strip = names + FOCUS_STRIP_INDENT;
-  const room = Math.max(MIN_STRIPS_WIDTH, rail - 10 - strip);
-  const isBeside = homes.hasGrads && w >= FOCUS_WIDTH_FOR_GRADIENTS_BESIDE;
-  const stripW = isBeside ? Math.floor((room - GRADIENT_GAP) * 0.52) : room;
-  const columns: MemoryColumns = {
-    w,
-    phone: !isBeside,
-    names,
-    namesW,
-    card,
-    cardW: FOCUS_CARD_WIDTH,
-    rail,
-    railW: RAIL_WIDTH,
-    strip,
-    stripW,
-    grad: strip + stripW + GRADIENT_GAP,
-    gradW: homes.hasGrads ? (isBeside ? room - GRADIENT_GAP - stripW : room - GRADIENT_COUNTER_INDENT) : 0,
-    fullStripW: stripW,
-    fullGradW: isBeside ? room - GRADIENT_GAP - stripW : room - GRADIENT_COUNTER_INDENT,
-    indent: 0,
-    left,
-    cells: FOCUS_CELLS.usual,
-    row: USUAL_ROW_CELLS,
-    stacked: true,
-    line: null,
-  };
-  const lineRail = card + FOCUS_LINE_CARD_WIDTH + 3;
-  const lineStrip = lineRail + RAIL_WIDTH + 7;
-  const lineRoom = Math.max(MIN_LINE_STRIP_WIDTH, w - 8 - lineStrip);
-  const hasLineGrads = homes.hasGrads && lineRoom >= MIN_LINE_WIDTH_WITH_GRADIENTS;
-  const lineStripW = hasLineGrads ? Math.floor((lineRoom - LINE_GRADIENT_GAP) * 0.52) : lineRoom;
-  columns.line = {
-    ...columns,
-    cells: null,
-    stacked: false,
-    phone: false,
-    cardW: FOCUS_LINE_CARD_WIDTH,
-    rail: lineRail,
-    strip: lineStrip,
-    stripW: lineStripW,
-    fullStripW: lineStripW,
-    grad: lineStrip + lineStripW + LINE_GRADIENT_GAP,
-    gradW: hasLineGrads ? lineRoom - LINE_GRADIENT_GAP - lineStripW : 0,
-    fullGradW: hasLineGrads ? lineRoom - LINE_GRADIENT_GAP - lineStripW : 0,
-  };
-  return columns;
-}
-
-/** The columns of a row: those of lines where it is one. */
-export function columnsOfRow(columns: MemoryColumns, { level, low }: { level: string; low: boolean }): MemoryColumns {
-  return columns.line && (level === "slim" || low) ? columns.line : columns;
-}
-
-/** The columns of a row without names: what its memory is for has the room up to its tensor, at the right. */
-export function columnsOfNameless(columns: MemoryColumns): MemoryColumns {
-  if (!columns.stacked) return columns;
-  const card = Math.max(columns.names + 60, columns.rail - 4 - columns.cardW);
-  return { ...columns, card, namesW: card - columns.names - 8 };
 }

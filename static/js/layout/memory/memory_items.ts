@@ -7,9 +7,6 @@ import { uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, RowItem, HeadingItem, FoldItem, RankedItems, MemoryItem } from "./memory_parts.ts";
 
-/** What opens all that has no name. */
-export const NAMELESS_KEY = "nameless";
-
 /** What lost a name stands right below what has it now. */
 const AFTER_ITS_NAME = 0.5;
 
@@ -125,7 +122,7 @@ function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[], foldsGradie
   for (const block of nameless) {
     const foldKind = block.purpose?.foldKind ?? "unnamed";
     const key = `nameless ${foldKind}`;
-    const isOpen = memoryStep.options.toggled.has(key) || memoryStep.options.toggled.has(NAMELESS_KEY);
+    const isOpen = memoryStep.options.toggled.has(key);
     const isOnEdge = foldsGradients && isGradientOnItsWay(memoryStep, block);
     if ((!block.hot || isOnEdge) && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };

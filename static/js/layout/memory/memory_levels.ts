@@ -59,7 +59,7 @@ export function chooseRowLevels(
 }
 
 /** Whether something is in a row. */
-export function isEntityInRow({ block }: RowItem, uid: string | null) {
+function isEntityInRow({ block }: RowItem, uid: string | null) {
   return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
 

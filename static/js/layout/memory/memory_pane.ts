@@ -3,12 +3,17 @@
 import { frameValueChips } from "./heading_chips.ts";
 import { findHomes } from "./homes.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
-import { layoutMemoryOverview, type MemoryOverview } from "./memory_focus.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin, gapsBetweenPlaces } from "./memory_still.ts";
+import {
+  MAX_FIXED_PLACES_HEIGHT,
+  findFixedPlaces,
+  moveToFixedPlaces,
+  fixedPlacesWithin,
+  gapsBetweenPlaces,
+} from "./memory_still.ts";
 import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from "../pane.ts";
 import { placeRowPins } from "./row_pins.ts";
 import { cachedTouchHistory } from "../touched.ts";
@@ -26,8 +31,6 @@ export type MemoryPane = Pane & {
   values: ValueChip[];
   main: string | null;
   step: MemoryStep;
-  /** of a run with more names than have rows */
-  overview: MemoryOverview | null;
 };
 
 /** `nodeNames` are what the graph calls its nodes, where that is more than the operation. */
@@ -40,7 +43,6 @@ export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<strin
     kept,
     nameless: namelessPlaces(modelBase),
     stills: new Map(),
-    lists: new Map(),
     leastHeights: new Map(),
     plainSteps: new Map(),
     causes: new Map(),
@@ -54,10 +56,8 @@ export function layoutMemoryPane(
   options: PaneOptions = DEFAULT_PANE_OPTIONS,
 ): MemoryPane {
   const memoryStep = new MemoryStep(model, i, options);
-  const { overview } = paneSize;
-  if (overview) return layoutMemoryOverview(memoryStep, { ...paneSize, overview });
   const columns = layoutMemoryColumns(model.homes, paneSize.w, paneSize.cells);
-  const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h, paneSize.cells) : null;
+  const places = placesInRoom(model, paneSize);
   const items = memoryItems(memoryStep, undefined, places !== null);
   let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h, items);
   let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
@@ -81,8 +81,13 @@ export function layoutMemoryPane(
     values,
     main: moduleFrame,
     step: memoryStep,
-    overview: null,
   };
+}
+
+/** Places for the whole run, where what is drawn keeps them. */
+function placesInRoom(model: MemoryModel, { w, h, cells, scrolls }: PaneRoom) {
+  if (!Number.isFinite(h)) return null;
+  return fixedPlacesWithin(model, w, scrolls ? MAX_FIXED_PLACES_HEIGHT : h, cells);
 }
 
 /** The height at which every row of the run is open at a place of its own; Infinity where there is none. */

@@ -2,7 +2,6 @@
 
 import type { NameTag } from "../../trace/names.ts";
 import type { Block as DeviceBlock, Slot, Value } from "../../trace/wire.ts";
-import type { NameLine } from "./name_lines.ts";
 import type { RowReading } from "../cells/row_reading.ts";
 import type { CellStrip } from "../cells/row_strip.ts";
 import type { Cell } from "../../trace/entities.ts";
@@ -64,8 +63,6 @@ export interface RowItem {
   section: string;
   /** without cards, its numbers alone */
   small: boolean;
-  /** the step used it and left it as it was: it stands below what the step touched */
-  used?: boolean;
   /** by the names' order, of all but the foot */
   place?: string;
 }
@@ -92,17 +89,11 @@ interface RuleItem {
   key: string;
 }
 
-/** Over the rows that a step's operations used and left as they were. */
-interface UsedRowsLabel {
-  kind: "used";
-  key: string;
-}
-
 export interface FoldItem {
   kind: "fold";
   key: string;
   blocks: RowBlock[];
-  foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls" | "touched";
+  foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls";
   /** of what is folded, where that is not the storages */
   count?: number;
   place?: string;
@@ -116,17 +107,7 @@ export interface RankedItems {
   items: MemoryItem[];
 }
 
-/** an optimizer's own tensors for one parameter, in one line */
-export interface StatesItem {
-  kind: "states";
-  key: string;
-  label: string;
-  /** each with what it is, like `exp_avg` */
-  states: { kind: string; block: RowBlock }[];
-  place?: string;
-}
-
-export type MemoryItem = RowItem | HeadingItem | RuleItem | UsedRowsLabel | FoldItem | AllocatorItem | StatesItem;
+export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | AllocatorItem;
 
 /** waiting: freed, while a stream may still use it */
 export type SegmentPartState = "allocated" | "waiting" | "free" | "several";
@@ -206,8 +187,6 @@ export interface RowLayout {
   low: boolean;
   /** of the strip */
   top: number;
-  /** how far below its names a tensor's cells begin, 0 where they stand beside each other */
-  head: number;
   strip: CellStrip;
   lines: HandleLine[];
   /** handles without a name, in a line of their own */
@@ -318,36 +297,4 @@ export interface StoragePin {
   slot: string;
   saved: Slot;
   broken: boolean;
-}
-
-/** a line of the list; lines of several names where there is no room for one each */
-export interface ListLine {
-  key: string;
-  /** heading: of an object or a called function, with names below it; rest: how many have no name */
-  kind: "name" | "heading" | "frame" | "state" | "old" | "group" | "rest";
-  text: string;
-  /** names that it stands for */
-  names: NameLine[];
-  indent: number;
-  x: number;
-  y: number;
-}
-
-export interface MemoryList {
-  lines: ListLine[];
-  /** by the key of a name */
-  lineOfName: Map<string, ListLine>;
-  /** of every line */
-  lineHeight: number;
-  font: number;
-  /** of one column of lines, and where in it the colours stand; gradW is 0 without gradients */
-  w: number;
-  strip: number;
-  stripW: number;
-  grad: number;
-  gradW: number;
-  /** how many names the run has */
-  count: number;
-  /** of all of it */
-  height: number;
 }

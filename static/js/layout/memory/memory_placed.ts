@@ -15,7 +15,7 @@ import type { MemoryItem, HeadingItem, ShownName, PlacedItem } from "./memory_pa
 /** The room of the count of a heading's folded rows. */
 const FOLDED_ROW_COUNT_WIDTH = 98;
 
-export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, used: 30, top: 4 };
+export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
 /** The items that are drawn at a step, each with its height. */
 export function placeMemoryItems(
@@ -37,9 +37,7 @@ export function placeMemoryItems(
       pins: null,
     } as PlacedItem;
     if (item.kind === "rule") place.h = MEMORY_ITEM_HEIGHTS.rule;
-    else if (item.kind === "used") place.h = MEMORY_ITEM_HEIGHTS.used;
     else if (item.kind === "fold") place.h = MEMORY_ITEM_HEIGHTS.fold;
-    else if (item.kind === "states") place.h = MEMORY_ITEM_HEIGHTS.states;
     else if (item.kind === "heading") placeHeadingChips(memoryStep, place, item, columns);
     else if (item.kind === "allocator") {
       place.allocator = layoutAllocator(memoryStep, item, columns);

@@ -8,7 +8,6 @@ import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
 import { touchedByStep, type TouchHistory, type TouchedEntities } from "../touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../../trace/state.ts";
 import type { Node } from "../../trace/wire.ts";
-import type { MemoryList } from "./memory_parts.ts";
 import type { PaneOptions } from "../pane.ts";
 import type { PlaceInterval, FixedMemoryPlaces, BreakingWrite, MemoryItem, StoragePin } from "./memory_parts.ts";
 
@@ -21,8 +20,6 @@ export interface MemoryModel {
   kept: Set<string>;
   /** by width, the places at which nothing has to move */
   stills: Map<string, FixedMemoryPlaces | null>;
-  /** by width and height, the lists of its names */
-  lists: Map<string, MemoryList>;
   /** by width */
   leastHeights: Map<string, number>;
   /** those that a search has looked at */

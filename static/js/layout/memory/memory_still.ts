@@ -11,8 +11,8 @@ import { DEFAULT_PANE_OPTIONS } from "../pane.ts";
 import { USUAL_ROW_CELLS, type RowCells } from "../cells/row_strip.ts";
 import type { PlaceInterval, PlacedItem, FixedMemoryPlaces } from "./memory_parts.ts";
 
-/** No window is higher: of a run that needs more, no places are sought. */
-const MAX_FIXED_PLACES_HEIGHT = 1600;
+/** Of a run that needs more height, no places are sought. */
+export const MAX_FIXED_PLACES_HEIGHT = 8000;
 
 /**
  * Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew.

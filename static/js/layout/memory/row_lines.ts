@@ -1,18 +1,12 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
 import { isHandle, type Handle } from "../../trace/entities.ts";
-import {
-  columnsOfNameless,
-  columnsOfRow,
-  FOCUS_CELLS,
-  GRADIENT_COUNTER_INDENT,
-  type MemoryColumns,
-} from "./memory_columns.ts";
+import { GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
 import { cellCount } from "./homes.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "../cells/row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "../cells/row_strip.ts";
-import { cellExtentOfHandle, type MemoryReading } from "../../trace/reads.ts";
+import { cellExtentOfHandle, type StridedLayout } from "../../trace/reads.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowItem, RowBlock, RowLevel, HandleLine, RowLayout } from "./memory_parts.ts";
 
@@ -38,12 +32,6 @@ const GRADIENT_NAME_BELOW = 14;
 const MIN_UNREAD_CELLS = 4;
 /** A bracket and, under it, what it reads in words. */
 const READING_WORDS_HEIGHT = 28;
-/** Where gradients stand below their values, what they are called stands between. */
-const GRADIENT_NAME_HEIGHT = 20;
-
-/** Of the place of a gradient that there is none of. */
-const NONE_WIDTH = 46;
-const NONE_HEIGHT = 28;
 
 const NO_READING: RowReading = { kind: "none" };
 
@@ -79,8 +67,7 @@ class RowArrangement {
     const { block } = item;
     this.memoryStep = memoryStep;
     this.item = item;
-    const own = columnsOfRow(columns, { level, low: item.small });
-    this.columns = columns = block.names.size ? own : columnsOfNameless(own);
+    this.columns = columns;
     this.isOpen = level !== "slim";
     this.level = level;
     this.isSmall = item.small;
@@ -88,10 +75,9 @@ class RowArrangement {
     const pinRoom = Math.min(3, block.pins.length) * 11;
     const strip = this.blockStrip(block, this.isOpen ? columns.fullStripW : columns.stripW - pinRoom, this.isSmall);
     const hasPinLine = this.isOpen && (item.small || memoryStep.options.compact ? block.pins.length > 0 : block.kept);
-    const head = columns.stacked ? this.headHeight() : 0;
-    this.top = head + (hasPinLine ? ROW_SIZES.pins : 0);
-    this.y = head ? 0 : this.top;
-    this.layout = { level, low: this.isSmall, top: this.top, head, strip, lines: [], quiet: [], groups: [], h: 0 };
+    this.top = hasPinLine ? ROW_SIZES.pins : 0;
+    this.y = this.top;
+    this.layout = { level, low: this.isSmall, top: this.top, strip, lines: [], quiet: [], groups: [], h: 0 };
     this.arrangeLines();
     this.centreFirstLine();
   }
@@ -113,16 +99,9 @@ class RowArrangement {
   /** How far below the top of its cells the names of a row stand. */
   offsetOfFirstLine(): number {
     const { bands } = this.layout.strip;
-    if (this.columns.stacked || !this.isOpen || this.isSmall || bands.length !== 1) return 0;
+    if (!this.isOpen || this.isSmall || bands.length !== 1) return 0;
     const [band] = bands;
     return band.lines > 1 || band.mode !== "numbers" ? 0 : Math.max(0, Math.floor((band.ch - ROW_SIZES.card) / 2));
-  }
-
-  /** The names and the tensor that stand above its cells. */
-  headHeight() {
-    const { block } = this.item;
-    const lines = block.handles.map((uid) => wrapNames(block.names.get(uid) ?? [], this.columns.namesW, true).lines);
-    return Math.max(ROW_SIZES.handle, ...lines.map((n) => (n > 1 ? 26 + (n - 1) * ROW_SIZES.name : 0)));
   }
 
   blockStrip(block: RowBlock, width: number, low: boolean) {
@@ -133,15 +112,12 @@ class RowArrangement {
     const last = shape.length > 1 ? shape[shape.length - 1] : 1;
     const isShared = this.memoryStep.homes.sharedLengths.has(cellCount(storage));
     const column = shape.length === 2 && shape[1] === 1 && !isShared;
-    const { cells } = this.columns;
-    const focus = cells && this.level === "tight" ? FOCUS_CELLS.tight : cells;
     const stripRoom = {
       width,
       full: this.isOpen,
       beads: isShared,
       low,
       last,
-      focus,
       column,
       read: this.readCells(block),
       row: this.columns.row,
@@ -158,7 +134,7 @@ class RowArrangement {
     const storage = entities.get(block.storage ?? "");
     const lists = storage?.kind === "storage" ? Object.values(storage.cells ?? {}) : [];
     if (lists.length !== 1) return null;
-    const readers: MemoryReading[] = block.pins.map(({ saved }) => saved);
+    const readers: StridedLayout[] = block.pins.map(({ saved }) => saved);
     for (const uid of [...block.handles, ...block.others]) {
       const handle = entities.get(uid);
       if (!isHandle(handle)) return null;
@@ -253,40 +229,16 @@ class RowArrangement {
     const mapRoom = reading.kind === "map" ? cellMapHeight(layout.strip) + 4 : 0;
     const wordsHeight = reading.kind === "under" && !first ? READING_WORDS_HEIGHT : 0;
     const heightBelowStrip = beadsHeight ? 4 + beadsHeight + (this.isOnlyHandle ? 0 : 3) : mapRoom ? 3 + mapRoom : 0;
-    const above = layout.head ? (first ? layout.top : layout.head) : 0;
-    const valuesHeight =
-      above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight));
-    const isAwaited = grad !== null && !grad.block && !columns.stacked && first; // its room is there before it comes
-    const gradHeight = grad?.strip ? above + grad.strip.h : isAwaited ? layout.strip.h : 0;
-    const isNoneBelow = grad !== null && !grad.block && columns.stacked && columns.phone && grad.x === columns.strip;
-    if (isNoneBelow) grad.y = valuesHeight + 2;
-    else if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
-    else if (grad && columns.phone)
-      grad.y =
-        (first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6) +
-        (columns.stacked ? GRADIENT_NAME_HEIGHT : 0);
-    else if (grad) grad.y = above;
+    const valuesHeight = first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight);
+    const isAwaited = grad !== null && !grad.block && first; // its room is there before it comes
+    const gradHeight = grad?.strip ? grad.strip.h : isAwaited ? layout.strip.h : 0;
+    if (grad && columns.phone) grad.y = first ? layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6;
+    else if (grad) grad.y = 0;
     const rightHeight = columns.phone
-      ? valuesHeight +
-        (isNoneBelow ? NONE_HEIGHT : 0) +
-        (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
-      : Math.max(valuesHeight, gradHeight && gradHeight + (columns.stacked ? 0 : GRADIENT_NAME_BELOW));
+      ? valuesHeight + (grad?.block ? gradHeight + 8 : 0)
+      : Math.max(valuesHeight, gradHeight && gradHeight + GRADIENT_NAME_BELOW);
     const namesHeight = Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0);
     return Math.max((first ? this.offsetOfFirstLine() : 0) + namesHeight, rightHeight);
-  }
-
-  /** Whether that there is no gradient has room between the tensor and its version. */
-  hasRoomForNone(x: number) {
-    const isVersionNews = this.item.block.pins.length > 0 || this.layout.groups.length > 0 || this.isVersioned();
-    return x + NONE_WIDTH <= (isVersionNews ? this.columns.rail : this.columns.w) - 4;
-  }
-
-  isVersioned() {
-    const { entities } = this.memoryStep;
-    return this.item.block.uids.some((uid) => {
-      const counter = entities.get(uid);
-      return counter?.kind === "counter" && counter.value !== 0;
-    });
   }
 
   /** The place of a `.grad`. */
@@ -294,12 +246,8 @@ class RowArrangement {
     const { columns, item, isOpen } = this;
     const block = item.block.grads.get(uid) ?? null;
     const canHaveGrad = handle.requires_grad && (handle.leaf || handle.retains_grad);
-    const isPhone = columns.phone && !columns.stacked;
-    if (!columns.gradW || item.small || (!block && (isPhone || (!canHaveGrad && !handle.grad)))) return null;
+    if (!columns.gradW || item.small || (!block && (columns.phone || (!canHaveGrad && !handle.grad)))) return null;
     const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
-    const beside = columns.card + columns.cardW + 8;
-    if (!block && columns.stacked && columns.phone)
-      return { block, strip: null, x: this.hasRoomForNone(beside) ? beside : columns.strip, y: 0, path };
     const isBelowValue = columns.phone && isOpen;
     const strip = block ? this.blockStrip(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
     return {

@@ -6,7 +6,7 @@ import { FONT_SIZES, textWidth } from "../text/metrics.ts";
 import { cellExtentOfHandle } from "../../trace/reads.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { Slot } from "../../trace/wire.ts";
-import { columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
+import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { PinWords, StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
 
@@ -22,14 +22,13 @@ export function placeRowPins(
   memoryStep: MemoryStep,
   block: RowBlock,
   layout: RowLayout,
-  paneColumns: MemoryColumns,
+  columns: MemoryColumns,
 ): PlacedPins | null {
-  const columns = columnsOfRow(paneColumns, layout);
   const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
   const cause = broken ? breakingWriteOfPin(memoryStep, broken) : null;
-  return layout.top > layout.head
+  return layout.top > 0
     ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
     : pinsAtStripEnd(list, layout, columns, cause);
 }
@@ -43,7 +42,7 @@ function pinsAboveStrip(
 ): PlacedPins {
   const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - PIN_HEIGHT - 2;
-  const right = columns.stacked ? columns.rail - 6 : columns.w - 8;
+  const right = columns.w - 8;
   const widths = list.map((pin) => ({
     long: rowPinWidth(memoryStep, pin, list, "long"),
     short: rowPinWidth(memoryStep, pin, list, "short"),

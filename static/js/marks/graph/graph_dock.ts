@@ -14,14 +14,13 @@ import type { NodePlace, AttachedLeafPlace, ReshapingNodePlace } from "../../lay
 
 /** A leaf at a reader, with the nodes between them. */
 export function attachedLeafMark(stepFacts: StepFacts, row: NodePlace, dock: AttachedLeafPlace) {
-  const isSmall = row.level === "slim";
-  const showsSum = dock.met > 1 && !isSmall && !dock.again;
+  const showsSum = dock.met > 1 && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
     dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y)),
-    leafNodeMark(stepFacts, dock, row.y, isSmall),
+    leafNodeMark(stepFacts, dock, row.y),
     showsSum &&
       gradientSumCountMark(
         stepFacts.labels,
@@ -81,7 +80,6 @@ function leafNodeMark(
     most?: number;
   },
   top: number,
-  isSmall: boolean,
 ) {
   const { leaf, x, w, h: height, turn, again = false } = place;
   const turnWidth = turn ? place.lead : 0;
@@ -110,11 +108,11 @@ function leafNodeMark(
       {
         key: "name",
         class: "node-name",
-        x: x + (again ? 4 : turnWidth ? turnWidth + 5 : isSmall ? 7 : 9),
+        x: x + (again ? 4 : turnWidth ? turnWidth + 5 : 9),
         y: y + height / 2 + fontSize * 0.36,
         "font-size": fontSize,
       },
-      leafLabelThatFits(place.label, maxLeafLabelLength(place, isSmall), place.most ?? Infinity),
+      leafLabelThatFits(place.label, maxLeafLabelLength(place), place.most ?? Infinity),
     ),
     h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
   );
@@ -125,7 +123,7 @@ export function unreadLeafMark(stepFacts: StepFacts, place: UnreadLeafPlace) {
   return h(
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
-    leafNodeMark(stepFacts, place, place.y, false),
+    leafNodeMark(stepFacts, place, place.y),
     place.grad && gradientChipMark(stepFacts.labels, place.grad, place.y),
     place.grad &&
       h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),

@@ -5,9 +5,7 @@ import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { isInBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { unreadLeafMark } from "./graph_dock.ts";
-import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
-import { graphFocusMarks } from "./graph_focus.ts";
-import { graphMapMarks } from "./graph_map.ts";
+import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
 import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { wrapText } from "../svg_document.ts";
@@ -26,20 +24,10 @@ export function graphMarks(
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = stepFacts;
   const body: VNode[] = [];
-  const emptyX = (pane.overview?.map.left ?? 0) + 14;
   const emptyText = stepFacts.hadGraph ? labels.graphGone : labels.noGraph;
   if (pane.empty)
-    for (const [k, line] of wrapText(emptyText, pane.w - emptyX - 8, FONT_SIZES.small).entries())
-      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: emptyX, y: 20 + 17 * k }, line));
-  if (pane.overview) {
-    const { map, focus } = pane.overview;
-    const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
-    body.push(
-      graphMapMarks(stepFacts, map, pane.height, inFocus, markCache),
-      ...graphFocusMarks(stepFacts, focus, map),
-    );
-    return { heading: graphHeadingMarks(stepFacts, pane, map.left), body };
-  }
+    for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
+      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: 14, y: 20 + 17 * k }, line));
   const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
     const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
@@ -53,8 +41,6 @@ export function graphMarks(
   for (const edge of edges) if (edge.lane) addEdge(edge);
   for (const title of pane.titles)
     if (isInBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
-  for (const fold of pane.foldLines)
-    if (isInBand(band, fold.y, fold.y + fold.h)) body.push(graphFoldMark(stepFacts, fold));
   for (const row of pane.rows) {
     if (!isInBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);
@@ -66,11 +52,10 @@ export function graphMarks(
   return { heading: graphHeadingMarks(stepFacts, pane), body };
 }
 
-/** The heading stands at `left`. */
-function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
-  const showsDirections = pane.w - left > 240 && !pane.empty;
+function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane) {
+  const showsDirections = pane.w > 240 && !pane.empty;
   return [
-    h("text", { key: "graph", class: "lane-head", x: left + 14, y: 16 }, labels.graph),
+    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
     showsDirections &&
       h(
         "text",

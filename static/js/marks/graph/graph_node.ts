@@ -25,7 +25,6 @@ export function nodePlaceMark(stepFacts: StepFacts, row: NodePlace, railed: bool
     },
     row.docks.map((dock) => attachedLeafMark(stepFacts, row, dock)),
     graphNodeMark(stepFacts, row, railed),
-    row.hidden && hiddenLeafCountMark(stepFacts, row, row.hidden),
     row.seed && backwardStartMark(row),
     row.grads.map((place) => gradientChipMark(stepFacts.labels, place, row.y)),
     row.moreGrads > 0 && hiddenGradientCountMark(row),
@@ -140,39 +139,12 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
 }
 
 /** Saved slots that have no room. */
-export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
+function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
     h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
     h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
-  );
-}
-
-/** Leaves that have no room. */
-function hiddenLeafCountMark({ labels }: StepFacts, row: NodePlace, hidden: NonNullable<NodePlace["hidden"]>) {
-  const text = `+${hidden.uids.length}`;
-  const description = `${hidden.uids.length} ${labels.nodes}`;
-  return h(
-    "g",
-    {
-      key: "hidden",
-      class: "graph-more",
-      "data-fold": hidden.key,
-      "data-members": hidden.uids.join(" "),
-      target: { kind: "fold", key: hidden.key, members: hidden.uids },
-      tabindex: "0",
-      role: "button",
-      "aria-expanded": "false",
-      "aria-label": description,
-    },
-    h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
-    h(
-      "text",
-      { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 12.3, "font-size": GRAPH_WORD_FONT_SIZE },
-      text,
-    ),
-    h("title", { key: "title" }, description),
   );
 }
 

@@ -9,22 +9,13 @@ import type { NodePlace, AttachedLeafPlace } from "../../layout/graph/graph_plac
 export function nodePlaceMarkInputs(stepFacts: StepFacts, row: NodePlace, railed: boolean): unknown[] | null {
   const { snap, events } = stepFacts;
   if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
-  const inputs: unknown[] = [
-    railed,
-    row.level,
-    row.past,
-    row.seed,
-    row.met,
-    row.moreGrads,
-    row.bottom - row.y,
-    row.y - row.top,
-  ];
+  const inputs: unknown[] = [railed, row.past, row.seed, row.met, row.moreGrads, row.bottom - row.y, row.y - row.top];
   const addRect = ({ x, y, w, h }: Rect) => inputs.push(x, y - row.y, w, h);
   inputs.push(row.x, row.w, row.h, row.font, row.label, row.lead, row.rail, row.name, row.dot);
   inputs.push(row.turn?.k, row.turn?.state, snap.entities.get(row.uid), row.tag?.text, row.tag?.hidden.join());
-  inputs.push(row.flags.length, row.slots.length, row.docks.length, row.grads.length, row.hidden?.uids.join());
+  inputs.push(row.flags.length, row.slots.length, row.docks.length, row.grads.length);
   inputs.push(row.moreSlots?.keys.join());
-  for (const place of [row.tag, row.hidden, row.moreSlots]) if (place) addRect(place);
+  for (const place of [row.tag, row.moreSlots]) if (place) addRect(place);
   for (const flag of row.flags) {
     addRect(flag);
     inputs.push(flag.text);

@@ -33,7 +33,7 @@ export function allocatorMark(
     {
       key: item.key,
       class: "moves allocator",
-      transform: transformToHeight(y, columns.left),
+      transform: transformToHeight(y),
       "data-allocator": item.uid,
     },
     allocatorTitleMark(stepFacts, item, allocator, columns),

@@ -57,7 +57,7 @@ function frameHeadingMark(
         isSuspended && "suspended",
         stepFacts.snap.fresh.has(item.uid) && "fresh",
       ),
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       "data-frame-card": item.uid,
       role: "group",
       "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
@@ -92,7 +92,7 @@ function objectHeadingMark(
     {
       key: item.key,
       class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
       tabindex: "0",
@@ -258,7 +258,6 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
     rows: labels.moreRows,
     calls: labels.moreCalls,
-    touched: labels.moreTouched,
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
@@ -269,7 +268,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     {
       key: `fold ${item.key}`,
       class: "moves fold line",
-      transform: transformToHeight(place.y, columns.left),
+      transform: transformToHeight(place.y),
       ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
     },
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),

@@ -5,16 +5,11 @@ import { isInBand, type HeightBand } from "../../layout/view.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { h, type VNode } from "../../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
-import { memoryListMarks } from "./memory_list.ts";
-import { optimizerStatesMark } from "./memory_states.ts";
 import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
 import { isVersionNews } from "./row_counter.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
-import type { MemoryOverview } from "../../layout/memory/memory_focus.ts";
-import type { StageLabels } from "../labels.ts";
-import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { MemoryPane } from "../../layout/memory/memory_pane.ts";
 import type { StepFacts } from "../step_facts.ts";
 import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
@@ -28,8 +23,7 @@ export function memoryMarks(
   band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
-  const { overview } = pane;
-  const body = overview ? memoryListMarks(stepFacts, pane.step, overview, pane.height, markCache) : [];
+  const body: VNode[] = [];
   for (const place of pane.placed) {
     if (place.hidden || !isInBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN)) continue;
     const mark = memoryItemMark(stepFacts, pane, place, markCache);
@@ -54,21 +48,9 @@ function memoryItemMark(
   }
   if (item.kind === "heading") return memoryHeadingMark(stepFacts, place, item, columns);
   if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
-  if (item.kind === "states") return optimizerStatesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
-  if (item.kind === "used") return usedWordsMark(stepFacts, item.key, columns, y);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
-}
-
-function usedWordsMark({ labels }: StepFacts, key: string, { left, names, w }: MemoryColumns, y: number) {
-  const place = { x: left + names, y: 25, "font-size": FONT_SIZES.small };
-  return h(
-    "g",
-    { key, class: "moves", transform: `translate(0 ${y})` },
-    h("path", { key: "line", class: "rule", d: `M${left + names} 8.5H${left + w - names}` }),
-    h("text", { key: "text", class: "meta", ...place }, labels.usedByStep),
-  );
 }
 
 function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
@@ -80,23 +62,21 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
       layout?.groups.some(({ counter }) => counter !== null && isVersionNews(stepFacts, counter, item.block.pins)),
   );
   const version = columns.phone || !hasVersions ? "" : labels.version;
-  const columnHeads = pane.overview
-    ? listHeads(pane.overview, labels)
-    : ([
-        ["names", labels.names, columns.names],
-        ["handles", columns.phone ? "" : labels.handles, columns.card],
-        ["versions", version, columns.rail + columns.railW - textWidth(version, FONT_SIZES.small)],
-        ["storages", labels.storages, columns.strip],
-        ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
-      ] as [string, string, number][]);
+  const columnHeads: [string, string, number][] = [
+    ["names", labels.names, columns.names],
+    ["handles", columns.phone ? "" : labels.handles, columns.card],
+    ["versions", version, columns.rail + columns.railW - textWidth(version, FONT_SIZES.small)],
+    ["storages", labels.storages, columns.strip],
+    ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
+  ];
   const out = columnHeads.map(([key, text, x]) =>
     h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text),
   );
   if (!main) return out;
   const isCurrent = stepFacts.snap.step?.frame === main;
-  const x = pane.overview ? columns.left + columns.names : columns.names + textWidth(labels.names, 12) + 12;
+  const x = columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, FONT_SIZES.small) + 20;
-  const hasRoom = pane.overview !== null || x + w < columns.card - 6;
+  const hasRoom = x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
   const name = h(
     "text",
@@ -120,23 +100,13 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
   return out;
 }
 
-/** What stands over the list of names. */
-function listHeads({ list }: MemoryOverview, labels: StageLabels): [string, string, number][] {
-  return [
-    ["names", labels.namesOfRun.replace("{n}", `${list.count}`), 12],
-    ["storages", list.w > 200 ? labels.storages : "", list.strip],
-    ["grad", list.gradW > 40 ? ".grad" : "", list.grad],
-  ];
-}
-
 /** The plain values of the module, those that the step gave first. */
-function modulePlainValueMarks(stepFacts: StepFacts, { columns, values, overview }: MemoryPane, main: string) {
-  const firstX = overview
-    ? columns.left + columns.names + textWidth(stepFacts.labels.module, FONT_SIZES.small) + 36
-    : columns.gradW && !columns.phone
+function modulePlainValueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
+  const firstX =
+    columns.gradW && !columns.phone
       ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
       : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
-  const right = columns.left + columns.w;
+  const right = columns.w;
   const flow = wrapValueChips(values, firstX, right - 8, firstX, false);
   const shift = right - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
   const chips = flow.chips.map((chip) => valueChipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));

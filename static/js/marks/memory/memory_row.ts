@@ -16,7 +16,7 @@ import { isVersionNews, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
-import { columnsOfNameless, columnsOfRow, type MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StepFacts } from "../step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../../layout/memory/memory_parts.ts";
 
@@ -33,36 +33,27 @@ export function memoryRowMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  paneColumns: MemoryColumns,
+  columns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
   const { layout } = place;
   if (!layout) return null;
   const { block } = item;
-  const ownColumns = columnsOfRow(paneColumns, layout);
-  const columns = block.names.size ? ownColumns : columnsOfNameless(ownColumns);
   const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
     "g",
     {
       key: `row ${block.key}`,
-      class: classNames(
-        "moves row",
-        layout.level === "slim" ? "slim" : "open",
-        item.small && "small",
-        item.used && "used",
-      ),
-      transform: transformToHeight(place.y, columns.left),
+      class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
+      transform: transformToHeight(place.y),
       "data-row": block.key,
     },
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
     readGuideLineMarks(row),
     rowStorageMarks(row),
     layout.lines.flatMap((line) => handleLineMarks(row, line)),
-    layout.lines.length || block.names.size
-      ? null
-      : purposeLabelMark(row, ROW_SIZES.inset + (layout.head ? 0 : layout.top)),
+    layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
     place.pins && rowPinMarks(stepFacts, place.pins, layout, columns, ROW_SIZES.inset),
@@ -99,7 +90,7 @@ function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "ope
   const text = [inside, device].filter(Boolean).join(" · ");
   if (!text) return null;
   const x = columns.strip + layout.strip.w + 7 + (layout.strip.bands.length > 1 ? 30 : 0);
-  const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
+  const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
   const top = ROW_SIZES.inset + layout.top;
   const fitsBeside = x + textWidth(text, FONT_SIZES.small) <= end;
   const place = fitsBeside

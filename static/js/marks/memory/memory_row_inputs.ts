@@ -18,16 +18,7 @@ export function memoryRowMarkInputs(
 ): unknown[] | null {
   const { layout, h: height } = place;
   if (!layout || item.block.hot) return null;
-  const inputs = [
-    columns.w,
-    height,
-    layout.level,
-    layout.top,
-    item.indent,
-    item.small,
-    item.used,
-    isRowSelected(item, selected),
-  ];
+  const inputs = [columns.w, height, layout.level, layout.top, item.indent, item.small, isRowSelected(item, selected)];
   return addRowBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
 }
 

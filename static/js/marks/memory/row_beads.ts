@@ -26,8 +26,6 @@ interface ReadingPlace {
   /** of its card */
   middle: number;
   open: boolean;
-  /** the strip stands below the names */
-  stacked: boolean;
   /** where words about it end */
   right: number;
 }
@@ -52,13 +50,11 @@ export function handleReadingMark(
     x: columns.strip,
     top: inset + layout.top,
     strip: layout.strip,
-    y: line.first ? y : y + layout.head,
+    y,
     middle: y + (open && !layout.low ? 15 : 8),
     open,
-    stacked: layout.head > 0,
     right: layout.lines.some(({ grad }) => grad) && !columns.phone ? columns.grad - 26 : columns.w - 8,
   };
-  if (place.stacked) [place.start, place.middle] = [place.x - 6, line.first ? place.top - 4 : place.y + 4];
   const tape = handle.requires_grad ? "tape" : "free";
   return h(
     "g",
@@ -84,7 +80,7 @@ function beadWireMark(d: string, key = "wire") {
 function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
-  const leadLine = line.first && !place.stacked ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
   if (reading.kind === "under" && !line.first) return sharedReadingMarks(stepFacts, place, reading);
   if (reading.kind === "under") {
@@ -105,7 +101,7 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
 /** A bracket under the cells that are read, and which they are in words. */
 function sharedReadingMarks(
   stepFacts: StepFacts,
-  { line, band, start, x, y, middle, stacked, handle, right }: ReadingPlace,
+  { line, band, start, x, y, middle, handle, right }: ReadingPlace,
   { low, high }: Extract<RowReading, { kind: "under" }>,
 ) {
   const isWrapped = band.lines > 1;
@@ -115,7 +111,7 @@ function sharedReadingMarks(
   const forms = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
   const { text, size, spacing } = fittedText(forms, right - from);
   return [
-    stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
+    beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
     h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
     text &&
       h(
@@ -158,11 +154,11 @@ function readingWords(
 
 /** Which cells of a wrapped strip are read. */
 function cellMapMarks(
-  { line, band, start, x, top, strip, y, middle, stacked }: ReadingPlace,
+  { line, band, start, x, top, strip, y, middle }: ReadingPlace,
   { cells, low, high }: Extract<RowReading, { kind: "map" }>,
 ) {
   const mapH = cellMapHeight(strip);
-  const mapY = line.first ? top + strip.h + 4 : y + (stacked ? 2 : Math.max(2, (30 - mapH) / 2));
+  const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
   const isInOneLine = band.mode === "summary" || band.every !== undefined; // as wide as the cells, each a part of it
   const cw = isInOneLine ? strip.w / Math.max(1, band.n) : band.cw;
   const rows = isInOneLine ? 1 : band.lines;
@@ -173,7 +169,7 @@ function cellMapMarks(
       ? cellRunsBetween(low, high, band, rows)
       : cellRuns(cells, isInOneLine ? band.n : band.columns);
   return [
-    line.first || stacked ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
     ...runs.map(([row, from, to]) =>
       h("rect", {

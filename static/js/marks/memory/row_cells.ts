@@ -101,7 +101,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
 const CHANGED_BAR = { width: 3, height: 18 };
 
 /** Beside what changed, where too much did for frames. It is at most `most` high. */
-export function changedBarMark(x: number, top: number, room: number, most = CHANGED_BAR.height) {
+function changedBarMark(x: number, top: number, room: number, most = CHANGED_BAR.height) {
   const height = Math.min(CHANGED_BAR.height, most);
   const y = top + Math.min(6, (room - height) / 2);
   return h("rect", { key: "changed", class: "changed-bar", x, y, width: CHANGED_BAR.width, height, rx: 1.5 });
@@ -204,7 +204,7 @@ const CELL_COLOUR_LEVELS = 8;
 
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal
  * stretches. */
-export function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace): VNode[] {
+function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace): VNode[] {
   const shownValues = values.length > MAX_COLLAPSED_CELLS ? stretchMeans(values) : values;
   const maxMagnitude = largestMagnitude(shownValues);
   const w = (band.cw * values.length) / shownValues.length;

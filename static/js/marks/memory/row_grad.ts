@@ -58,7 +58,7 @@ function gradientStripMark(
   const counterUid = handle?.counter;
   const { path } = place;
   const fresh = stepFacts.snap.fresh.has(uid);
-  const nameY = columns.stacked && columns.phone ? place.y - 6 : place.y + strip.h + 12;
+  const nameY = place.y + strip.h + 12;
   const addition = additionNotes(stepFacts, ownerUid, block);
   const maxWidth = columns.w - 6 - place.x;
   const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
@@ -184,8 +184,7 @@ function noGradientMark(
   const { none, freed } = stepFacts.labels;
   const widthOf = (words: string) => Math.max(42, textWidth(words, FONT_SIZES.small) + 16);
   const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
-  const isBesideCard = columns.stacked && columns.phone && place.x > columns.strip;
-  const room = isBesideCard ? columns.rail - 4 - place.x : Math.min(columns.gradW, columns.w - 8 - place.x);
+  const room = Math.min(columns.gradW, columns.w - 8 - place.x);
   const said = `${none} · ${freed}`;
   const text = freedStorage && widthOf(said) <= room ? said : none;
   const own = widthOf(text);

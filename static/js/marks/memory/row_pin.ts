@@ -139,7 +139,7 @@ function breakingWriteMark(
   if (!flow.cause) return null;
   const { labels } = stepFacts;
   const { line, text: statement, was, cell } = flow.cause;
-  const maxWidth = (columns.stacked ? columns.rail : columns.w) - 8 - flow.end;
+  const maxWidth = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumberText(was, 7)}`;
   const label = lineLabel(labels.line, line);
   const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small));

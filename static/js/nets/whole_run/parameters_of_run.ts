@@ -3,7 +3,7 @@
 import { cellAsNumber } from "../../findings/facts/cell_values.ts";
 import { parameterMomentsOf, normAsNumber, rankOfLearningState } from "../../findings/account/parameter_rounds.ts";
 import { recordedRounds } from "../../trace/steps/training_rounds.ts";
-import { gravest, tonesOf } from "../../findings/tones.ts";
+import { mostSevere, severitiesOf } from "../../findings/severities.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { LearningState, ParameterMoment } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -85,14 +85,14 @@ class RunOfParameters {
     if (!moments.length) return null;
     const own = moments.map(({ uid }) => uid);
     const worst = moments.reduce((a, b) => (rankOfLearningState(b.learns) < rankOfLearningState(a.learns) ? b : a));
-    const { ofTensor } = tonesOf(this.opened);
+    const { ofTensor } = severitiesOf(this.opened);
     return {
       uids: own,
       numbers: moments.reduce((sum, { row }) => sum + row.numbers, 0),
       learning: moments.filter(({ learns }) => learns === "updated").length,
       worst: worst.learns,
       worstCount: moments.filter(({ learns }) => learns === worst.learns).length,
-      tone: gravest(moments.filter(({ learns }) => learns !== "updated").map(({ uid }) => ofTensor.get(uid))),
+      tone: mostSevere(moments.filter(({ learns }) => learns !== "updated").map(({ uid }) => ofTensor.get(uid))),
       gradients: this.together(own, "grad"),
       start: normOfAll(own.map((uid) => this.startOf(uid))) ?? Number.NaN,
       end: normOfAll(own.map((uid) => this.endOf(uid))) ?? Number.NaN,

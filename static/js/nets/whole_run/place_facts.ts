@@ -1,6 +1,6 @@
 /** What is known of a place of the net over the whole run: its parameters, what it keeps, how often it ran. */
 
-import { gravest, tonesOf } from "../../findings/tones.ts";
+import { mostSevere, severitiesOf } from "../../findings/severities.ts";
 import { keptPeakOf } from "./kept_at_peak.ts";
 import { entityHistoryOf } from "../../trace/entity_history.ts";
 import { findEntity } from "../../trace/entities.ts";
@@ -93,7 +93,7 @@ export class FactsOfRun {
       hasNodes: each.some(({ hasNodes }) => hasNodes),
       isReturned: each.some(({ isReturned }) => isReturned),
       isCutOff: each.some(({ isCutOff }) => isCutOff),
-      tone: gravest(each.map(({ tone }) => tone ?? undefined)),
+      tone: mostSevere(each.map(({ tone }) => tone ?? undefined)),
     };
   }
 
@@ -112,7 +112,7 @@ export class FactsOfRun {
     const parameters = runOfParameters(opened).of(this.parametersOf(place));
     const nodes = new Set(place.units.flatMap((unit) => facts.nodes(unit)));
     const { byNode } = keptPeakOf(opened);
-    const cut = tonesOf(opened).ofCut.get(place.line);
+    const cut = severitiesOf(opened).ofCut.get(place.line);
     const isCut = this.isCutOff(place);
     return {
       parameters,
@@ -122,7 +122,7 @@ export class FactsOfRun {
       isAtLeast: this.isThinned(place),
       hasNodes: nodes.size > 0,
       isReturned: [...nodes].some((node) => (opened.index.visitStepsByNode.get(node) ?? []).length > 0),
-      tone: gravest([parameters?.tone ?? undefined, isCut ? cut : undefined]),
+      tone: mostSevere([parameters?.tone ?? undefined, isCut ? cut : undefined]),
     };
   }
 

@@ -4,7 +4,7 @@ import { moduleCallsOf } from "../../trace/module_calls.ts";
 import { normText } from "./norm_text.ts";
 import { recordedRounds } from "../../trace/steps/training_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
-import { gravest, tonesOf } from "../../findings/tones.ts";
+import { mostSevere, severitiesOf } from "../../findings/severities.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import type { LearningState, ParameterMoment } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -35,7 +35,7 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
   const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
   const stopped = error ? say("whole_stopped", { type: error.type, line }) : "";
   const learn = problems.length ? "" : learnText(moments, say);
-  const { ofTensor } = tonesOf(opened);
+  const { ofTensor } = severitiesOf(opened);
   const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
   const parts = problems.length
     ? [...problems, rounds].filter(Boolean).join(" ")
@@ -43,7 +43,7 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
   const said = [parts, stopped].filter(Boolean).join(" ");
-  return { said, below: belowText(opened, say), tone: gravest(bad.map(({ uid }) => ofTensor.get(uid))) };
+  return { said, below: belowText(opened, say), tone: mostSevere(bad.map(({ uid }) => ofTensor.get(uid))) };
 }
 
 /** `30 rounds, loss 3.66 → 2.10 (lowest 1.70).` */

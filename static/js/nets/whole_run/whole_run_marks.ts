@@ -1,6 +1,6 @@
 /** What the rows of a whole run look like: names, verdicts, curves and bars as descriptions of SVG. */
 
-import { bytesLabel } from "../../trace/memory_totals.ts";
+import { bytesLabel } from "../../trace/modes_and_memory.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import {
   INDENT,

@@ -27,7 +27,6 @@ const MARKS_ON_STAGE: Record<string, string> = {
   pin: ".pin:not(.stale, .changed, .detached), .slot:not(.stale, .changed, .detached)",
   broken: ".pin:is(.stale, .changed, .detached), .slot:is(.stale, .changed, .detached)",
   grad: ".strip-frame.grad",
-  map: ".map-circle",
   order: ".order",
   released: ".node.released",
   array: ".card.array",

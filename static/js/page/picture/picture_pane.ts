@@ -5,13 +5,13 @@
 
 import { printedRunHeader, type ProgramDescription } from "../../browser/program_description.ts";
 import { captionListItems } from "../../captions/caption_list.ts";
-import { headlineSentences, wholeRunSentences, type CaptionSentence } from "../../captions/captions.ts";
+import { headlineSentences, wholeRunCaption, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
-import { hasHiddenSteps } from "../../trace/steps/future.ts";
+import { hasHiddenSteps } from "../../trace/steps/truncated_trace.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
-import { liveBytesByStep } from "../../trace/memory_totals.ts";
+import { liveBytesByStep } from "../../trace/modes_and_memory.ts";
 import { hasTrainingAxis } from "../../training/loader.ts";
 import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import type { OpenTrace } from "../../trace/state.ts";
@@ -47,7 +47,6 @@ export function createPicturePane(
   function showFinding() {
     const { opened } = state();
     if (!opened?.count || elementById("stage").classList.contains("previewed")) return;
-    stage.tell((i) => findings.uidsAt(i));
     placeFindings();
     showHeadline();
   }
@@ -202,7 +201,7 @@ function createHeadlineText(host: PageHost, { findings, net }: PictureParts) {
       const now = host.state();
       if (now.opened !== opened || now.step !== step || now.view !== view) return;
       const said = sentences?.runSentences(opened, document.documentElement.lang) ?? [];
-      if (said.length) return writeSentences(host, wholeRunSentences(said));
+      if (said.length) return writeSentences(host, wholeRunCaption(said));
     }
     const isList = shownPicture(host.state()) === "net";
     const known = {

@@ -3,7 +3,7 @@
  * of which a form asks for.
  */
 
-import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../../trace/memory_totals.ts";
+import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../../trace/modes_and_memory.ts";
 import { skippedIterationsBeforeStep } from "../../page_state/selectors.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { isTrainingLoop } from "../../trace/steps/training_rounds.ts";

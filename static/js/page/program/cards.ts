@@ -5,7 +5,7 @@ import type * as builderModule from "../../builder/builder.ts";
 import type { Builder } from "../../builder/builder.ts";
 import type { CardCommand } from "../../builder/card_keys.ts";
 import type { PageState } from "../../page_state/state.ts";
-import type { LineMessage } from "../../program/message.ts";
+import type { LineMessage } from "../../program/line_message.ts";
 
 const STORAGE_KEY = "gradbox-program-as";
 

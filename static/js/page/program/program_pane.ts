@@ -8,14 +8,14 @@ import { startCodeFold } from "../../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../../editor/editor.ts";
 import { createInputBox } from "../../editor/input_box.ts";
 import { mayBeNoProgram, noProgramRefusal } from "../../program/pasted_kind.ts";
-import { programMessages } from "../../program/messages.ts";
+import { programMessages } from "../../program/program_messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../../editor/output_comparison.ts";
-import { compareOutputs, type OutputRow } from "../../program/outputs.ts";
+import { compareOutputs, type OutputRow } from "../../program/output_comparison.ts";
 import { doesTraceMatchText, isPageProgram, isTraceUpToDate, wasEditedByHand } from "../../page_state/selectors.ts";
-import { hasHiddenSteps } from "../../trace/steps/future.ts";
+import { hasHiddenSteps } from "../../trace/steps/truncated_trace.ts";
 import { questionBeforeNextStep } from "../../page_state/predict_mode.ts";
 import { createSettingsFields } from "../../page_state/settings.ts";
-import { lineHighlightOf } from "../../trace/steps/stepping.ts";
+import { lineHighlightTone } from "../../trace/steps/stepping.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { placeholder } from "@codemirror/view";
 import type { HighlightedRange } from "../../editor/prebuilt_highlights.ts";
@@ -25,11 +25,11 @@ import type { Action } from "../../page_state/actions.ts";
 import type { Repair } from "../../trace/wire.ts";
 import type { Locale } from "../../words/sentences.ts";
 import type { PageState } from "../../page_state/state.ts";
-import type { LineMessage } from "../../program/message.ts";
+import type { LineMessage } from "../../program/line_message.ts";
 
 /**
- * `elementById` gives an element of the page. On `previewStage` a card is drawn that is not in the program yet. `colours`
- * has the editor's tools, or the colours of the text until they come.
+ * `elementById` gives an element of the page. On `previewStage` a card is drawn that is not in the program yet.
+ * `colours` has the editor's tools, or the colours of the text until they come.
  */
 export function createProgramPane(
   elementById: <T extends HTMLElement>(id: string) => T,
@@ -143,7 +143,7 @@ export function createProgramPane(
     if (opened?.count && !doesTraceMatchText(state) && state.isLive) return; // the picture stays, and so does its line
     if (!opened?.count || !doesTraceMatchText(state)) return editor.setStepLine(null);
     const { line, kind } = opened.trace.steps[step];
-    editor.setStepLine(line, lineHighlightOf(kind));
+    editor.setStepLine(line, lineHighlightTone(kind));
   }
 
   /** The line that predict mode asks about: marked, for it is not the step's. */

@@ -1,9 +1,9 @@
 /** How a run goes and how it ended, in words beside the program. */
 
 import { outcomeSentence } from "../../captions/captions.ts";
-import { wholeProgramNoticesText } from "../../program/messages.ts";
+import { wholeProgramNoticesText } from "../../program/program_messages.ts";
 import { isRunning } from "../../page_state/selectors.ts";
-import { hasHiddenSteps } from "../../trace/steps/future.ts";
+import { hasHiddenSteps } from "../../trace/steps/truncated_trace.ts";
 import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import type { PageHost } from "../page_host.ts";

@@ -106,19 +106,12 @@ function pairOfIndices(
   };
 }
 
-/** Whether something stands beside what stays for the whole run: at each step there is another thing at its place. */
-function isInFocus(found: DrawnItem, { drawing }: PaneContents) {
-  if (!drawing.staying) return false;
-  const box = boxOf(found);
-  return !box || box.x < drawing.staying.from - 1 || box.x + box.w > drawing.staying.to + 1;
-}
-
 /** What was laid out anew slides there. */
 function movesOfUnits({ old, now }: PanePair): Motion[] {
   const places = new Map(old.units.map((unit) => [unit.identity, unit]));
   const out = now.units.flatMap((unit): Motion[] => {
     const [from, to] = [places.get(unit.identity)?.moved, unit.moved];
-    if (!from || !to || (from[0] === to[0] && from[1] === to[1]) || isInFocus(unit, now)) return [];
+    if (!from || !to || (from[0] === to[0] && from[1] === to[1])) return [];
     const frames = [
       { at: 0, x: from[0] - to[0], y: from[1] - to[1] },
       { at: 1, x: 0, y: 0 },
@@ -143,7 +136,7 @@ function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion
     const was = wereThere.get(unit.identity);
     return !was || was.moved?.join() !== unit.moved?.join() || was.node.attrs.d !== unit.node.attrs.d;
   });
-  const newBoxes = [...news.map(boxOf), ...newTextsInFocus(now)].filter((box) => box !== null);
+  const newBoxes = news.map(boxOf).filter((box) => box !== null);
   return freed.flatMap((unit): Motion[] => {
     const box = boxOf(unit);
     if (!box || newBoxes.some((other) => overlap(box, other))) return [];
@@ -154,11 +147,6 @@ function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion
     const copy = { copy: copyInPlace(unit), into: { behind: old.side } };
     return [motion("freed", [...entitiesIn(unit.node)].join(" "), copy, frames, { easing: "linear" })];
   });
-}
-
-/** Where a pane has a focus, all of it is new at each step. */
-function newTextsInFocus(now: PaneContents) {
-  return now.drawing.staying ? now.units.filter((unit) => isInFocus(unit, now)).map(boxOf) : [];
 }
 
 function overlap(a: Rect, b: Rect) {
@@ -376,12 +364,12 @@ function isWithin(inner: DrawnItemPath, outer: DrawnItemPath) {
   return inner.pane === outer.pane && outer.path.every((k, n) => inner.path[n] === k);
 }
 
-/** What is new appears; beside what stays for the whole run it is there at once. */
+/** What is new appears. */
 function appearances({ old, now }: PanePair, landed: ReadonlySet<string>): Motion[] {
   const wereThere = new Set(old.units.map(({ identity }) => identity));
   const out = now.units.flatMap((unit): Motion[] => {
     const isNew = !wereThere.has(unit.identity) && (unit.parent === null || wereThere.has(unit.parent));
-    if (!isNew || now.drawing.staying || [...entitiesIn(unit.node)].some((uid) => landed.has(uid))) return [];
+    if (!isNew || [...entitiesIn(unit.node)].some((uid) => landed.has(uid))) return [];
     const frames = [
       { at: 0, opacity: 0 },
       { at: 1, opacity: 1 },

@@ -10,9 +10,6 @@ interface PaneDrawing {
   /** the pane's corner in the stage, in units */
   x: number;
   y: number;
-  /** from where to where stands what stays for the whole run, in units; what stands beside it is another thing at each
-   * step. null: everything stays */
-  staying: { from: number; to: number } | null;
 }
 
 /** What both panes show at a step; null where a pane shows nothing. */

@@ -79,7 +79,12 @@ test("every command of the page has a label, and no two of one key can be done a
   for (const view of ["step", "run"])
     for (const on of [false, true]) {
       const commands = commandsOf(
-        { view, isLive: on, predict: on ? {} : null, opened: { count: 3, index: { eventPlacesByName: new Map() } } },
+        {
+          view,
+          isLive: on,
+          predict: on ? {} : null,
+          opened: { count: 3, index: { eventPlacesByName: new Map(), nodes: new Map() } },
+        },
         on,
       );
       const labels = Object.keys(english).filter((key) => key.startsWith("command_"));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { explainTrace } from "../../findings/explain.ts";
-import { findingText } from "../../findings/text.ts";
+import { findingText } from "../../findings/finding_text.ts";
 import { findingLocale } from "../../findings/words.ts";
 import { stepNotes } from "../../captions/notes.ts";
 import { openTrace } from "../../trace/state.ts";

@@ -17,7 +17,6 @@ test("slots are first fit and respect lifetimes", () => {
   assert.equal(slots.allocate(2, 9, 10), 20);
   assert.equal(slots.allocate(3, 9, 8), 10);
   assert.equal(slots.allocate(4, 9, 8), 30);
-  assert.equal(slots.allocateNear(4, 9, 5, 100), 100);
 });
 
 test("numbered places are the lowest that are free, as those of a packer are", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stepAtStopLineOrEnd } from "../../lesson/lesson.ts";
-import * as progress from "../../lesson/progress.ts";
-import { sentenceForUnfinishedRun, shortenedErrorMessage, verdictSentence } from "../../lesson/question.ts";
+import * as progress from "../../lesson/course_progress.ts";
+import { sentenceForUnfinishedRun, shortenedErrorMessage, verdictSentence } from "../../lesson/lesson_question.ts";
 
 const done = { right: 2, of: 3, isDone: true };
 

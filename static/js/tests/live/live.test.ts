@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { firstSyntaxErrorPosition } from "../../editor/unfinished_line.ts";
 import { commonLines, stepAfterEdit, lineAfterEdit } from "../../trace/steps/step_after_edit.ts";
-import { verdictOnAnswer } from "../../live/answers.ts";
-import { firstChangedStep, changedBetweenSteps } from "../../live/older.ts";
+import { resultHandling } from "../../live/result_handling.ts";
+import { firstChangedStep, changedBetweenSteps } from "../../live/outdated_parts.ts";
 import {
   advanceSchedule,
   DEBOUNCE_MS,
@@ -13,7 +13,7 @@ import {
   READER_RESTS_AFTER_MS,
   type ScheduleEvent,
   type Schedule,
-  type AnswerVerdict,
+  type ResultHandling,
 } from "../../live/schedule.ts";
 import { openTrace } from "../../trace/state.ts";
 import { after, edited, ran, trace } from "../page_states.ts";
@@ -25,7 +25,7 @@ class World {
   seed: number;
   text = 0;
   shown = 0;
-  flying: { id: number; at: number; text: number; event: "answered" | "failed"; verdict: AnswerVerdict }[] = [];
+  flying: { id: number; at: number; text: number; event: "answered" | "failed"; verdict: ResultHandling }[] = [];
   held: { text: number; verdict: string } | null = null;
   log: string[] = [];
 
@@ -244,14 +244,14 @@ test("with Live a changed card asks for no run of its own, and the answer to its
 test("a picture gives way to what finished at once, to what raised later, to a refusal never", () => {
   const good = trace("a");
   const of = (status: string) => trace("b", { outcome: { status } });
-  assert.equal(verdictOnAnswer(of("finished"), "b", good), "show");
-  assert.equal(verdictOnAnswer(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
+  assert.equal(resultHandling(of("finished"), "b", good), "show");
+  assert.equal(resultHandling(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
   assert.deepEqual(
-    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => verdictOnAnswer(of(status), "b", good)),
+    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => resultHandling(of(status), "b", good)),
     ["rest", "tell", "tell", "tell", "tell"],
   );
-  assert.equal(verdictOnAnswer(of("refused"), "b", null), "rest", "there is no picture to keep");
-  assert.equal(verdictOnAnswer(of("stopped"), "b", of("stopped")), "rest");
+  assert.equal(resultHandling(of("refused"), "b", null), "rest", "there is no picture to keep");
+  assert.equal(resultHandling(of("stopped"), "b", of("stopped")), "rest");
 });
 
 test("older is what the line that differs or a later one made; a block counts as a whole", () => {

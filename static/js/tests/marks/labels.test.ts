@@ -5,7 +5,7 @@ import { test } from "node:test";
 import en from "../../../locales/en.json" with { type: "json" };
 import zh from "../../../locales/zh.json" with { type: "json" };
 import { loomLabels, stageLabels, stepTitle } from "../../captions/captions.ts";
-import { locale } from "../../words/locale.ts";
+import { bundledLocale } from "../../words/locale.ts";
 import { STAGE_LABELS, autogradRoleLabel, LOOM_LABELS } from "../../marks/labels.ts";
 import { trace } from "../entities.ts";
 
@@ -22,17 +22,17 @@ for (const [prefix, labels] of [
   });
 
 test("a page's labels are those of its language", () => {
-  const labels = { ...STAGE_LABELS, ...stageLabels(locale("zh").say) };
+  const labels = { ...STAGE_LABELS, ...stageLabels(bundledLocale("zh").say) };
   assert.equal(labels.unnamed, zh.stage_unnamed);
   assert.deepEqual(
     ["leaf", "node", "read-only", ""].map((role) => autogradRoleLabel(role, labels)),
     ["叶", "节点", "只读", ""],
   );
-  assert.equal(loomLabels(locale("zh").say).graph, zh.loom_graph);
+  assert.equal(loomLabels(bundledLocale("zh").say).graph, zh.loom_graph);
 });
 
 test("a step's title ends where there is nothing more to say", () => {
-  const titleOf = (source: string) => stepTitle(trace(source, [{}]), 0, locale("en").say);
+  const titleOf = (source: string) => stepTitle(trace(source, [{}]), 0, bundledLocale("en").say);
   assert.equal(titleOf("a = 1"), "Step 1 of 1 · line 1 · a = 1");
   assert.equal(titleOf(""), "Step 1 of 1 · line 1");
 });

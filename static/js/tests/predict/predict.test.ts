@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { stepHeading } from "../../captions/captions.ts";
-import { locale } from "../../words/locale.ts";
+import { bundledLocale } from "../../words/locale.ts";
 import { initialState, reduce } from "../../page_state/page_state.ts";
-import { hasHiddenSteps, truncateTrace } from "../../trace/steps/future.ts";
+import { hasHiddenSteps, truncateTrace } from "../../trace/steps/truncated_trace.ts";
 import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../../page_state/predict_mode.ts";
 import { isTypedAnswerRight } from "../../page_state/predict_question.ts";
 import { questionsOf } from "../../predict/questions.ts";
@@ -73,7 +73,7 @@ test("a trace up to a step has nothing of the steps after it", () => {
   assert.ok(!JSON.stringify(part).includes("inplace operation"));
   assert.equal(truncateTrace(trace, trace.steps.length - 1), trace);
   assert.equal(truncateTrace(trace, 7).outcome.error?.step, 7, "once it has raised, that is known");
-  assert.match(stepHeading(part, 3, locale("en").say).at, /^Step 4 of \? /);
+  assert.match(stepHeading(part, 3, bundledLocale("en").say).at, /^Step 4 of \? /);
 });
 
 /** A page that predicts a golden trace. */

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { locale } from "../../words/locale.ts";
-import { programMessages } from "../../program/messages.ts";
+import { bundledLocale } from "../../words/locale.ts";
+import { programMessages } from "../../program/program_messages.ts";
 
 /** A step at a line, with an event that says what was replaced there. */
 const step = (line: number, event: Record<string, unknown>) => ({
@@ -12,7 +12,7 @@ const step = (line: number, event: Record<string, unknown>) => ({
 });
 
 for (const language of ["en", "zh"]) {
-  const { say } = locale(language);
+  const { say } = bundledLocale(language);
   test(`a replacement is one notice at its line, in ${language}`, () => {
     const steps = [
       step(2, { what: "compile" }),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compareOutputs } from "../../program/outputs.ts";
+import { compareOutputs } from "../../program/output_comparison.ts";
 import { splitOffError, normalizeOutput } from "../../program/output_normalize.ts";
 
 const out = (text: string) => ({ kind: "out", stream: "stdout", text });

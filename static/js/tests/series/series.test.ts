@@ -5,8 +5,8 @@ import {
   itemsWithOneMoved,
   parseSeriesDraft,
   savedProgramIdInText,
-  saveRequestBody,
-} from "../../series/draft.ts";
+  seriesRequestBody,
+} from "../../series/series_draft.ts";
 import { splitNoteAtLinks } from "../../browser/note_nodes.ts";
 import { itemOfFragment } from "../../series/offline.ts";
 import { addressAtNoteStep, orderedPagesOfSeries, shownNoteStep } from "../../page/series_reader.ts";
@@ -84,7 +84,7 @@ test("a draft is what it was, and damage is no draft", () => {
     step: null,
     seen: null,
   });
-  const { items } = saveRequestBody(draft, "en");
+  const { items } = seriesRequestBody(draft, "en");
   assert.deepEqual(
     items.map(({ step }) => step),
     [2, null],

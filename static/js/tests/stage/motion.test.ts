@@ -10,7 +10,7 @@ import type { StageDrawing } from "../../stage/motion/drawing.ts";
 import { pathPoints, pathUpTo } from "../../stage/motion/path.ts";
 import { changeOfStep } from "../../stage/motion/step_change.ts";
 import { openTrace, type OpenTrace } from "../../trace/state.ts";
-import { h, vnodeToSvg, type VNode } from "../../browser/svg.ts";
+import { vnodeToSvg, type VNode } from "../../browser/svg.ts";
 import { ref, storage, counter, frame, tensor, trace, vars } from "../entities.ts";
 
 const SIZE = { w: 1100, h: 620 };
@@ -24,7 +24,7 @@ function drawingOf(opened: OpenTrace, i: number): StageDrawing {
   const marks = stageMarks(plan);
   const pane = (side: PaneSide, x: number) => {
     const body = marks[side]?.body;
-    return body ? { body, x, y: PANE_HEADING_HEIGHT, staying: null } : null;
+    return body ? { body, x, y: PANE_HEADING_HEIGHT } : null;
   };
   return { memory: pane("memory", 0), graph: pane("graph", plan.widths.memory) };
 }
@@ -186,40 +186,6 @@ test("whatever moves ends where it is drawn, and a copy ends unseen or where it 
     }
   }
   assert.ok(kinds.has("written") && kinds.has("arrived") && kinds.has("landed"), [...kinds].join());
-});
-
-const row = (key: string, x: number, y: number, uid: string) =>
-  h(
-    "g",
-    { key, "data-row": key, transform: `translate(${x} ${y})` },
-    h("g", { key: "strip", "data-storage-strip": uid }, h("rect", { key: "frame", x: 0, y: 0, width: 80, height: 20 })),
-  );
-
-test("beside what stays for the whole run, nothing slides, appears or fades through what is there now", () => {
-  const pane = (body: VNode[]) => ({ body, x: 0, y: 24, staying: { from: 0, to: 200 } });
-  const list = (y: number) => h("g", { key: "list" }, row("line s1", 4, y, "s1"));
-  const focus = (body: VNode[]) => h("g", { key: "focus" }, body);
-  const before: StageDrawing = {
-    memory: pane([list(10), focus([row("open s1", 300, 40, "s1"), row("open s2", 300, 90, "s2")])]),
-    graph: null,
-  };
-  const after: StageDrawing = {
-    memory: pane([list(50), focus([row("open s3", 300, 40, "s3"), row("open s1", 300, 90, "s1")])]),
-    graph: null,
-  };
-  const change = { back: false, gone: new Set(["s2"]), oldValues: new Map(), visit: null };
-  const motions = describeMotion(before, after, change);
-  assert.deepEqual(
-    motions.map(({ kind, of }) => [kind, of]),
-    [["moved", "line s1"]],
-    "a line that was laid out anew moves; the focus is another",
-  );
-  const emptied: StageDrawing = { memory: pane([list(50), focus([])]), graph: null };
-  assert.deepEqual(
-    kindsOf(describeMotion(before, emptied, change)),
-    ["freed", "moved"],
-    "where nothing new stands it fades",
-  );
 });
 
 test("a path's points, and the way along it to what is near", () => {

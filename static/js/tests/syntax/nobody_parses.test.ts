@@ -19,7 +19,7 @@ const FOR_OTHER_TEXTS = new Set([
   "open_file/chosen_file.ts",
   "open_file/workbench.ts",
   "trace/scalar_series.ts",
-  "lesson/question.ts",
+  "lesson/lesson_question.ts",
   "page_state/page_state.ts",
   "page_state/selectors.ts",
   "predict/card.ts",

@@ -6,14 +6,14 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import {
-  argument,
+  callArgument,
   calleeName,
   calleePath,
   callsIn,
   firstNameOf,
   hasUnpackedArguments,
-  isOfTorch,
-  literal,
+  isTorchMember,
+  literalValue,
   methodCalls,
   pathText,
   receiver,
@@ -26,11 +26,11 @@ import {
   isConditional,
   loopHead,
   loopVariables,
-  namedValue,
+  singleAssignment,
   namesWritten,
 } from "../../syntax/statements.ts";
 import { textOfStatement } from "../../syntax/statement_text.ts";
-import { nodesOfKind, part, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import { nodesOfKind, childOf, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 
 const PYTHON = existsSync(".venv/bin/python") ? ".venv/bin/python" : "python3";
@@ -152,8 +152,8 @@ test("what is assigned to what", async () => {
   assert.deepEqual(pairsOf(annotated), [["a", "1", ""]]);
   assert.deepEqual(pairsOf(augmented), [["a[0]", "b", "@"]]);
   assert.deepEqual(pairsOf(walrus), [["a", "1", ""]]);
-  assert.equal(namedValue(annotated)?.name, "a");
-  assert.equal(namedValue(swap), null);
+  assert.equal(singleAssignment(annotated)?.name, "a");
+  assert.equal(singleAssignment(swap), null);
 });
 
 test("a call with its arguments, by name or by place", async () => {
@@ -167,9 +167,9 @@ test("a call with its arguments, by name or by place", async () => {
     const [call] = callsIn(tree);
     assert.equal(calleePath(call), "torch.nn.functional.softmax");
     assert.equal(calleeName(call), "softmax");
-    assert.equal(literal(argument(call, "dim", 1)), -1);
-    assert.equal(pathText(argument(call, "input", 0)), "x");
-    assert.ok(isOfTorch(part(call, "func")));
+    assert.equal(literalValue(callArgument(call, "dim", 1)), -1);
+    assert.equal(pathText(callArgument(call, "input", 0)), "x");
+    assert.ok(isTorchMember(childOf(call, "func")));
   }
   const [renamed] = (await lastStatementTrees("from torch.nn.functional import softmax as s\ns(x)")).map(
     (tree) => callsIn(tree)[0],
@@ -177,14 +177,14 @@ test("a call with its arguments, by name or by place", async () => {
   assert.equal(calleeName(renamed), "softmax");
   const [unpacked] = (await lastStatementTrees("f(*a, b, **c)")).map((tree) => callsIn(tree)[0]);
   assert.ok(hasUnpackedArguments(unpacked));
-  assert.equal(argument(unpacked, "second", 1), null);
+  assert.equal(callArgument(unpacked, "second", 1), null);
 });
 
 test("what a method is called on, through calls and brackets", async () => {
   const [chain, own] = await lastStatementTrees("(net).fc[0](x).sum().backward()", "torch = f()\ntorch.add(x)");
   const [backward] = methodCalls(chain, "backward");
   assert.equal(receiver(backward)?.text, "(net).fc[0](x).sum()");
-  assert.ok(!isOfTorch(part(callsIn(own)[0], "func")));
+  assert.ok(!isTorchMember(childOf(callsIn(own)[0], "func")));
 });
 
 test("paths are as the names of a trace are written", async () => {
@@ -197,7 +197,7 @@ test("paths are as the names of a trace are written", async () => {
     "a[2 - 1]",
     "getattr(a, 'b').c",
   );
-  const paths = trees.map((tree) => pathText(part(tree, "value")));
+  const paths = trees.map((tree) => pathText(childOf(tree, "value")));
   assert.deepEqual(paths, ["a.b[0]['k'].c", "a[-1]", "a[i].b", null, null, "a[1]", "a.b.c"]);
   assert.equal(firstNameOf("网[0].weight"), "网");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace } from "../../trace/state.ts";
-import { liveBytesByStep, nonDefaultModes, bytesLabel } from "../../trace/memory_totals.ts";
+import { liveBytesByStep, nonDefaultModes, bytesLabel } from "../../trace/modes_and_memory.ts";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { locale } from "../../words/locale.ts";
+import { bundledLocale } from "../../words/locale.ts";
 import { stepNotes } from "../../captions/notes.ts";
 import { EVENTS } from "../../trace/registry.ts";
 import { openTrace } from "../../trace/state.ts";
@@ -49,7 +49,7 @@ function step(event: string) {
 const NODE = { kind: "node", name: "MulBackward0", saved: { self: { tensor: "t1", expected: 0, state: "ok" } } };
 
 for (const language of ["en", "zh"]) {
-  const { say } = locale(language);
+  const { say } = bundledLocale(language);
   for (const [name, row] of Object.entries(EVENTS)) {
     if (!row?.sentence) continue;
     test(`${name} is told in ${language}`, () => {

@@ -11,7 +11,7 @@ import type { Event, Step, Trace } from "../wire.ts";
 /** A saved value that changed, as the table of events ranks it: worth more than any gradient that arrives. */
 const GRAVEST_RANK = 2;
 
-const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
+const hasEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
   log.some((entry) => entry.kind === "event" && isMeant(entry.event));
 
 /**
@@ -23,7 +23,7 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
  */
 export function landingStep(opened: OpenTrace): number {
   const { steps } = opened.trace;
-  const certain = errorStep(opened.trace) ?? netStep(opened);
+  const certain = errorStep(opened.trace) ?? landingStepOfList(opened);
   if (certain !== null) return certain;
   const depths = callDepthByStep(steps);
   const rankOf = (name: string) => EVENTS[name]?.opening ?? Number.POSITIVE_INFINITY;
@@ -34,10 +34,10 @@ export function landingStep(opened: OpenTrace): number {
     return i < 0 ? null : i;
   };
   const withRank = (isMeant: (rank: number) => boolean) =>
-    firstStep((step, i) => !depths[i] && logsEvent(step, (name) => isMeant(rankOf(name))));
+    firstStep((step, i) => !depths[i] && hasEvent(step, (name) => isMeant(rankOf(name))));
   return (
     firstStep((step) => step.log.some((entry) => entry.kind === "event" && isGrave(entry))) ??
-    firstStep((step) => logsEvent(step, (name) => name === "grad_accumulated")) ??
+    firstStep((step) => hasEvent(step, (name) => name === "grad_accumulated")) ??
     withRank((rank) => rank === GRAVEST_RANK + 1) ??
     withRank((rank) => rank < Number.POSITIVE_INFINITY) ??
     lastTellingStep(steps) ??
@@ -51,7 +51,7 @@ export function landingStep(opened: OpenTrace): number {
  */
 export function openingStep(opened: OpenTrace): number {
   const { trace } = opened;
-  const certain = errorStep(trace) ?? netStep(opened);
+  const certain = errorStep(trace) ?? landingStepOfList(opened);
   if (certain !== null) return certain;
   let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
   trace.steps.forEach(({ log }, i) => {
@@ -76,7 +76,7 @@ function errorStep({ steps, outcome }: Trace): number | null {
 type Place = { step: number; at: number };
 
 /** Of a net that is drawn as a list. */
-function netStep(opened: OpenTrace): number | null {
+function landingStepOfList(opened: OpenTrace): number | null {
   if (pictureOfRun(opened) !== "list") return null;
   const [visits] = opened.index.visitsByBackward.values();
   if (visits) return visits[visits.length - 1].step;

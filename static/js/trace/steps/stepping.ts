@@ -3,7 +3,7 @@
 import type { Step } from "../wire.ts";
 
 /** How the line of a step is highlighted, by the kind of step. */
-export function lineHighlightOf(kind: Step["kind"]): "raised" | "visit" | "" {
+export function lineHighlightTone(kind: Step["kind"]): "raised" | "visit" | "" {
   if (kind === "raise") return "raised";
   return kind === "visit" ? "visit" : "";
 }

@@ -13,13 +13,13 @@ export interface RoundSteps {
 }
 
 /** The stretch of rounds that lie in the same loops as this one. */
-function stretchOf({ rounds }: Trace, n: number): RoundStretch | null {
+function roundStretch({ rounds }: Trace, n: number): RoundStretch | null {
   return rounds?.stretches.findLast(({ first }) => first <= n) ?? null;
 }
 
 /** The iterations of the loops in which a round lies, as the program counts them; empty where there is no loop. */
 export function iterationOfRound(trace: Trace, n: number): number[] {
-  const stretch = stretchOf(trace, n);
+  const stretch = roundStretch(trace, n);
   if (!stretch) return [];
   const passed = (n - stretch.first) * stretch.by;
   return stretch.iteration.map((count, k) => (k === stretch.iteration.length - 1 ? count + passed : count));
@@ -43,7 +43,7 @@ export function roundOfIteration(trace: Trace, iteration: number[]): number | nu
 
 /** The focus of a run that is to show a round; null where it lies in no loop. */
 export function focusOfRound(trace: Trace, n: number): Focus | null {
-  const stretch = stretchOf(trace, n);
+  const stretch = roundStretch(trace, n);
   if (!stretch?.loops.length || n >= (trace.rounds?.count ?? 0)) return null;
   const { loops, inner, total, first, by } = stretch;
   if (inner === loops.length) return { loop: loops[loops.length - 1], iteration: iterationOfRound(trace, n) };
@@ -59,7 +59,7 @@ export function recordedRounds(trace: Trace): RoundSteps[] {
   if (!found) {
     found = (trace.rounds?.recorded ?? []).map(({ n, step, end }) => ({
       n,
-      from: headOf(trace, n, step, end),
+      from: roundHeadStep(trace, n, step, end),
       to: end,
     }));
     recordedByTrace.set(trace, found);
@@ -68,8 +68,8 @@ export function recordedRounds(trace: Trace): RoundSteps[] {
 }
 
 /** The step at which the iteration of a round's loop begins, of its steps. */
-function headOf(trace: Trace, n: number, first: number, end: number): number {
-  const loops = stretchOf(trace, n)?.loops ?? [];
+function roundHeadStep(trace: Trace, n: number, first: number, end: number): number {
+  const loops = roundStretch(trace, n)?.loops ?? [];
   for (let i = first; i <= end; i++) {
     const { kind, stmt } = trace.steps[i] ?? {};
     if (kind === "head" && typeof stmt === "number" && loops.includes(stmt)) return i;

@@ -19,7 +19,6 @@ export function places(pane: GraphPane): Place[] {
     if (row.tag) add(`tag ${row.uid}`, row.tag);
     for (const flag of row.flags) add(`flag ${row.uid}`, flag);
     for (const slot of row.slots) add(`slot ${slot.key}`, slot);
-    if (row.hidden) add(`hidden ${row.uid}`, row.hidden);
     for (const dock of row.docks) {
       add(`leaf ${dock.leaf} at ${row.uid}`, dock);
       for (const shaping of dock.shapings) add(`node ${shaping.uid}`, shaping);
@@ -29,7 +28,6 @@ export function places(pane: GraphPane): Place[] {
       add(`grad ${grad.key}`, { ...grad, x, w: grad.x + grad.w - x });
     }
   }
-  for (const fold of pane.foldLines) add(`fold ${fold.key}`, fold);
   for (const title of pane.titles) add(`title ${title.key}`, { x: 8, y: title.y, w: pane.w - 16, h: 18 });
   for (const leaf of pane.idle.leaves) add(`idle ${leaf.leaf}`, leaf);
   if (pane.idle.line) add("idle", pane.idle.line);

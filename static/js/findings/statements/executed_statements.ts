@@ -1,0 +1,18 @@
+/** What executed statements say, by their syntax. */
+
+import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** What is found in the syntax of statements, each time that they run; each statement is looked at once. */
+export function findInStatements<T>(
+  facts: RunFacts,
+  find: (tree: SyntaxNode, stmt: number) => T[],
+): { step: number; stmt: number; found: T }[] {
+  const findings = statementTrees(facts.trace.program).map((tree, stmt) => (tree ? find(tree, stmt) : []));
+  if (!findings.some(({ length }) => length)) return [];
+  return facts.steps.flatMap(({ kind, stmt }, step) =>
+    stmt != null && (kind === "statement" || kind === "return")
+      ? (findings[stmt] ?? []).map((found) => ({ step, stmt, found }))
+      : [],
+  );
+}

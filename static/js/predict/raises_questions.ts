@@ -1,0 +1,50 @@
+/** Will the statement raise? Asked of those that do, and of those that look as if they might. */
+
+import { findEntity } from "../trace/entities.ts";
+import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
+import type { AskableStatement } from "./askable_statements.ts";
+
+const RAISES_QUESTION_WEIGHT = 90;
+const MIGHT_RAISE_QUESTION_WEIGHT = 62;
+
+export function raisesQuestions(unit: AskableStatement): Partial<PredictQuestion>[] {
+  if (!unit.raised && !mightRaise(unit)) return [];
+  const weight = unit.raised ? RAISES_QUESTION_WEIGHT : MIGHT_RAISE_QUESTION_WEIGHT;
+  return [
+    {
+      kind: "raises",
+      what: "",
+      uid: null,
+      weight,
+      reason: unit.raised ? null : "predict_why_went_on",
+      ...yesNoAnswer(unit.raised),
+    },
+  ];
+}
+
+function mightRaise(unit: AskableStatement) {
+  return unit.isBackward ? mightBackwardRaise(unit) : isRiskyInPlaceWrite(unit);
+}
+
+/** Something that a node kept was overwritten or let go. */
+function mightBackwardRaise({ before }: AskableStatement) {
+  return [...before.values()].some(
+    (entity) =>
+      entity.kind === "node" &&
+      (entity.released ||
+        Object.values(entity.saved ?? {}).some(({ state }) => state === "stale" || state === "changed")),
+  );
+}
+
+/** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once. */
+function isRiskyInPlaceWrite({ opened, at, step, before, namedBefore, mentioned }: AskableStatement) {
+  // an optimizer's own business
+  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false;
+  return opened.trace.steps[step].log.some((entry) => {
+    if (entry.kind !== "event" || entry.event !== "written") return false;
+    const writer = findEntity(before, entry.by, "tensor");
+    if (!writer) return false;
+    const hasRepeatedCells = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
+    return writer.requires_grad || hasRepeatedCells || opened.index.slotsKeepingStorage(entry.storage, at).length > 0;
+  });
+}
