@@ -170,6 +170,21 @@ opt.step()
         "whole_problem_never_learns_other",
         "`opt.param_groups[0]['params'][2]` never learns; `net.body` does.",
     ),
+    "the rate that a scheduler skips": (
+        """\
+import torch
+w = torch.ones(2, requires_grad=True)
+opt = torch.optim.SGD([w], lr=1.0)
+schedule = torch.optim.lr_scheduler.StepLR(opt, 1)
+for _ in range(3):
+    schedule.step()
+    opt.zero_grad()
+    w.pow(2).sum().backward()
+    opt.step()
+""",
+        "finding.scheduler_first.chain.made",
+        "`opt` is made: `lr` is 1 before the first round",
+    ),
     "data of a gradient that is written": (
         """\
 import torch

@@ -4,7 +4,7 @@
  */
 
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, layerCalls, type LayerCall } from "./layer_modes.ts";
+import { callingStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
