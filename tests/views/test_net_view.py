@@ -92,9 +92,11 @@ def test_the_headline_names_the_module_and_not_the_node(page: Any, site: str) ->
     assert said.startswith("Backward is") and not re.search(r"[A-Z][a-z]+[A-Za-z]* \d", said)
 
 
-def test_the_list_has_one_height_whatever_is_said_over_it(page: Any, site: str) -> None:
+def test_a_low_list_has_its_key_and_one_height_whatever_is_said_over_it(page: Any, site: str) -> None:
     open_program(page, site, GPT)
     show_step(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert page.locator(".net-key").is_visible()
     page.keyboard.press("Home")
     at_step(page, 0)
     heights = []

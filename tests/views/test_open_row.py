@@ -180,3 +180,22 @@ def test_no_name_is_cut() -> None:
         for step in steps(source):
             names = {row["name"] for row in step["rows"] if row["kind"] in ("place", "head")}
             assert names <= set(step["texts"])
+
+
+@pytest.mark.parametrize(
+    ("write", "opened"),
+    [
+        ("row = hidden[0]\n        moved = hidden + 1\n        row.mul_(2)", ["moved", "mul_"]),
+        ("flat = hidden.view(-1)\n        moved = hidden + 1\n        flat[2] = 5", ["moved", "flat[2]"]),
+        ("moved = hidden + 1\n        hidden.data.zero_()", ["hidden", "moved"]),
+        ("moved = hidden + 1\n        hidden.mul_(2)", ["mul_"]),
+        ("moved = hidden + 1\n        hidden[:, 0] = 5", ["hidden[:, 0]"]),
+    ],
+    ids=["view", "element of a view", "data", "own name", "own part"],
+)
+def test_a_write_by_another_name_opens_the_row_that_knows_the_memory_too(write: str, opened: list[str]) -> None:
+    forward = f"hidden = self.wide(given) * 2\n        {write}\n        return self.slim(moved)"
+    source = NET.replace("hidden = torch.tanh(self.wide(given))\n        return self.slim(hidden)", forward)
+    line = next(k for k, text in enumerate(source.splitlines(), 1) if text.strip() == write.split("\n")[-1].strip())
+    for at in [each for each in steps(source) if each["line"] == line and not each["node"]]:
+        assert [row["name"] for row in at["open"]] == opened

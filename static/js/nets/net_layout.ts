@@ -9,7 +9,7 @@ import {
   type OpenedRows,
   type NetRow,
 } from "./net_rows.ts";
-import type { RowEnd } from "./row_ends.ts";
+import { otherRowOfWrite, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
@@ -108,23 +108,25 @@ interface NetRoom {
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
   const columns = columnsFor(width);
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
-  const body = (ends.length > 1 ? heights?.ofTwo : heights?.height) ?? 0;
-  const count = Math.max(1, ends.length);
+  const other = ends.length ? null : otherRowOfWrite(facts, i);
+  const count = Math.max(other ? 2 : 1, ends.length);
+  const body = (count > 1 ? heights?.ofTwo : heights?.height) ?? 0;
   let placed: PlacedNetRow[] = [];
   let rails: NetRail[] = [];
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
     const all = height - PADDING - cuts * CUT_HEIGHT;
-    const within = ends.map(({ place }) => place);
+    const within = [...ends, ...(other ? [other] : [])].map(({ place }) => place);
     const rows = netRows(facts, i, all - count * body, choices, within);
     // rows that can't be folded take the room of what is open
     const spare = Math.floor((all - minHeightOf(rows)) / count);
     // two ends take what room there is: they are looked at, and not stepped through
-    const open = Math.max(LEAST_BODY, Math.min(ends.length > 1 ? MAX_END_BODY : body, spare));
+    const open = Math.max(LEAST_BODY, Math.min(count > 1 ? MAX_END_BODY : body, spare));
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
+    if (other) openRow(facts, placed, other.place, i, bodyRoom, other.uids);
     rails = railsBetween(facts, rowsByLeaf(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;

@@ -73,7 +73,7 @@ export class NetFacts {
   }
 
   read() {
-    for (const { set, visit, i } of this.opened.trace.steps) {
+    for (const { set, log, visit, i } of this.opened.trace.steps) {
       if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
       for (const [uid, fields] of Object.entries(set ?? {})) {
         if (fields.shape) this.shapes.set(uid, fields.shape);
@@ -87,6 +87,12 @@ export class NetFacts {
         if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
         if (!this.gradFn.has(uid)) this.gradFn.set(uid, fields.grad_fn);
       }
+      for (const { inputs = [], outputs = [] } of log.flatMap((entry) => (entry.kind === "op" ? [entry] : [])))
+        for (const uid of outputs) {
+          const storage = this.storages.get(uid);
+          const viewed = storage && inputs.find((input) => input !== uid && this.storages.get(input) === storage);
+          if (viewed) this.viewed.set(uid, viewed);
+        }
     }
   }
 
@@ -115,6 +121,8 @@ export class NetFacts {
 
   /** by tensor, the memory that it looked at first */
   storages = new Map<string, string>();
+  /** by view, the tensor of which an operation made it */
+  viewed = new Map<string, string>();
   /** by tensor, the variables that came to mean it, in order */
   bindings = new Map<string, { step: number; name: string }[]>();
 
@@ -129,11 +137,37 @@ export class NetFacts {
 
   /** Whether something in a unit reads or makes what lies in a memory. */
   usesStorage(unit: Unit, storage: string): boolean {
-    const own = [...unit.inputs, ...unit.outputs, ...unit.reads, ...unit.makes];
-    return (
-      own.some((uid) => this.storages.get(uid) === storage) ||
-      unit.inner.some((inner) => this.usesStorage(inner, storage))
-    );
+    return tensorsOfUnit(unit).some((uid) => this.storages.get(uid) === storage);
+  }
+
+  /** by memory, what uses it: read once, when it is first asked for */
+  uses: Map<string, { unit: Unit; place: NetPlace; uid: string }[]> | null = null;
+
+  /** The tensor by whose name one is known, a view without a name by that of which it was made; null without any. */
+  namedTensor(uid: string | null | undefined): string | null {
+    let known = uid ?? null;
+    while (known && !this.bindings.has(known) && !this.opened.index.moduleOfTensor.has(known))
+      known = this.viewed.get(known) ?? null;
+    return known;
+  }
+
+  /** The row that used a memory last in its round until a step, by another name than `by`, and those tensors. */
+  lastUseOf(storage: string, i: number, by: string | null, except: ReadonlySet<NetPlace | null | undefined>) {
+    if (!this.uses) {
+      this.uses = new Map();
+      for (const [unit, place] of this.net.placeOfUnit)
+        for (const uid of place.inner.length ? [] : new Set(tensorsOfUnit(unit)))
+          addToList(this.uses, this.storages.get(uid) ?? "", { unit, place, uid });
+    }
+    const isShown = ({ unit, place, uid }: { unit: Unit; place: NetPlace; uid: string }) =>
+      unit.begins <= i &&
+      ![null, by].includes(this.namedTensor(uid)) &&
+      !except.has(place) &&
+      !this.isWaiting(place, i) &&
+      this.net.stretchOfStep[unit.begins] === this.stretchAt(place, i);
+    const shown = (this.uses.get(storage) ?? []).filter(isShown);
+    const last = shown.sort((a, b) => a.unit.begins - b.unit.begins).at(-1);
+    return last && { place: last.place, uids: shown.flatMap(({ unit, uid }) => (unit === last.unit ? [uid] : [])) };
   }
 
   nodes(unit: Unit) {
@@ -294,6 +328,11 @@ export class NetFacts {
     if (!last || nodes.some((node) => this.lastVisit(node, i) !== null)) return false;
     return !nodes.some((node) => last.nodes.has(node));
   }
+}
+
+/** What a unit, and what runs in it, reads and makes. */
+function tensorsOfUnit({ inputs, outputs, reads, makes, inner }: Unit): string[] {
+  return [...inputs, ...outputs, ...reads, ...makes, ...inner.flatMap(tensorsOfUnit)];
 }
 
 function isAround(unit: Unit, now: ReadonlySet<Unit>) {

@@ -1,5 +1,6 @@
 /** The two ends of a finding among the rows: where its cause is, and where it shows. */
 
+import { openRowOf } from "./open_row.ts";
 import { anchorStep, openPlaceOf } from "./net_rows.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetFacts } from "./net_state.ts";
@@ -32,6 +33,24 @@ export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEn
   if (first) ends.push(endOf(first, cause, cause.severity, uids));
   if (shows && last && last !== first) ends.push(endOf(last, shows, cause.severity, uids));
   return ends;
+}
+
+interface RowOfWrite {
+  place: NetPlace;
+  /** the tensors by which it knows the memory */
+  uids: string[];
+}
+
+/** Where a step writes memory by one name, the row that used it last by another; null where there is none, or in a backward. */
+export function otherRowOfWrite(facts: NetFacts, i: number): RowOfWrite | null {
+  const step = facts.opened.trace.steps[i];
+  const own = new Set([openPlaceOf(facts, i), ...facts.touchedAt(i).map((unit) => facts.net.placeOfUnit.get(unit))]);
+  for (const entry of step.visit ? [] : step.log) {
+    if (entry.kind !== "event" || entry.event !== "written") continue;
+    const found = facts.lastUseOf(entry.storage, i, facts.namedTensor(entry.by), own);
+    if (found && openRowOf(facts, found.place, i)) return found;
+  }
+  return null;
 }
 
 function endOf(place: NetPlace, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
