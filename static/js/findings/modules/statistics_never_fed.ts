@@ -4,7 +4,7 @@
  */
 
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { callingStep, layerCalls, type LayerCall } from "./layer_calls.ts";
+import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -43,7 +43,7 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, outer: string): Diagnosis
   const [written] = writesBefore(weight).slice(-1);
   if (!written || written.step < trained || writesBefore(mean).length) return null;
   if (optimizers.some(({ uid }) => optimizerParameters(facts, uid, call.step).includes(weight))) return null;
-  const used = callingStep(facts, call.step);
+  const used = outermostCallStep(facts, call.step);
   const model = facts.nameFact(outer, used);
   const names = {
     model,
