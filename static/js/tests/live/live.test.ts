@@ -12,7 +12,7 @@ import {
   timeOfNextTick,
   READER_RESTS_AFTER_MS,
   type ScheduleEvent,
-  type Schedule,
+  type LiveSchedule,
   type ResultHandling,
 } from "../../live/schedule.ts";
 import { openTrace } from "../../trace/state.ts";
@@ -20,7 +20,7 @@ import { after, edited, ran, trace } from "../page_states.ts";
 
 /** A page that types, a server that answers when it likes, and what the schedule makes of it. */
 class World {
-  schedule: Schedule;
+  schedule: LiveSchedule;
   now = 0;
   seed: number;
   text = 0;
