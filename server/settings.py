@@ -124,7 +124,9 @@ class ServingSettings:
         "value.",
     )
     gpu = declare_setting(True, "Offer the GPU if torch finds one.")
-    boot = declare_setting(60.0, "Maximum time that the workers' first process may take to import torch.", unit="s")
+    boot = declare_setting(
+        60.0, "Maximum processor time that the workers' first process may take to import torch.", unit="s"
+    )
 
 
 class AccessSettings:

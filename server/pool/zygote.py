@@ -38,6 +38,14 @@ it."""
 EXIT_POLL_SECONDS = 0.005
 """Seconds between two checks for that exit status."""
 
+BOOT_PATIENCE = 10
+"""How many times as long as the boot may take in processor time a caller waits for it on a machine that is busy."""
+
+LEAST_SHARE = 0.02
+"""The share of a processor below which a boot makes no progress: it hangs."""
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
 SPARE_TIMEOUT = 2.0
 """Seconds within which the next spare is ready after the last one was taken."""
 
@@ -100,10 +108,20 @@ def describe_exit(status: int | None) -> str:
     return f"the process that forks them {how}{where}"
 
 
+def processor_seconds(pid: int) -> float:
+    """Seconds of processor time that a process has had; infinity where that can't be read."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return math.inf
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+
+
 class Zygote:
     """The zygote; it is restarted when it dies.
 
-    boot_seconds: seconds that a start may take
+    boot_seconds: seconds of processor time that a start may take; a busy machine gives them in a longer time
     """
 
     def __init__(self, options: WorkerOptions, boot_seconds: float) -> None:
@@ -179,11 +197,18 @@ class Zygote:
             self.start()
         if self._booted is None or self._link is None:
             raise WorkersUnavailable(self._start_failure_reason())
-        try:
-            async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
-                await asyncio.shield(self._booted)
-        except (TimeoutError, ConnectionError) as error:
-            raise WorkersUnavailable(self._start_failure_reason()) from error
+        booted, used = self._booted, 0.0
+        for _ in range(BOOT_PATIENCE):
+            try:
+                async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
+                    return await asyncio.shield(booted)
+            except ConnectionError as error:
+                raise WorkersUnavailable(self._start_failure_reason()) from error
+            except TimeoutError:
+                before, used = used, processor_seconds(self._process.pid) if self._process is not None else math.inf
+                if used >= self._boot_timeout or used - before < self._boot_timeout * LEAST_SHARE:
+                    break
+        raise WorkersUnavailable(self._start_failure_reason())
 
     @property
     def unavailable_reason(self) -> str:
@@ -191,7 +216,8 @@ class Zygote:
         return self._start_failure_reason() if self.failure else STARTING
 
     def _start_failure_reason(self) -> str:
-        return f"the workers do not start: {self.failure}" if self.failure else "the workers do not start"
+        late = f"they were not ready within {self._boot_timeout:g} s of processor time; GRADBOX_BOOT sets another limit"
+        return f"the workers do not start: {self.failure or late}"
 
     async def take_child(self) -> Child:
         """Take a spare child. The caller starts it with a job and releases it at the end. Raises WorkersUnavailable."""

@@ -63,6 +63,7 @@ import { FINDINGS as resultUnused } from "./memory/result_unused.ts";
 import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.ts";
 import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
 import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
+import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
 import type { DiagnosisRow } from "./diagnosis_row.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -126,4 +127,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadMatchedNothing,
   ...loadOfItself,
   ...loadOverwritten,
+  ...statisticsNeverFed,
 ];

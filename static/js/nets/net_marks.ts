@@ -487,7 +487,10 @@ function normMarks(
       h("text", { class: classNames("net-number", isBad && "bad"), x: x + BAR_WIDTH + 8, y: y + 4 }, normText(norm)),
     ];
   }
-  if (totals.visited) return [h("text", { class: "net-shape", x, y: y + 4 }, "–", h("title", {}, say("net_unknown")))];
+  if (totals.visited) {
+    const unknown = h("title", {}, say("net_unknown"));
+    return [h("text", { class: "net-shape", x, y: y + 4 }, "–", unknown)];
+  }
   if (!isBackward || !totals.hasBegun || row.places.every(({ units }) => units[0].isStatement)) return [];
   if (totals.isLeftOut || !totals.nodes)
     return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];

@@ -25,6 +25,21 @@ def prepare_and_die(_: WorkerOptions) -> ChildWork:
     os._exit(7)
 
 
+def prepare_slowly(_: WorkerOptions) -> ChildWork:
+    """As on a busy machine: a tenth of a processor, for longer than a start may take on an idle one."""
+    for _ in range(50):
+        started = time.process_time()
+        while time.process_time() - started < 0.01:
+            pass
+        time.sleep(0.1)  # others have the processor
+    return ChildWork(lambda *_: None, {}, lambda: None)
+
+
+def prepare_and_hang(_: WorkerOptions) -> ChildWork:
+    time.sleep(1000)  # until it is killed
+    raise AssertionError("nobody waits for so long")
+
+
 def prepare_children_that_raise(_: WorkerOptions) -> ChildWork:
     """Each child for the GPU ends before it is ready."""
 

@@ -1,5 +1,6 @@
 """Where no program can be run, the server says so, and why, to the operator, to a program and to a visitor."""
 
+import asyncio
 import html
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,9 @@ from starlette.testclient import TestClient
 
 from server.app import create_app
 from server.pool import machine_workers
+from server.pool.zygote import WorkersUnavailable, Zygote
 from server.settings import Settings
+from server.wire.link import WorkerOptions
 from tests.support.waiting import PATIENCE, wait_until
 
 PROGRAM = {"source": "x = 1\n"}
@@ -46,6 +49,23 @@ def test_health_says_why_no_program_is_run(prepare: str, reason: str) -> None:
         assert health["status"] == "no workers" and reason in health["workers"]["cpu"]
         ready = client.get("/readyz")
         assert ready.status_code == 503 and reason in ready.json()["why"]
+
+
+@pytest.mark.parametrize(("prepare", "reason"), [("prepare_slowly", ""), ("prepare_and_hang", "processor time")])
+def test_a_busy_machine_has_more_time_to_start_and_a_start_that_hangs_has_not(prepare: str, reason: str) -> None:
+    async def failure() -> str:
+        options = WorkerOptions(0, "off", 2**30, 10, f"tests.server.operating.broken_workers:{prepare}")
+        zygote = Zygote(options, 2.0)
+        try:
+            await zygote.wait_until_booted()
+        except WorkersUnavailable as error:
+            return str(error)
+        finally:
+            await zygote.close()
+        return ""
+
+    said = asyncio.run(failure())
+    assert reason in said and bool(reason) == bool(said)
 
 
 def test_a_run_is_refused_with_the_reason() -> None:

@@ -1,0 +1,66 @@
+/**
+ * A batch norm evaluated with the running statistics it was made with, in a copy whose weights were brought up to date:
+ * an average of weights, a target network.
+ */
+
+import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "statistics_never_fed", severity: "warning", diagnose: diagnoseStatisticsNeverFed, lookedFor: "modes" },
+];
+
+function diagnoseStatisticsNeverFed(facts: RunFacts): Diagnosis[] {
+  /** by the outermost module: one of several norms stands for all */
+  const byModule = new Map<string, Diagnosis>();
+  for (const call of layerCalls(facts)) {
+    const outer = call.outer?.module;
+    if (call.layer !== "batch_norm" || call.training || !outer || byModule.has(outer)) continue;
+    const diagnosis = diagnosisOf(facts, call, outer);
+    if (diagnosis) byModule.set(outer, diagnosis);
+  }
+  return [...byModule.values()];
+}
+
+/** Null where the statistics were fed or loaded, or the weights are an optimizer's or only written before training. */
+function diagnosisOf(facts: RunFacts, call: LayerCall, outer: string): Diagnosis | null {
+  const norm = findEntity(facts.stateAt(call.step), call.inner?.module, "object")?.attrs ?? {};
+  const [weight, mean, batches] = [norm.weight, norm.running_mean, norm.num_batches_tracked].map(referencedUid);
+  if (!weight || !mean || !batches || numbersOfTensor(facts, batches, call.step)?.[0] !== 0) return null;
+  const writesBefore = (uid: string) => {
+    const storage = tensorHistoryOf(facts).valueAt(uid, "storage", call.step) as string | null;
+    return facts.writesOf(storage).filter(({ step }) => step > facts.birthStep(uid) && step < call.step);
+  };
+  const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < call.step);
+  const trained = Math.min(...optimizers.flatMap(({ steps }) => steps));
+  const [written] = writesBefore(weight).slice(-1);
+  if (!written || written.step < trained || writesBefore(mean).length) return null;
+  if (optimizers.some(({ uid }) => optimizerParameters(facts, uid, call.step).includes(weight))) return null;
+  const used = outermostCallStep(facts, call.step);
+  const model = facts.nameFact(outer, used);
+  const names = {
+    model,
+    weight: facts.nameFact(weight, used),
+    mean: facts.nameFact(mean, used),
+    code: facts.statementFact(used),
+    written: facts.place(written.step).line,
+  };
+  const writing = { ...names, code: facts.statementFact(written.step) };
+  return {
+    cause: facts.place(used),
+    chain: [
+      chainLink(facts.place(written.step), "written", writing, [weight]),
+      chainLink(facts.place(used), "used", names, [mean]),
+    ],
+    names: namesInFacts(model, names.mean),
+    facts: names,
+    fixes: [],
+  };
+}
