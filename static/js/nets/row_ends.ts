@@ -41,7 +41,7 @@ interface RowOfWrite {
   uids: string[];
 }
 
-/** Where a step writes memory by one name, the row that used it last by another; null where there is none, or in a backward. */
+/** Where a step writes memory by one name, the row that used it last by another; null where none did. */
 export function otherRowOfWrite(facts: NetFacts, i: number): RowOfWrite | null {
   const step = facts.opened.trace.steps[i];
   const own = new Set([openPlaceOf(facts, i), ...facts.touchedAt(i).map((unit) => facts.net.placeOfUnit.get(unit))]);

@@ -27,7 +27,7 @@ def prepare_and_die(_: WorkerOptions) -> ChildWork:
 
 def prepare_slowly(_: WorkerOptions) -> ChildWork:
     """As on a busy machine: a tenth of a processor, for longer than a start may take on an idle one."""
-    for _ in range(50):
+    for _turn in range(50):
         started = time.process_time()
         while time.process_time() - started < 0.01:
             pass
