@@ -31,7 +31,7 @@ class NameScope:
         self._assigned: dict[str, list[tuple[NameScope, tuple[str, ...]]]] = {}
         self._declared_global: set[str] = set()
         self._declared_nonlocal: set[str] = set()
-        self._starred_module: set[str] = set()
+        self._starred_modules: set[str] = set()
 
     def declare_global(self, names: list[str]) -> None:
         self._declared_global.update(names)
@@ -59,7 +59,7 @@ class NameScope:
 
     def bind_star_import(self, module: str) -> None:
         """`from module import *`"""
-        self.module._starred_module.add(module)
+        self.module._starred_modules.add(module)
 
     def dotted_path_of_name(self, name: str, depth: int = 0) -> str | None:
         """The dotted path that a name leads to in this scope: `torch.nn.functional`, `builtins.getattr`.
@@ -77,8 +77,8 @@ class NameScope:
         if name in self.module._outer_names:
             return self.module._outer_names[name]
         if name in BUILTIN_NAMES:
-            return None if self.module._starred_module else f"builtins.{name}"
-        modules = self.module._starred_module
+            return None if self.module._starred_modules else f"builtins.{name}"
+        modules = self.module._starred_modules
         return f"{next(iter(modules))}.{name}" if len(modules) == 1 else None
 
     def _binds(self, name: str) -> bool:

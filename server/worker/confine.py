@@ -310,7 +310,7 @@ def try_layer(layer: ConfinementLayer) -> str:
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        report_layer_trial(layer, writer)
+        try_layer_and_exit(layer, writer)
     os.close(writer)
     try:
         if not select.select([reader], [], [], TRIAL_TIMEOUT)[0]:
@@ -323,7 +323,7 @@ def try_layer(layer: ConfinementLayer) -> str:
     return reason if code == 0 else f"a process that tried it ended with {code}"
 
 
-def report_layer_trial(layer: ConfinementLayer, writer: int) -> NoReturn:
+def try_layer_and_exit(layer: ConfinementLayer, writer: int) -> NoReturn:
     """Apply a layer, and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
     try:
         os.environ["GRADBOX_TRIAL"] = "1"

@@ -1,6 +1,6 @@
 /** What the account of a run says of kept memory, beside the state after each step, for tests. */
 
-import { keptBytesAt, keptMemoryByNode } from "../../static/js/findings/account/kept_memory.ts";
+import { keptBytesAt, bookedMemoryByNode } from "../../static/js/findings/account/kept_memory.ts";
 import { netOf } from "../../static/js/nets/net_places.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { moduleTable } from "../../static/js/nets/module_table.ts";
@@ -10,8 +10,8 @@ import { openTrace } from "../../static/js/trace/state.ts";
 export default function keptBytes(trace) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
-  const all = [...keptMemoryByNode(opened).values()].flat();
-  const placed = [...facts.keptMemoryByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
+  const all = [...bookedMemoryByNode(opened).values()].flat();
+  const placed = [...facts.bookedMemoryByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
   const parameters = storagesOfParameters(trace);
   const steps = trace.steps.map((_, i) => i);
   return {

@@ -2,7 +2,7 @@
  * A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences.
  */
 
-import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
+import { pictureStylesheets, stageOrSourcePicture } from "../picture/picture.ts";
 import { bundledLocale } from "../words/locale.ts";
 import { clipLines, svgFileText, wrapText } from "../marks/svg_document.ts";
 import { h, parseTranslate, type VNode } from "../browser/svg.ts";
@@ -76,7 +76,7 @@ function comparisonSideNodes(
   const { say } = comparisonLocale(language);
   const opened = comparison[side];
   const shownStep = Math.max(0, step);
-  const picture = stageOrListingPicture(opened, shownStep, bundledLocale(language).say, COMPARED_STAGE_SIZE);
+  const picture = stageOrSourcePicture(opened, shownStep, bundledLocale(language).say, COMPARED_STAGE_SIZE);
   const frames = groups.flatMap((group, k) => {
     const uid = group[0][side === "left" ? "leftUid" : "rightUid"];
     const properties = group.map(({ property }) => property);

@@ -9,7 +9,7 @@ const LISTING_TOP = 40;
 const LISTING_LINE_HEIGHT = 21;
 const MAX_LISTING_LINES = 200;
 
-export function programListingPicture(source: string, problems: { line: number; text: string }[]): Picture {
+export function programSourcePicture(source: string, problems: { line: number; text: string }[]): Picture {
   const rows = source.trimEnd().split("\n");
   const nodes = [];
   let y = LISTING_TOP;

@@ -5,7 +5,7 @@
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { nodesOfUnit, type Net, type NetPlace } from "./net_places.ts";
-import { keptBytesAt, keptMemoryByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
+import { keptBytesAt, bookedMemoryByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -67,7 +67,7 @@ export class NetFacts {
   constructor(opened: OpenTrace, net: Net) {
     this.opened = opened;
     this.net = net;
-    this.keptByNode = keptMemoryByNode(opened);
+    this.keptByNode = bookedMemoryByNode(opened);
     this.read();
     this.readBackwards();
   }

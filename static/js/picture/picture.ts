@@ -2,7 +2,7 @@
 
 import tokens from "../../css/base/tokens.css";
 import { bundledLocale } from "../words/locale.ts";
-import { programListingPicture } from "../marks/listing.ts";
+import { programSourcePicture } from "../marks/listing.ts";
 import { loomPicture } from "../marks/loom/loom.ts";
 import { PREVIEW_PICTURE_ROOM, PREVIEW_RUN_ROOM, linkPreviewPicture } from "../marks/preview.ts";
 import { stepPicture, type StepPictureOptions } from "../marks/still.ts";
@@ -148,16 +148,16 @@ export function runPicture(
   { w, h, toggled }: StepPictureOptions,
 ): Picture {
   if (!opened.count || pictureOfRun(opened) === "stage")
-    return stageOrListingPicture(opened, shown.i, bundledLocale(language).say, { w, h, toggled });
+    return stageOrSourcePicture(opened, shown.i, bundledLocale(language).say, { w, h, toggled });
   // a file is as high as the list
   if (w === undefined || h === undefined) return listPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
   return listPictureWithin(opened, shown, { width: w, height: h }, language);
 }
 
 /** The step on the stage, or the program's text where there is none. */
-export function stageOrListingPicture(opened: OpenTrace, i: number, say: Say, room: StepPictureOptions) {
+export function stageOrSourcePicture(opened: OpenTrace, i: number, say: Say, room: StepPictureOptions) {
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
-  return programListingPicture(
+  return programSourcePicture(
     opened.trace.program.source,
     programMessages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
   );

@@ -75,7 +75,7 @@ export function createHighlight(
   }
 
   /** Nothing is pointed at any more: only the selection is highlighted. */
-  function redraw() {
+  function highlightOnlySelection() {
     pointedElement = null;
     const selected = selection && targetsWithin(root).find(({ target }) => selectionKey(target) === selection);
     if (selected) highlight(selected);
@@ -85,27 +85,27 @@ export function createHighlight(
   function select(key: string | null) {
     if (key === selection) return;
     selection = key;
-    redraw();
+    highlightOnlySelection();
   }
 
   return {
-    redraw,
+    highlightOnlySelection,
     select,
     /** Highlight what is drawn of these keys, until something is pointed at. */
     light(keys: string[]) {
-      redraw();
+      highlightOnlySelection();
       const elements = new Set(elementsOf(keys));
       if (elements.size) lightElements(elements);
     },
     /** The picture was drawn again. */
     drawn() {
       drawnByKey = null;
-      redraw();
+      highlightOnlySelection();
     },
     point(event: Event) {
       const pointed = closestTarget(event.target, HIGHLIGHTABLE);
       if (pointed?.element === (pointedElement ?? undefined)) return;
-      if (!pointed) return redraw();
+      if (!pointed) return highlightOnlySelection();
       highlight(pointed);
       pointedElement = pointed.element;
     },

@@ -277,9 +277,9 @@ export function createStage(
   root.addEventListener("click", onChoose);
   root.addEventListener("keydown", onChoose);
   row.addEventListener("pointerover", (event) => rowAnchor.isRealMove(event) && highlight.point(event));
-  row.addEventListener("pointerleave", highlight.redraw);
+  row.addEventListener("pointerleave", highlight.highlightOnlySelection);
   row.addEventListener("focusin", highlight.point);
-  row.addEventListener("focusout", highlight.redraw);
+  row.addEventListener("focusout", highlight.highlightOnlySelection);
   for (const { scroller } of Object.values(panes)) {
     scrollByDragging(scroller, (target) => closestTarget(target, HIGHLIGHTABLE) !== null);
     scroller.addEventListener("scroll", onScroll, { passive: true });

@@ -54,7 +54,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   /** in pixels; null until it is measured */
   let size: { width: number; height: number; inside: number } | null = null;
   /** what the curve was drawn from */
-  let drawnCurve: unknown[] = [];
+  let drawnAxisInputs: unknown[] = [];
   const controls = axisControls(host, say);
   const { slider, curve, inside, field, status, again, count, choices } = controls;
 
@@ -137,10 +137,10 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     return size;
   }
 
-  function drawCurve(shown: Trace, { width, height }: { width: number; height: number }) {
+  function drawAxis(shown: Trace, { width, height }: { width: number; height: number }) {
     const from = [shown, width, height, series, chosen, news];
-    if (from.every((part, i) => part === drawnCurve[i])) return;
-    drawnCurve = from;
+    if (from.every((part, i) => part === drawnAxisInputs[i])) return;
+    drawnAxisInputs = from;
     patchHost(document, curve, axisMarks(shown, { width, height, series, chosen, news }, say));
     curve.setAttribute("viewBox", `0 0 ${width} ${height}`);
     curve.style.height = `${height}px`;
@@ -149,7 +149,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   function draw() {
     if (!trace?.rounds) return;
     const measured = size ?? measure();
-    drawCurve(trace, measured);
+    drawAxis(trace, measured);
     phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
     const stretch = { phases, step, ...measured };
     patchHost(document, inside, [...memoryMarks(bytes, stretch, say), ...phaseMarks(stretch, say)]);

@@ -20,7 +20,7 @@ type KeptSpan = Pick<KeptMemory, "bytes" | "birth" | "released">;
 const keptByTrace = new WeakMap<OpenTrace, Map<string, KeptMemory[]>>();
 
 /** What each node keeps, booked once for a trace. */
-export function keptMemoryByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
+export function bookedMemoryByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
   let kept = keptByTrace.get(opened);
   if (!kept) {
     kept = new Map();

@@ -4,7 +4,7 @@
 
 import { cellAsNumber } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { backwardsOfScaledLosses } from "./scaled_losses.ts";
+import { scalerByBackward } from "./scaled_losses.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -181,7 +181,7 @@ class ParameterMoments {
   scaledBackwards: Map<string, { value: number }> | null = null;
 
   get scaledLosses() {
-    this.scaledBackwards ??= backwardsOfScaledLosses(this.table.facts);
+    this.scaledBackwards ??= scalerByBackward(this.table.facts);
     return this.scaledBackwards;
   }
 

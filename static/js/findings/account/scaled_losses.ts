@@ -14,7 +14,7 @@ export interface Scaler {
 }
 
 /** By backward, the scaler whose scale its loss was multiplied by. */
-export function backwardsOfScaledLosses(facts: RunFacts): Map<string, Scaler> {
+export function scalerByBackward(facts: RunFacts): Map<string, Scaler> {
   const out = new Map<string, Scaler>();
   const scales = facts.index.objectChanges.flatMap(({ uid, step, fields }) => {
     const scale = fields.attrs && "_scale" in fields.attrs ? referencedUid(fields.attrs._scale) : null;

@@ -157,7 +157,7 @@ function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
             history.valueAt(handleUid, "leaf", step) &&
             history.valueAt(handleUid, "requires_grad", step),
         );
-      if (!storageUid || !other || !isTrainedAfter(facts, uid, step)) continue;
+      if (!storageUid || !other || !hasGradientOrWriteAfter(facts, uid, step)) continue;
       out.push(sharedThroughDataDiagnosis(facts, uid, other, step));
     }
   }
@@ -165,7 +165,7 @@ function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
 }
 
 /** Whether a backward or a write comes to a tensor later. */
-function isTrainedAfter(facts: RunFacts, uid: string, step: number) {
+function hasGradientOrWriteAfter(facts: RunFacts, uid: string, step: number) {
   return (
     isGradAccumulatedAfter(facts, uid, step) ||
     facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)

@@ -20,7 +20,7 @@ import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } fr
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { namedViewSource } from "../facts/view_source.ts";
-import { backwardsOfScaledLosses } from "../account/scaled_losses.ts";
+import { scalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -59,7 +59,7 @@ function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
   if (!earliest) return diagnoseHalfOverflow(facts);
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
-  if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
+  if (scalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
   if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
   const diagnosis =

@@ -3,7 +3,7 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { backwardsOfScaledLosses, type Scaler } from "../account/scaled_losses.ts";
+import { scalerByBackward, type Scaler } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -24,7 +24,7 @@ interface ScaledGradient {
 }
 
 function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
-  const scaledCalls = backwardsOfScaledLosses(facts);
+  const scaledCalls = scalerByBackward(facts);
   if (!scaledCalls.size) return [];
   const byLine = new Map<string, ScaledGradient[]>();
   for (const { uid, entries } of gradientLedgers(facts)) {

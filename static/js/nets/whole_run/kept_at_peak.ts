@@ -1,6 +1,6 @@
 /** What is kept for backward at the moment of a run at which most is, and by what. */
 
-import { keptMemoryByNode, type KeptMemory } from "../../findings/account/kept_memory.ts";
+import { bookedMemoryByNode, type KeptMemory } from "../../findings/account/kept_memory.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 
 interface KeptPeak {
@@ -16,7 +16,7 @@ const peaks = new WeakMap<OpenTrace, KeptPeak>();
 export function keptPeakOf(opened: OpenTrace): KeptPeak {
   let peak = peaks.get(opened);
   if (!peak) {
-    peak = findPeak(keptMemoryByNode(opened));
+    peak = findPeak(bookedMemoryByNode(opened));
     peaks.set(opened, peak);
   }
   return peak;

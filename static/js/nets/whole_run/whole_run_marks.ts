@@ -306,7 +306,7 @@ function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: Paramet
     ...marks,
     ...gradientMarks(scene, parameters),
     ...valueText(weightText(parameters), columns.weight, say("whole_unknown")),
-    ...(columns.moved === null ? [] : movedMarks(scene, row, parameters, columns.moved)),
+    ...(columns.moved === null ? [] : parameterMovementMarks(scene, row, parameters, columns.moved)),
   ];
 }
 
@@ -367,7 +367,7 @@ function valueText(text: string | null, x: number, why: string): VNode[] {
   return [h("text", { class: "whole-number", x, y }, text)];
 }
 
-function movedMarks(
+function parameterMovementMarks(
   { layout, say }: WholeRunScene,
   row: RowOfRun,
   { moved, tone }: ParametersOfRun,

@@ -69,7 +69,7 @@ export interface Motion {
 export function describeMotion(before: StageDrawing, after: StageDrawing, change: StepChange | null): Motion[] {
   const sides = (["memory", "graph"] as const).flatMap((side) => {
     const [old, now] = [before[side], after[side]];
-    return old && now ? [pairOfIndices(side, old, now)] : [];
+    return old && now ? [panePairOf(side, old, now)] : [];
   });
   const moves = change?.back ? [] : sides.flatMap(movesOfUnits);
   if (!change) return moves;
@@ -94,7 +94,7 @@ interface PanePair {
   now: PaneContents;
 }
 
-function pairOfIndices(
+function panePairOf(
   side: PaneSide,
   old: NonNullable<StageDrawing["memory"]>,
   now: NonNullable<StageDrawing["memory"]>,
