@@ -11,7 +11,7 @@ export default function keptBytes(trace) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
   const all = [...bookedMemoryByNode(opened).values()].flat();
-  const placed = [...facts.bookedMemoryByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
+  const placed = [...facts.keptByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
   const parameters = storagesOfParameters(trace);
   const steps = trace.steps.map((_, i) => i);
   return {

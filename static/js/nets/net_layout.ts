@@ -153,7 +153,7 @@ function columnsFor(width: number): NetColumns {
     const [norm, shape] = [width - 190, width - 330];
     return { rail, name, parts: null, box: shape - 10, shape, norm, kept: width - 10, learns: null };
   }
-  const learns = width - 150;
+  const learns = width - 148;
   const norm = learns - 206;
   const shape = norm - (width > 900 ? 190 : 140);
   const parts = name + Math.round((shape - name) * 0.44);
