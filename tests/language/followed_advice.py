@@ -265,6 +265,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     "zero_gradient.one_class": ("silent/ce_single_logit", (("nn.Linear(3, 1)", "nn.Linear(3, 2)"),)),
     "zero_gradient.one_score": ("silent/attention_over_one_score", (("softmax(-1)", "softmax(1)"),)),
     "zero_gradient.saturated": ("silent/clamp", (("w.clamp", "(w / 8).clamp"),)),
+    "statistics_never_fed": (
+        "silent/soft_update_leaves_statistics",
+        ((" * t.data)\n", " * t.data)\n    for p, t in zip(net.buffers(), target.buffers()):\n        t.copy_(p)\n"),),
+    ),
 }
 """The program of tests/examples, and what is written in place of what."""
 
