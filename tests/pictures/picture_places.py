@@ -49,7 +49,11 @@ LAYOUT = ("storage", "counter", "shape", "offset", "stride", "at", "steps", "dty
 
 
 def still(past: Picture, now: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
-    """What the step left alone is where it was where panes are still; elsewhere it moves up and down alone."""
+    """What the step left alone is where it was in panes that are still, which may scroll; elsewhere it moves up and down
+    alone."""
+    scrolled = {pane["side"]: pane["scrolled"] for pane in now["panes"]}
+    for pane in past["panes"]:
+        scrolled[pane["side"]] = scrolled.get(pane["side"], 0) - pane["scrolled"]
     panes = {pane["side"]: pane["still"] for pane in past["panes"]}
     quiet = {pane["side"]: pane["still"] and panes.get(pane["side"]) for pane in now["panes"]}
     earlier, later = signatures(past, before), signatures(now, state)
@@ -74,7 +78,7 @@ def still(past: Picture, now: Picture, before: State, state: State, step: dict[s
             uid = (key if isinstance(key, str) else key[0]).split(":")[0]
             if lane == "beads" and any(card["uid"] == uid and card["row"] in changed_rows for card in now["handles"]):
                 continue
-            if quiet[side] and (abs(a[0] - b[0]) > 0.1 or abs(a[1] - b[1]) > 0.1):
+            if quiet[side] and (abs(a[0] - b[0]) > 0.1 or abs(a[1] - b[1] - scrolled[side]) > 0.1):
                 yield f"{lane} {key} moved from {a[:2]} to {b[:2]}"
             elif lane in ("nodes",) and abs(a[0] - b[0]) > 0.1:
                 yield f"{lane} {key} moved sideways from {a[0]} to {b[0]}"

@@ -22,6 +22,7 @@ const rowKey = e => row(e)?.dataset.row ?? null;
 const more = e => [...e.querySelectorAll(":scope > text.meta")].map(t => t.firstChild?.textContent ?? "").find(t => /^\+\d+$/.test(t)) ?? "+0";
 const readStep = () => ({
     panes: panes().map(e => ({side: e.classList.contains("memory-pane") ? "memory" : "graph", still: e.dataset.still === "true",
+        scrolled: e.querySelector(".pane-scroll").scrollTop,
         scrolls: e.querySelector(".pane-scroll").scrollHeight > e.querySelector(".pane-scroll").clientHeight + 1})),
     rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"),
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
