@@ -48,8 +48,9 @@ export function netMarks(scene: NetScene): VNode[] {
 /** The headings over the columns. */
 export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
   const { name, shape, norm, kept, learns } = columns;
+  const [room, shortName] = [(shape ?? norm) - name - 8, say("whole_head_name")];
   return [
-    h("text", { x: name, y: 17 }, say("net_head_name")),
+    h("text", { x: name, y: 17 }, textWidth(say("net_head_name"), 12.5) < room ? say("net_head_name") : shortName),
     shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
     h(
       "text",

@@ -180,6 +180,7 @@ export function startViewer(
   elementById("about").replaceChildren(...noteAndAddress(about));
   startCodeFold(elementById("listing"), elementById("fold"), code.scrollToStep);
   new ResizeObserver(code.scrollToStep).observe(elementById("listing")); // a finding that comes takes room from it
+  window.addEventListener("load", code.scrollToStep); // where the page wasn't read to its end, it is scrolled back
   const shortcuts = { ...picture.shortcuts, q: () => elementById("predict-button").click() };
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
