@@ -6,7 +6,7 @@ import { GRAPH_WORD_FONT_SIZE, attachedLeavesHeight, type GraphColumn } from "./
 import type { GraphStep } from "./graph_step.ts";
 import { LineRoom } from "../line_room.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
-import { lastPathParts } from "../text/node_labels.ts";
+import { lastPathParts, shortenNodeLabel } from "../text/node_labels.ts";
 import type { Grad } from "../../trace/wire.ts";
 import type { NodePlace, AttachedLeafPlace } from "./graph_places.ts";
 import type { AttachedLeaf } from "./graph_parts.ts";
@@ -47,6 +47,8 @@ export function shareLeafLabelLength(rows: NodePlace[]) {
   for (const dock of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
 }
 
+const MIN_LEAF_WIDTH = 84;
+
 /** The leaves that a node reads, above it. */
 export function addAttachedLeaves(
   graphStep: GraphStep,
@@ -60,6 +62,8 @@ export function addAttachedLeaves(
   const half = sizes.leaf / 2;
   const narrow = column.right - column.left < NARROW_GRAPH_WIDTH;
   const leftEdge = row.x + leafEdgeOffset(column) + (narrow ? 10 : 13);
+  // a leaf is at least this wide, however many nodes that only shape it stand before it
+  const roomOfShaping = (count: number) => Math.max(14, (column.right - leftEdge - MIN_LEAF_WIDTH) / count - 12);
   let pillX = leftEdge;
   let y = row.y - attachedLeavesHeight(docks.length, sizes);
   const dockLines = docks.map((dock) => {
@@ -69,17 +73,18 @@ export function addAttachedLeaves(
     const shapings = dock.vias.map((uid) => {
       const fullLabel = graphStep.model.labels.get(uid) ?? uid;
       const label = narrow ? fullLabel.split(" ")[0] : fullLabel;
-      const w = Math.max(20, Math.ceil(textWidth(label, font)) + 10) + visitOrderMarkWidth(graphStep, uid);
+      const lead = visitOrderMarkWidth(graphStep, uid);
+      const w = Math.min(Math.max(20, Math.ceil(textWidth(label, font)) + 10) + lead, roomOfShaping(dock.vias.length));
       const place = {
         uid,
-        label,
+        label: shortenNodeLabel(label, Math.max(2, Math.floor((w - lead - 8) / textWidth("0", font)))),
         x,
         y: cy - half,
         w,
         h: sizes.leaf,
         font,
         turn: graphStep.visitOrder(uid, component),
-        lead: visitOrderMarkWidth(graphStep, uid),
+        lead,
       };
       x += w + 12;
       return place;
@@ -114,7 +119,7 @@ export function addAttachedLeaves(
     const w = Math.min(
       Math.ceil(textWidth(label, font)) + 18 + lead,
       Math.max(minWidth, column.right - x - gradientWidth),
-      column.right - x,
+      Math.max(column.right - x, lead + 14),
     );
     const isShownAbove = !isPlaced(dock.leaf, row.uid);
     const gradientsMet =
