@@ -49,7 +49,7 @@ LAYOUT = ("storage", "counter", "shape", "offset", "stride", "at", "steps", "dty
 
 
 def still(past: Picture, now: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
-    """What the step left alone is where it was in panes that are still, which may scroll; elsewhere it moves up and down
+    """What the step left alone is where it was in panes that are still, scrolled or not; elsewhere it moves up and down
     alone."""
     scrolled = {pane["side"]: pane["scrolled"] for pane in now["panes"]}
     for pane in past["panes"]:
