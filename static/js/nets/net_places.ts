@@ -3,7 +3,7 @@
  * place.
  */
 
-import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
+import { isLoop, isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
@@ -258,7 +258,7 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: NetPlace[] = [];
     const name = this.nameOf(unit, path, parent);
-    const isLoop = kind === "line" && !unit.isStatement && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    const isOfLoop = kind === "line" && !unit.isStatement && isLoop(this.statements, unit.stmt);
     return {
       key,
       kind,
@@ -271,7 +271,7 @@ class NetBuilder {
       units: [],
       isBare: false,
       isAgain,
-      isLoop,
+      isLoop: isOfLoop,
       isTwice: false,
       isPassing: this.isPassing(unit),
     };
@@ -406,7 +406,6 @@ export function nodesOfUnit(unit: Unit): string[] {
   return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfUnit)] : [...unit.nodes];
 }
 
-const LOOPS = new Set(["For", "AsyncFor", "While"]);
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
 
 /**
