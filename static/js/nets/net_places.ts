@@ -10,6 +10,7 @@ import { operationWord } from "./net_words.ts";
 import { calleeName } from "../syntax/expressions.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 /** Where the program calls a module or a function, or runs operations itself. */
 export interface NetPlace {
@@ -67,16 +68,7 @@ export interface Net extends UnitsOfRun, Rounds {
   readersOfLeaf: Map<string, string[]>;
 }
 
-const nets = new WeakMap<OpenTrace, Net>();
-
-export function netOf(opened: OpenTrace): Net {
-  let net = nets.get(opened);
-  if (!net) {
-    net = new NetBuilder(opened).build();
-    nets.set(opened, net);
-  }
-  return net;
-}
+export const netOf = weakMemoize((opened: OpenTrace): Net => new NetBuilder(opened).build());
 
 class NetBuilder {
   opened: OpenTrace;

@@ -6,6 +6,7 @@ import { isLoop, loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Unit } from "./net_calls.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 interface Repetition {
   /** its name among all */
@@ -19,16 +20,7 @@ interface Repetition {
 /** So often something runs until it is a repetition. */
 const MIN_COUNT = 3;
 
-const known = new WeakMap<NetFacts, NetRepetitions>();
-
-export function repetitionsOf(facts: NetFacts): NetRepetitions {
-  let repetitions = known.get(facts);
-  if (!repetitions) {
-    repetitions = new NetRepetitions(facts);
-    known.set(facts, repetitions);
-  }
-  return repetitions;
-}
+export const repetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions => new NetRepetitions(facts));
 
 class NetRepetitions {
   facts: NetFacts;
