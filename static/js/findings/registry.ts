@@ -64,7 +64,7 @@ import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.t
 import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
 import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
