@@ -13,7 +13,7 @@ export const FINDINGS: DiagnosisRow[] = [
   { kind: "stale_copy", severity: "warning", diagnose: diagnoseStaleCopies, lookedFor: "optimizers" },
 ];
 
-/** Nodes that give new memory and save nothing for backward: torch lets them run again after their input was written. */
+/** Nodes that give new memory and save nothing for backward: they may run again after their input was written. */
 const COPYING_NODE = /^(?:ToCopy|Clone|Cat|Stack)Backward/;
 const MIN_STALE_BACKWARDS = 2;
 
