@@ -68,7 +68,7 @@ import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
 import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,

@@ -1,16 +1,16 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { codeFact, phrase } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { areTakenTogether, storedTensor, type StoredTensor } from "./stored_graphs.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
@@ -53,7 +53,7 @@ function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
 
 function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
-  const out = new Map<string, Diagnosis>();
+  const out = new Map<number, { begins: number; diagnosis: Diagnosis }>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
     if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
       continue;
@@ -62,10 +62,11 @@ function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
     if (!isOfLoop(facts, chain.holdings)) continue;
     const diagnosis = diagnosisOfValueSequence(facts, name, chain);
     if (!diagnosis) continue;
-    const earlier = out.get(`${diagnosis.cause.line}`);
-    if (!earlier || earlier.chain[0].step > diagnosis.chain[0].step) out.set(`${diagnosis.cause.line}`, diagnosis);
+    const [{ step: begins }, { step: grows }] = chain.holdings;
+    const { line } = facts.place(grows);
+    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, diagnosis });
   }
-  return [...out.values()];
+  return [...out.values()].map(({ diagnosis }) => diagnosis);
 }
 
 /** What each variable meant, by its name. */
@@ -235,43 +236,40 @@ function graphGrowthDiagnosis(
   variant: string,
   heldValues: ValueWithGraph[],
   nodes: number,
+  list: string | null = null,
 ): Diagnosis {
   const x = codeFact(name);
-  const [, second] = heldValues;
+  const [first, second] = heldValues;
+  const y = facts.nameFact(first.uid, first.step);
   const last = heldValues[heldValues.length - 1];
   const walkedBetween = facts.backwardCalls.find(({ step }) => step < last.step && step > heldValues[0].step);
-  const chain = [
-    chainLink(facts.place(heldValues[0].step), "made", { x }, [heldValues[0].uid]),
-    ...(walkedBetween
-      ? [
-          chainLink(
-            facts.place(walkedBetween.step),
-            "starts",
-            { code: facts.statementFact(walkedBetween.step) },
-            walkedBetween.roots,
-          ),
-        ]
-      : []),
-    chainLink(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
-  ];
   const depth = facts.steps[heldValues[0].step].iter?.length;
   const lastInLoop = heldValues.findLast(({ step }) => facts.steps[step].iter?.length === depth) ?? last;
   const iterations = iterationsBetween(facts, heldValues[0].step, lastInLoop.step);
   const isThinned = iterations > heldValues.length;
+  const born = list === null ? -1 : facts.birthStep(list);
+  const counted = Math.max(iterations, heldValues.length);
+  const n = list === null ? counted : (finalLength(facts, list, last.step) ?? counted);
   return {
     variant,
     severity: variant === "never_walked" ? "note" : "warning",
-    cause: facts.place(second.step),
-    chain,
-    names: namesInFacts(x),
+    cause: second.step,
+    chain: [
+      // what only a closure leads to is out of sight until it is called
+      facts.steps[born]?.kind !== "call" &&
+        (born >= 0 ? [born, "made", [list]] : [heldValues[0].step, "made", [heldValues[0].uid]]),
+      walkedBetween && [walkedBetween.step, "starts", walkedBetween.roots],
+      [last.step, "kept", [last.uid, last.node]],
+    ],
+    names: list === null ? [x] : [x, y],
     facts: {
       x,
+      y,
       name,
-      n: Math.max(iterations, heldValues.length),
+      n,
       nodes: isThinned ? phrase("finding.graph_grows.their_nodes") : phrase("finding.graph_grows.nodes", { nodes }),
-      code: facts.statementFact(second.step),
     },
-    fixes: [fixHint(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
+    fixes: [[variant === "carried" ? "detach_carried" : "detach_sum", { x: name }]],
   };
 }
 
@@ -346,14 +344,14 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
   const death = facts.index.lifetimes.get(last.list)?.death ?? -1;
   const len = findEntity(facts.stateAt(last.step), last.list, "object")?.len ?? 0;
   if (!name || len < values.length || backwardCalls.some(({ step }) => step > death)) return null;
-  const diagnosis = ofList(facts, graphGrowthDiagnosis(facts, name, "history", values, values.length), last, values[0]);
+  const diagnosis = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
   const y = codeFact(`${name}[-1]${last.suffix}`);
   const isIndexed = !["dict", "defaultdict", "OrderedDict"].includes(facts.scan.initialFields(last.list)?.type ?? "");
   return {
     ...diagnosis,
     severity: "warning",
     facts: isIndexed ? { ...diagnosis.facts, y } : diagnosis.facts,
-    fixes: isDirect ? [fixHint("detach_sum", facts.place(last.step), { x: name })] : [],
+    fixes: isDirect ? [["detach_sum", { x: name }, last.step]] : [],
   };
 }
 
@@ -391,8 +389,7 @@ function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | n
     uid,
     node: String(history.valueAt(uid, "grad_fn", step)),
   }));
-  const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
-  return ofList(facts, diagnosis, last, heldValues[0]);
+  return graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length, last.list);
 }
 
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
@@ -408,30 +405,10 @@ function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]
   );
 }
 
-/** What is said of a list: where it was made, and how many items it has, recorded or not. */
-function ofList(
-  facts: RunFacts,
-  diagnosis: Diagnosis,
-  last: { list: string; step: number },
-  first: ValueWithGraph,
-): Diagnosis {
-  const x = diagnosis.facts.x;
-  const y = facts.nameFact(first.uid, first.step);
-  const end = Math.min(facts.index.lifetimes.get(last.list)?.death ?? last.step, facts.steps.length - 1);
-  const n = findEntity(facts.stateAt(end), last.list, "object")?.len ?? diagnosis.facts.n;
-  const birthStep = facts.birthStep(last.list);
-  const isOfClosure = facts.steps[birthStep]?.kind === "call"; // made earlier, and out of sight until then
-  const links = diagnosis.chain.filter(({ role }) => role !== "made" || !isOfClosure);
-  const chain = links.map((link) => {
-    if (link.role === "made" && birthStep >= 0) return chainLink(facts.place(birthStep), "made", { x }, [last.list]);
-    return link.role === "kept" ? { ...link, facts: { ...link.facts, n } } : link;
-  });
-  return {
-    ...diagnosis,
-    chain,
-    facts: { ...diagnosis.facts, y, n },
-    names: namesInFacts(codeFact(String(diagnosis.facts.name)), y),
-  };
+/** How many items a list has at its end, recorded or not. */
+function finalLength(facts: RunFacts, list: string, step: number) {
+  const end = Math.min(facts.index.lifetimes.get(list)?.death ?? step, facts.steps.length - 1);
+  return findEntity(facts.stateAt(end), list, "object")?.len;
 }
 
 /** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */
@@ -444,7 +421,9 @@ function listWithoutBackwardDiagnosis(
   const heldValues = aliveValues(facts, items);
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
-  const diagnosis = graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length);
-  const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
-  return { ...ofList(facts, diagnosis, last, heldValues[0]), severity: "note", fixes };
+  return {
+    ...graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length, last.list),
+    severity: "note",
+    fixes: [["detach_sum", { x: name }, last.step]],
+  };
 }

@@ -1,6 +1,6 @@
 /** A loop that hangs up one hook more on the same module or tensor in every round and takes none down. */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTrees } from "../../syntax/tree.ts";
@@ -8,10 +8,16 @@ import { findInStatements } from "../statements/executed_statements.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { hookRegistrations } from "./hook_registration.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "hooks_pile_up", severity: "warning", diagnose: diagnoseHooksThatPileUp },
+export const FINDINGS = [
+  diagnosis({
+    kind: "hooks_pile_up",
+    severity: "warning",
+    when: (facts) => !mayTakeDown(facts),
+    of: registrationsByOwner,
+    once: ([{ step }], facts) => facts.lineOf(step),
+    say: diagnosisOf,
+  }),
 ];
 
 const MIN_REGISTRATIONS = 3;
@@ -21,20 +27,14 @@ interface Registration {
   owner: string;
 }
 
-function diagnoseHooksThatPileUp(facts: RunFacts): Diagnosis[] {
-  if (mayTakeDown(facts)) return [];
+/** What each statement hangs up on each thing, in order. */
+function registrationsByOwner(facts: RunFacts): Registration[][] {
   const registrations = new Map<string, Registration[]>();
   for (const { step, stmt, found } of findInStatements(facts, (tree) => hookRegistrations(tree))) {
     const owner = resolveExpression(facts, found.object, step);
     if (owner) addToList(registrations, `${stmt} ${owner}`, { step, owner });
   }
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const each of registrations.values()) {
-    const diagnosis = diagnosisOf(facts, each);
-    if (diagnosis && !out.has(diagnosis.cause.line)) out.set(diagnosis.cause.line, diagnosis);
-  }
-  return [...out.values()];
+  return [...registrations.values()];
 }
 
 /** Whether any statement of the program removes a handle, or uses one as a context, or may do so. */
@@ -59,18 +59,15 @@ function diagnosisOf(facts: RunFacts, all: Registration[]): Diagnosis | null {
   if (used === undefined || !all.every(({ step }, k) => !k || (useAfter(all[k - 1].step) ?? Infinity) < step))
     return null;
   const x = facts.nameFact(owner, last.step);
-  const names = { x, n: all.length };
-  const code = (step: number) => ({ ...names, code: facts.statementFact(step) });
   return {
-    cause: facts.place(second.step),
+    cause: second.step,
     chain: [
-      chainLink(facts.place(all[0].step), "hooked", code(all[0].step), [owner]),
-      chainLink(facts.place(last.step), "hooked", code(last.step), [owner]),
-      chainLink(facts.place(used), "used", code(used), [owner]),
+      [all[0].step, "hooked", [owner]],
+      [last.step, "hooked", [owner]],
+      [used, "used", [owner]],
     ],
-    names: namesInFacts(x),
-    facts: code(second.step),
-    fixes: [],
+    names: [x],
+    facts: { x, n: all.length },
   };
 }
 
