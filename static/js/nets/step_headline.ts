@@ -1,6 +1,6 @@
 /** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
 
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
 import { openPlaceOf } from "./net_rows.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
@@ -62,7 +62,7 @@ function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: Net
   const module = modulePathOf(place);
   if (!shape || !module) return null;
   const { kept } = facts.stateAt(place, i);
-  const size = kept ? bytesLabel(kept) : "";
+  const size = kept ? bytesText(kept) : "";
   const args = { module, name: place.name, shape: shapeText(shape), size };
   if (place.kind === "module") return say(kept ? "net_headline_module_keeps" : "net_headline_module", args);
   return say(kept ? "net_headline_line_keeps" : "net_headline_line", args);

@@ -1,12 +1,11 @@
 /** What a mark of the stage is, in a sentence made from the facts of the step, with the program's own names. */
 
 import { cachedGraphModel } from "../layout/graph/graph_model.ts";
-import { fullNumberText } from "../trace/format.ts";
+import { bytesText, fullNumberText } from "../trace/format.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
-import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { pythonValueText } from "../captions/note_arguments.ts";
 import type { Target } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -274,7 +273,7 @@ class MarkDescriber {
     const names = this.opened.index.handlesOfStorage(uid, this.step).flatMap((handle) => this.paths.get(handle) ?? []);
     const nbytes = storage?.nbytes;
     return {
-      name: typeof nbytes === "number" ? this.say("memory_size", { size: bytesLabel(nbytes) }) : this.say("memory"),
+      name: typeof nbytes === "number" ? this.say("memory_size", { size: bytesText(nbytes) }) : this.say("memory"),
       text: names.length
         ? this.say("memory_read", { names: this.list(names), n: names.length })
         : this.say("memory_unnamed"),
