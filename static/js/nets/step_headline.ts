@@ -1,6 +1,7 @@
 /** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
 
 import { bytesText } from "../trace/format.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
 import { openPlaceOf } from "./net_rows.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
@@ -45,7 +46,7 @@ function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace
 }
 
 function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
-  const name = facts.opened.names(i).paths.get(leaf);
+  const name = objectNamesAt(facts.opened, i).nameOf(leaf);
   const grads = facts.opened.trace.steps[i].visit?.grad_outputs ?? [];
   const norm = grads.length === 1 && grads[0] ? gradNorm(grads[0]) : null;
   if (!name || norm === null) return null;

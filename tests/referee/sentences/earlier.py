@@ -121,6 +121,7 @@ class Seen:
         self._first: dict[int, tuple[Any, int]] = {}
         self._collected: list[int] = []
         self._storages: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._borrowed: set[int] = set()
 
     def look(self, moment: int) -> None:
         """Note the tensors that there are at a moment."""
@@ -142,13 +143,15 @@ class Seen:
             known = self._storages.get(storage._cdata)
             if known is None or known[0].expired():
                 self._storages[storage._cdata] = (StorageWeakRef(storage), moment)
+                # memory of NumPy's can't be resized, and is not given back with the storage
+                (self._borrowed.discard if storage.resizable() else self._borrowed.add)(storage._cdata)
 
     def freed(self) -> int:
-        """How many storages are gone since this was asked the last time."""
+        """How many storages with memory of their own are gone since this was asked the last time."""
         gone = [cdata for cdata, (storage, _) in self._storages.items() if storage.expired()]
         for cdata in gone:
             del self._storages[cdata]
-        return len(gone)
+        return len(set(gone) - self._borrowed)
 
     def moment_of(self, thing: Any, now: int) -> int:
         """When a tensor was first seen."""

@@ -324,6 +324,43 @@ def node_of(node: Any) -> Any:
 
 
 @said
+def graph_of(tensor: Any) -> str:
+    """What torch calls the node that made a tensor; nothing for a leaf."""
+    found = live(tensor).grad_fn
+    return "" if found is None else str(found.name())
+
+
+@said
+def storage_bytes(thing: Any) -> int:
+    how: Reading = reading(thing)
+    return how.end - how.begin
+
+
+@said
+def goes_to(node: Any, label: str, named: Callable[[str], Any]) -> bool:
+    """Whether gradients go on from a node to one that is called so, or to a leaf with this name."""
+    targets = [target for target, _ in node_of(node).next_functions if target is not None]
+    if any(is_called(each.name(), Text(label)) for each in targets):
+        return True
+    leaves = [leaf for each in targets if (leaf := getattr(each, "variable", None)) is not None]
+    if label == "a tensor without a name":
+        return bool(leaves)
+    return bool(leaves) and any(named(label) is leaf for leaf in leaves)
+
+
+@said
+def number_of(node: Any) -> int:
+    """In which place a node was made."""
+    return int(node_of(node)._sequence_nr())
+
+
+@said
+def next_number() -> int:
+    """The place of the node that is made next."""
+    return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]
+
+
+@said
 def is_called(name: str, label: Any) -> bool:
     """Whether a node's name has a label, without its number: `Mul 2` is a MulBackward0."""
     text = label.label if isinstance(label, Node) else str(label)
@@ -448,6 +485,14 @@ def is_stale(node: Any, expected: int, now: int) -> bool:
 def is_stale_at_all(node: Any) -> bool:
     """Whether reading something that a node saved raises an error for its version."""
     return any("expected version" in error for error in errors_of_slots(node))
+
+
+@said
+def keeps_overwritten(node: Any) -> bool:
+    """Whether a node keeps what was written or detached in place since. Raises Undecided where no version tells it."""
+    if not is_stale_at_all(node) and not is_detached(node):
+        raise Undecided("a silent write leaves no version")
+    return True
 
 
 @said
