@@ -147,6 +147,21 @@ main()
         "net_headline_arrived",
         "`self.layers.3.bias.grad` has received a gradient of norm 0.28.",
     ),
+    "what a deque drops when it takes one more": (
+        """\
+import collections
+import torch
+buffer = collections.deque(maxlen=2)
+class Memory:
+    def put(self, item):
+        buffer.append(item)
+memory = Memory()
+for k in range(4):
+    memory.put([torch.ones(2), k])
+""",
+        "refilled",
+        "The contents of buffer change.",
+    ),
     "memory of an array, which stays": (
         """\
 import numpy as np

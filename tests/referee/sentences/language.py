@@ -9,6 +9,7 @@ import math
 import numbers
 import re
 import types
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -609,7 +610,7 @@ def items(container: Any, deep: int = 4) -> tuple[Any, ...]:
         return (container,)
     if isinstance(container, dict):
         values: Iterable[Any] = [each for pair in container.items() for each in pair]
-    elif isinstance(container, list | tuple | set | frozenset):
+    elif isinstance(container, list | tuple | set | frozenset | deque):
         values = container
     elif hasattr(container, "__dict__") and not isinstance(container, torch.Tensor | type):
         values = [each for pair in vars(container).items() for each in pair]

@@ -51,7 +51,7 @@ export function layerCalls(facts: RunFacts): LayerCall[] {
 }
 
 /** Everything that the roots of the backward passes were computed from. */
-function ancestorsOfRoots(facts: RunFacts): Set<string> {
+export function ancestorsOfRoots(facts: RunFacts): Set<string> {
   const { edgesInto } = dataflowOf(facts);
   const seen = new Set<string>(facts.backwardCalls.flatMap(({ roots }) => roots.filter((root) => root !== null)));
   for (const uid of seen) for (const { from } of edgesInto.get(uid) ?? []) seen.add(from);
