@@ -162,6 +162,21 @@ for k in range(4):
         "refilled",
         "The contents of buffer change.",
     ),
+    "a large layer that learns": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 1024), nn.Tanh(), nn.Linear(1024, 1024), nn.Tanh(), nn.Linear(1024, 1), nn.Tanh())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).mean().backward()
+    opt.step()
+""",
+        "cell.learns",
+        "net.2: 2 of 2 learn",
+    ),
     "memory of an array, which stays": (
         """\
 import numpy as np

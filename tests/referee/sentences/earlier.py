@@ -92,7 +92,7 @@ def owned(tensor: Any) -> Any:
     return tensor
 
 
-def bytes_of(thing: Any) -> bytes:
+def bytes_of(thing: Any, most: int = MOST_BYTES) -> bytes:
     """The bytes of what a tensor or an array reads, in its own order. Raises Undecided where they are many."""
     if isinstance(thing, numpy.ndarray):
         return thing.tobytes()
@@ -100,7 +100,7 @@ def bytes_of(thing: Any) -> bytes:
         raise Undecided(f"{type(thing).__name__} has no bytes")
     if thing.is_meta or thing.layout != torch.strided or thing.is_quantized:
         raise Undecided("its bytes can't be read")
-    if thing.numel() * thing.element_size() > MOST_BYTES:
+    if thing.numel() * thing.element_size() > most:
         raise Undecided("it has too many bytes")
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
         plain = thing.detach().resolve_conj().resolve_neg().cpu().contiguous()
