@@ -67,7 +67,7 @@ import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.t
 import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
