@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, ChildExit
 from server.pool.interface import STARTING
+from server.pool.machine_resources import processor_seconds
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
@@ -44,7 +45,6 @@ BOOT_PATIENCE = 10
 LEAST_SHARE = 0.02
 """The share of a processor below which a boot makes no progress: it hangs."""
 
-CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 SPARE_TIMEOUT = 2.0
 """Seconds within which the next spare is ready after the last one was taken."""
@@ -106,16 +106,6 @@ def describe_exit(status: int | None) -> str:
         how = "ended" if status is None else f"ended with status {status}"
     where = "" if status == -signal.SIGKILL else "; its traceback is in this server's standard error"
     return f"the process that forks them {how}{where}"
-
-
-def processor_seconds(pid: int) -> float:
-    """Seconds of processor time that a process has had; infinity where that can't be read."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return math.inf
-    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 class Zygote:
@@ -285,7 +275,7 @@ class Zygote:
                 return
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
-                self._add_spare_child(message["spare"], descriptors)
+                self._add_spare_child(message["spare"], message["pid"], descriptors)
             elif "failed" in message:
                 self.failure = message["failed"]
             elif "exited" in message:
@@ -305,14 +295,14 @@ class Zygote:
             if why and (name != "uid" or os.geteuid() == 0):
                 log.warning("programs run without the layer %s: %s", name, why)
 
-    def _add_spare_child(self, number: int, descriptors: list[int]) -> None:
+    def _add_spare_child(self, number: int, pid: int, descriptors: list[int]) -> None:
         if len(descriptors) != 2:  # the kernel closes those that this process has no room for
             for descriptor in descriptors:
                 os.close(descriptor)
             log.error("this process has no room for another descriptor")
             asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._kill_unusable_spare, self._link, number)
             return
-        child = Child(number, descriptors[0], descriptors[1])
+        child = Child(number, pid, descriptors[0], descriptors[1])
         self._had_spare = True
         os.set_blocking(child.job_fd, False)
         os.set_blocking(child.trace_fd, False)

@@ -67,7 +67,10 @@ import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.t
 import { FINDINGS as attentionMasks } from "./samples/attention_masks.ts";
 import { FINDINGS as axesConfused } from "./samples/axes_confused.ts";
 import { FINDINGS as lossTimesMask } from "./samples/loss_times_mask.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
+import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
+import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
@@ -134,4 +137,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...attentionMasks,
   ...axesConfused,
   ...lossTimesMask,
+  ...sameNumbers,
+  ...nothingMoves,
+  ...staleCopy,
 ];

@@ -3,6 +3,7 @@
  * moves, joins and contracts it. An axis that can't be followed has an unknown origin, of which nothing is said.
  */
 
+import { oncePerRun } from "./once_per_run.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
@@ -60,14 +61,8 @@ const MEAN_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_e
 const MAX_ANCESTORS = 40;
 const MAX_SHARERS = 8;
 
-const axesByTrace = new WeakMap<object, AxesOfRun>();
-
 /** The axes of a run's tensors, followed once. */
-export function axesOf(facts: RunFacts): AxesOfRun {
-  const axes = axesByTrace.get(facts.trace) ?? new AxesOfRun(facts);
-  axesByTrace.set(facts.trace, axes);
-  return axes;
-}
+export const axesOf = oncePerRun((facts) => new AxesOfRun(facts));
 
 export function isSameAxis(a: Axis, b: Axis) {
   return a.length === b.length && a.every((factor, k) => factor === b[k]);
@@ -454,7 +449,7 @@ function partsOf(whole: Factor[], sizes: number[]): Factor[] {
 function rejoined(factors: Factor[]): Factor[] {
   for (let k = 0; k < factors.length; k++) {
     const { part } = factors[k];
-    if (part && part.parts.every((each, n) => factors[k + n] === each))
+    if (part?.parts.every((each, n) => factors[k + n] === each))
       return rejoined([...factors.slice(0, k), ...part.whole, ...factors.slice(k + part.parts.length)]);
   }
   return factors;

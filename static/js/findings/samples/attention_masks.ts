@@ -4,11 +4,12 @@
  * the one they are summed along.
  */
 
-import { addToList } from "../../trace/multimap.ts";
 import { axesOf, isKnown, sizeOfAxis, wholesOf } from "../facts/axes.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Fact, type Facts } from "../finding.ts";
 import {
   attentionsOf,
   isBoolean,
@@ -19,11 +20,19 @@ import {
   type Attention,
   type Mask,
 } from "./attentions.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
-  { kind: "attention_weights", severity: "warning", diagnose: diagnoseAttention },
+  diagnosis({
+    kind: "attention_weights",
+    severity: "warning",
+    of: attentionsOf,
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: (facts, attention) => {
+      const fault = faultOf(facts, attention);
+      return fault && diagnosisOf(facts, attention, fault);
+    },
+  }),
 ];
 
 /** what is wrong with an attention: which sentences, the mask if one has a part in it, and their facts */
@@ -36,27 +45,7 @@ interface Fault {
 /** Differences of scores beyond which a weight counts for nothing. */
 const MAX_FELT_DIFFERENCE = 15;
 
-function diagnoseAttention(facts: RunFacts): Diagnosis[] {
-  /** by line of the softmax */
-  const byLine = new Map<number, Attention[]>();
-  const attentions = attentionsOf(facts);
-  for (const attention of attentions) addToList(byLine, facts.place(attention.op.step).line, attention);
-  const looksAhead = attentions.some((each) =>
-    each.before.some((mask) => directionOf(facts, each, mask) === "earlier"),
-  );
-  const out: Diagnosis[] = [];
-  for (const each of byLine.values()) {
-    for (const attention of each) {
-      const fault = faultOf(facts, attention, looksAhead);
-      if (!fault) continue;
-      out.push(diagnosisOf(facts, attention, fault));
-      break;
-    }
-  }
-  return out;
-}
-
-function faultOf(facts: RunFacts, attention: Attention, looksAhead: boolean): Fault | null {
+function faultOf(facts: RunFacts, attention: Attention): Fault | null {
   const { normalized, summed, before, after } = attention;
   if (normalized !== summed) return otherAxis(facts, attention);
   const isTrained = facts.eventsOfKind("optimizer_stepped").length > 0;
@@ -65,7 +54,7 @@ function faultOf(facts: RunFacts, attention: Attention, looksAhead: boolean): Fa
   if (after.length || before.length !== 1) return null;
   const [mask] = before;
   const direction = directionOf(facts, attention, mask);
-  if (direction === "later") return looksAhead ? null : { variant: "later", mask };
+  if (direction === "later") return looksBothWays(facts) ? null : { variant: "later", mask };
   if (typeof direction === "number")
     return direction > 0 ? { variant: "future", mask, facts: { ahead: direction } } : null;
   if (direction) return null;
@@ -73,6 +62,11 @@ function faultOf(facts: RunFacts, attention: Attention, looksAhead: boolean): Fa
   if (hidesNothing(facts, attention, mask)) return { variant: "no_effect", mask };
   return keepsPadding(facts, attention, mask) ? { variant: "inverted", mask } : null;
 }
+
+/** Whether another attention of the run sees the earlier positions: one that sees the later ones is then meant. */
+const looksBothWays = oncePerRun((facts) =>
+  attentionsOf(facts).some((each) => each.before.some((mask) => directionOf(facts, each, mask) === "earlier")),
+);
 
 /** Weights that add up to 1 along the queries, or along heads, where keys are summed: only of positions that attend to
  * one another. */
@@ -259,33 +253,21 @@ function diagnosisOf(facts: RunFacts, attention: Attention, { variant, mask, fac
   const findingFacts: Facts = {
     x,
     ...(named ? { mask: facts.nameFact(named, at.step) } : {}),
-    code: facts.statementFact(at.step),
     softmax: facts.place(op.step).line,
     read: facts.place(product.step).line,
     ...more,
   };
-  const cause = facts.place(at.step);
   return {
     variant,
-    cause,
+    cause: at.step,
     chain: [
-      ...(made < at.step && facts.place(made).line !== cause.line
-        ? [chainLink(facts.place(made), "made", { ...findingFacts, code: facts.statementFact(made) }, [named])]
-        : []),
-      chainLink(cause, "used", findingFacts, [masked, named]),
-      ...(product.step > at.step
-        ? [
-            chainLink(facts.place(product.step), "read", { ...findingFacts, code: facts.statementFact(product.step) }, [
-              attention.weights,
-            ]),
-          ]
-        : []),
+      made < at.step && facts.place(made).line !== facts.place(at.step).line && [made, "made", [named]],
+      [at.step, "used", [masked, named]],
+      product.step > at.step && [product.step, "read", [attention.weights]],
     ],
-    names: namesInFacts(...(attention.scores ? [x] : []), ...(named ? [facts.nameFact(named, at.step)] : [])),
+    names: [attention.scores ? x : undefined, findingFacts.mask as Fact | undefined],
     facts: findingFacts,
     fixes:
-      variant === "axis" && attention.summed === 1
-        ? [fixHint("softmax_of_positions", cause, { wrong: Number(op.args?.dim) })]
-        : [],
+      variant === "axis" && attention.summed === 1 ? [["softmax_of_positions", { wrong: Number(op.args?.dim) }]] : [],
   };
 }

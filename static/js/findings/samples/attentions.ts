@@ -5,6 +5,7 @@
 
 import { axesOf, isSameAxis, type Axis } from "../facts/axes.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, rangeOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -50,19 +51,13 @@ const MAX_FOLLOWED = 40;
 /** what a score has to be below for its weight to be nothing */
 export const LEAST_SCORE = -1000;
 
-const attentionsByTrace = new WeakMap<object, Attention[]>();
-
 /** Every attention of a run's forward passes, in order. */
-export function attentionsOf(facts: RunFacts): Attention[] {
-  const known = attentionsByTrace.get(facts.trace);
-  if (known) return known;
-  const found = facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
+export const attentionsOf = oncePerRun((facts): Attention[] =>
+  facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
     if (facts.isInsideBackward(op.step) || op.failed) return [];
     return (SOFTMAX.test(operationName(op.name)) ? attentionFrom(facts, op) : fusedAttention(facts, op)) ?? [];
-  });
-  attentionsByTrace.set(facts.trace, found);
-  return found;
-}
+  }),
+);
 
 export function shapeOf(facts: RunFacts, uid: string): number[] {
   return (facts.scan.initialFields(uid)?.shape as number[] | undefined) ?? [];
@@ -112,7 +107,7 @@ function weighedSum(facts: RunFacts, softmax: Operation, normalized: number) {
     const product = readers.find((each) => isWeighing(facts, each, uid, dim));
     const next = readers.find((each) => MASKING.test(operationName(each.name)) || isPassing(each));
     if (product && (!next || isBefore(product, next))) {
-      const summed = summedDim(facts, product, uid, dim);
+      const summed = summedDim(product, uid, dim);
       return summed === null
         ? null
         : { product, weights: uid, after: masks, summed: summed === dim ? normalized : summed };
@@ -169,7 +164,7 @@ function sumOf(facts: RunFacts, { outputs: [output] }: Operation, dim: number) {
 }
 
 /** The dimension of weights along which a product sums, from the right. */
-function summedDim(facts: RunFacts, op: Operation, uid: string, dim: number): number | null {
+function summedDim(op: Operation, uid: string, dim: number): number | null {
   const name = operationName(op.name);
   if (name === "mul") return dim;
   const position = op.inputs.indexOf(uid);

@@ -1,67 +1,90 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
+import { type AxisUse, axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { attentionsOf, isOfItself } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+/** a sum of a tensor and a table of positions: the axes along which they differ, and are attended to */
+interface Sum {
+  op: Operation;
+  x: string;
+  table: string;
+}
 
 export const FINDINGS: DiagnosisRow[] = [
-  { kind: "axes_confused", severity: "warning", diagnose: diagnoseClasses },
-  { kind: "axes_confused", severity: "warning", diagnose: diagnosePositions },
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
+    of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: otherClasses,
+  }),
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
+    when: (facts) => attentionsOf(facts).some(isOfItself),
+    of: (facts) =>
+      facts.scan.operationsNamed(/^add_?$/).flatMap((op): Sum[] => {
+        const [x, table] = op.inputs;
+        if (op.inputs.length !== 2 || facts.isInsideBackward(op.step)) return [];
+        return [
+          { op, x, table },
+          { op, x: table, table: x },
+        ];
+      }),
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: otherPositions,
+  }),
 ];
 
 /** A class loss whose second axis is one of the data, though a layer's outputs of that size are another one. */
-function diagnoseClasses(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
+function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
   const axes = axesOf(facts);
-  for (const { op, uid, axis, as } of axes.uses) {
-    const { line } = facts.steps[op.step];
-    if (as !== "classes" || out.has(line) || axes.displaced.has(axis)) continue;
-    const of = axes.of(uid);
-    if (axis.length !== 1 || axis[0].kind !== "data" || axis[0].part || of.length < 3) continue;
-    const place = of.findIndex((each) => isOfParameter(each) && sizeOfAxis(each) === sizeOfAxis(axis));
-    if (place < 0 || of.filter(isOfParameter).length !== 1) continue;
-    const findingFacts = {
-      x: facts.nameFact(uid, op.step),
-      n: sizeOfAxis(axis),
-      op: codeFact(operationName(op.name).replace(/_nd$/, "")),
-      place,
-      code: facts.statementFact(op.step),
-    };
-    out.set(line, {
-      variant: "classes",
-      cause: facts.place(op.step),
-      chain: [chainLink(facts.place(op.step), "used", findingFacts, [uid])],
-      names: namesInFacts(findingFacts.x),
-      facts: findingFacts,
-      fixes: [],
-    });
-  }
-  return [...out.values()];
+  const of = axes.of(uid);
+  if (axis.length !== 1 || axis[0].kind !== "data" || axis[0].part || of.length < 3) return null;
+  const place = of.findIndex((each) => isOfParameter(each) && sizeOfAxis(each) === sizeOfAxis(axis));
+  if (axes.displaced.has(axis) || place < 0 || of.filter(isOfParameter).length !== 1) return null;
+  const x = facts.nameFact(uid, op.step);
+  return {
+    variant: "classes",
+    cause: op.step,
+    chain: [[op.step, "used", [uid]]],
+    names: [x],
+    facts: { x, n: sizeOfAxis(axis), op: codeFact(operationName(op.name).replace(/_nd$/, "")), place },
+  };
 }
 
 /** Offsets cut from a table of positions that are added along another axis than the one that is attended along. */
-function diagnosePositions(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
+function otherPositions(facts: RunFacts, { op, x, table }: Sum): Diagnosis | null {
+  const met = positionsMet(facts, x, table);
   const attentions = attentionsOf(facts).filter((each) => isOfItself(each) && each.keys.length === 1);
-  const attended = new Set(attentions.map(({ keys }) => keys[0]));
-  if (!attended.size) return [];
-  for (const op of facts.scan.operationsNamed(/^add_?$/)) {
-    const { line } = facts.steps[op.step];
-    if (op.inputs.length !== 2 || out.has(line) || facts.isInsideBackward(op.step)) continue;
-    for (const [x, table] of [op.inputs, [...op.inputs].reverse()]) {
-      const met = positionsMet(facts, x, table);
-      if (!met || attended.has(met.given) || !attended.has(met.attended)) continue;
-      const attention = attentions.find(({ keys, op: { step } }) => keys[0] === met.attended && step >= op.step);
-      if (attention) out.set(line, positionsDiagnosis(facts, op, x, table, met, attention.op));
-    }
-  }
-  return [...out.values()];
+  if (!met || attentions.some(({ keys }) => keys[0] === met.given)) return null;
+  const attention = attentions.find(({ keys, op: { step } }) => keys[0] === met.attended && step >= op.step);
+  if (!attention) return null;
+  const named = axesOf(facts)
+    .ancestors(table)
+    .find((uid) => facts.nameText(uid, op.step));
+  const findingFacts = {
+    x: facts.nameFact(x, op.step),
+    table: facts.nameFact(named ?? table, op.step),
+    n: met.given.size,
+    times: met.attended.size,
+    read: facts.place(attention.op.step).line,
+  };
+  return {
+    variant: "positions",
+    cause: op.step,
+    chain: [
+      [op.step, "used", [x, table]],
+      [attention.op.step, "read", []],
+    ],
+    names: [findingFacts.x, findingFacts.table],
+    facts: findingFacts,
+  };
 }
 
 /** The axis of a tensor along which a table of positions differs, and the one along which it is the same. */
@@ -87,43 +110,4 @@ function isTable(facts: RunFacts, uid: string, axis: number, size: number) {
   if (name === "arange") return (facts.steps[maker?.step ?? 0].depth ?? 0) > 0;
   const isMade = facts.scan.initialFields(uid)?.type === "Parameter" || /^(?:zeros|empty|ones|full)$/.test(name);
   return isMade && shape.length > 1 && (shape[axis] ?? 0) > size;
-}
-
-function positionsDiagnosis(
-  facts: RunFacts,
-  op: Operation,
-  x: string,
-  table: string,
-  { given, attended }: { given: { size: number }; attended: { size: number } },
-  attention: Operation,
-): Diagnosis {
-  const findingFacts = {
-    x: facts.nameFact(x, op.step),
-    table: facts.nameFact(
-      axesOf(facts)
-        .ancestors(table)
-        .find((uid) => facts.nameText(uid, op.step)) ?? table,
-      op.step,
-    ),
-    n: given.size,
-    times: attended.size,
-    read: facts.place(attention.step).line,
-    code: facts.statementFact(op.step),
-  };
-  return {
-    variant: "positions",
-    cause: facts.place(op.step),
-    chain: [
-      chainLink(facts.place(op.step), "used", findingFacts, [x, table]),
-      chainLink(
-        facts.place(attention.step),
-        "read",
-        { ...findingFacts, code: facts.statementFact(attention.step) },
-        [],
-      ),
-    ],
-    names: namesInFacts(findingFacts.x, findingFacts.table),
-    facts: findingFacts,
-    fixes: [],
-  };
 }

@@ -4,13 +4,11 @@ import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { axesOf } from "../facts/axes.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { shapeOf } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
-
-export const FINDINGS: DiagnosisRow[] = [{ kind: "loss_times_mask", severity: "warning", diagnose: diagnoseLateMask }];
 
 const MEETING = /^(?:mul_?|masked_fill_?|where|masked_select)$/;
 const LOSS = /_loss\b|_loss_|^binary_cross_entropy\w*$|^kl_div$/;
@@ -18,21 +16,25 @@ const ONE_NUMBER = /^(?:mul|div|add|sub|neg|clone|sqrt|to)_?$/;
 const TOTAL = /^(?:sum|mean)$/;
 const MAX_OPERATIONS = 6;
 
-function diagnoseLateMask(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(MEETING)) {
-    const { line } = facts.steps[op.step];
-    if (op.inputs.length < 2 || out.has(line) || facts.isInsideBackward(op.step)) continue;
-    const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
-    const mask = op.inputs.find((uid) => countOf(facts, uid) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
-    const reduced = loss && mask ? reductionOf(facts, loss, countOf(facts, mask)) : null;
-    const total = reduced && mask ? totalOf(facts, op) : null;
-    if (!loss || !mask || !reduced || !total) continue;
-    const numbers = numbersOfTensor(facts, mask, op.step);
-    if (numbers && new Set(numbers).size > 1) out.set(line, diagnosisOf(facts, op, loss, mask, reduced, total));
-  }
-  return [...out.values()];
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "loss_times_mask",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: lateMask,
+  }),
+];
+
+function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
+  if (op.inputs.length < 2) return null;
+  const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
+  const mask = op.inputs.find((uid) => countOf(facts, uid) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
+  const reduced = loss && mask ? reductionOf(facts, loss, countOf(facts, mask)) : null;
+  const total = reduced && totalOf(facts, op);
+  if (!loss || !mask || !reduced || !total) return null;
+  const numbers = numbersOfTensor(facts, mask, op.step);
+  return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
 }
 
 function countOf(facts: RunFacts, uid: string) {
@@ -91,19 +93,15 @@ function diagnosisOf(
     n: countOf(facts, mask),
     made: facts.place(reduced.step).line,
     op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
-    code: facts.statementFact(op.step),
   };
-  const link = ({ step }: Operation, role: "made" | "read", uids: string[]) =>
-    chainLink(facts.place(step), role, { ...findingFacts, code: facts.statementFact(step) }, uids);
   return {
-    cause: facts.place(op.step),
+    cause: op.step,
     chain: [
-      ...(reduced.step < op.step ? [link(reduced, "made", [loss])] : []),
-      chainLink(facts.place(op.step), "used", findingFacts, [loss, named ?? mask]),
-      ...(total.step > op.step ? [link(total, "read", total.outputs)] : []),
+      reduced.step < op.step && [reduced.step, "made", [loss]],
+      [op.step, "used", [loss, named ?? mask]],
+      total.step > op.step && [total.step, "read", total.outputs],
     ],
-    names: namesInFacts(findingFacts.x, findingFacts.mask),
+    names: [findingFacts.x, findingFacts.mask],
     facts: findingFacts,
-    fixes: [],
   };
 }

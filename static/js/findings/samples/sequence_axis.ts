@@ -6,14 +6,23 @@
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, wholesOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { attentionsOf, isOfItself } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
-  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+  diagnosis({
+    kind: "samples_mixed",
+    severity: "warning",
+    of: (facts) => [...recurrences(facts), ...attended(facts)],
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: (facts, sequence) => {
+      const readers = readersBySample(facts, sequence);
+      return readers && diagnosisOf(facts, sequence, readers);
+    },
+  }),
 ];
 
 /** an operation that lets what lies along one axis of its input depend on one another, and the other axis of data */
@@ -24,17 +33,6 @@ interface Sequence {
   weight: string | undefined;
   along: Axis;
   other: Axis;
-}
-
-function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const sequence of [...recurrences(facts), ...attended(facts)]) {
-    const { line } = facts.steps[sequence.op.step];
-    const readers = out.has(line) ? null : readersBySample(facts, sequence);
-    if (readers) out.set(line, diagnosisOf(facts, sequence, readers));
-  }
-  return [...out.values()];
 }
 
 function recurrences(facts: RunFacts): Sequence[] {
@@ -120,16 +118,14 @@ function diagnosisOf(
   };
   return {
     variant: isRecurrent ? "sequence" : canSay ? "attended" : "attended_own",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      ...(canSay
-        ? [chainLink(facts.place(made), "made", { ...findingFacts, code: facts.statementFact(made) }, [module])]
-        : []),
-      chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [input]),
-      chainLink(facts.place(dropped.step), "read", findingFacts, [dropped.outputs[0]]),
+      canSay && [made, "made", [module]],
+      [op.step, "used", [input]],
+      [dropped.step, "read", [dropped.outputs[0]]],
     ],
-    names: canSay ? namesInFacts(x, findingFacts.module, codeFact("batch_first")) : namesInFacts(x),
+    names: canSay ? [x, findingFacts.module, codeFact("batch_first")] : [x],
     facts: findingFacts,
-    fixes: canSay ? [fixHint("batch_first", facts.place(made))] : [],
+    fixes: canSay ? [["batch_first"]] : [],
   };
 }

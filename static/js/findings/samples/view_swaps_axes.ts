@@ -3,30 +3,47 @@
  * rows for one.
  */
 
-import { addToList } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow, type Fix } from "../diagnosis.ts";
 import { axesOf, isKnown, isOfParameter, sizeOfAxis, wholesOf, type AxisUse } from "../facts/axes.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViews }];
+/** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
+interface Mixing {
+  op: Operation;
+  use: AxisUse;
+  n: number;
+  isOfStates: boolean;
+}
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
 
-function diagnoseViews(facts: RunFacts): Diagnosis[] {
-  const mixed = mixingViews(facts);
-  /** by line */
-  const byLine = new Map<number, Operation[]>();
-  for (const op of facts.scan.operationsNamed(VIEW)) {
-    const { line, visit } = facts.steps[op.step];
-    if (!visit && !mixed.has(line) && viewNameAt(facts, op.step)) addToList(byLine, line, op);
-  }
-  return [...mixed.values(), ...[...byLine.values()].flatMap(([op]) => swapOf(facts, op) ?? [])];
-}
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "view_swaps_axes",
+    severity: "warning",
+    of: (facts) => mixingsOf(facts),
+    // queries, keys and values that are viewed alike are told once
+    once: ({ op, use }, facts) => (use.as === "summed" ? shapesOf(facts, op).join(" to ") : facts.steps[op.step].line),
+    say: mixedDiagnosis,
+  }),
+  diagnosis({
+    kind: "view_swaps_axes",
+    severity: "note",
+    of: (facts) => {
+      const mixed = new Set(mixingsOf(facts).map(({ op }) => facts.steps[op.step].line));
+      const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
+      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewNameAt(facts, op.step));
+    },
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: swapOf,
+  }),
+];
 
 /** What a step's statement calls to view a tensor in another shape, the innermost such call; null where it has none. */
 function viewNameAt(facts: RunFacts, step: number) {
@@ -38,38 +55,36 @@ function viewNameAt(facts: RunFacts, step: number) {
   return call ? calleeName(call) : null;
 }
 
+function shapesOf(facts: RunFacts, op: Operation) {
+  return [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
+}
+
 /** What is said of every view: whose tensor, and which sizes. */
 function factsOfView(facts: RunFacts, op: Operation) {
-  const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
-  return {
-    x: facts.nameFact(op.inputs[0], op.step),
-    call: codeFact(viewNameAt(facts, op.step) ?? operationName(op.name)),
-    from: codeFact(`(${from.join(", ")})`),
-    to: codeFact(`(${to.join(", ")})`),
-    code: facts.statementFact(op.step),
-  };
+  const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
+  const call = codeFact(viewNameAt(facts, op.step) ?? operationName(op.name));
+  return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
 /** A view to the same sizes in another order, whatever reads it. */
 function swapOf(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
-  const [sizes, swapped] = [from, to].map((shape) => shape.filter((size) => size > 1));
+  const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
   if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
   if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
   const findingFacts = factsOfView(facts, op);
   return {
-    cause: facts.place(op.step),
-    chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
-    names: namesInFacts(findingFacts.x, findingFacts.call),
+    cause: op.step,
+    chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
+    names: [findingFacts.x, findingFacts.call],
     facts: findingFacts,
     fixes: swapFixes(facts, op),
   };
 }
 
-function swapFixes(facts: RunFacts, op: Operation) {
-  const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
+function swapFixes(facts: RunFacts, op: Operation): Fix[] {
+  const [from, to] = shapesOf(facts, op);
   const order = axesInOrder(from, to);
-  return order ? [fixHint("swap_axes", facts.place(op.step), { order: order.join(", ") })] : [];
+  return order ? [["swap_axes", { order: order.join(", ") }]] : [];
 }
 
 /** The axes of the first shape in the order that gives the second one; null where there is none, or more than one. */
@@ -80,53 +95,44 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
 }
 
 /**
- * By line, the views after which an axis of several origins stands where one of a layer stood, and is read as that:
- * features, classes, positions.
+ * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
+ * features, classes, steps, positions.
  */
-function mixingViews(facts: RunFacts): Map<number, Diagnosis> {
-  const out = new Map<number, Diagnosis>();
-  /** of queries, keys and values that are viewed alike the first is said */
-  const seen = new Set<string>();
+const mixingsOf = oncePerRun((facts): Mixing[] => {
   const axes = axesOf(facts);
-  for (const use of axes.uses) {
+  return axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
-    if (!op || !meant || use.as === "rows" || out.has(facts.steps[op.step].line)) continue;
+    if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isOfParameter(use.axis)) return [];
+    const cut = axes.of(op.outputs[0]).filter((axis) => axes.displaced.has(axis));
     const kinds = new Set(
-      axes
-        .of(op.outputs[0])
-        .filter((axis) => axes.displaced.has(axis))
-        .flatMap((axis) => axis.flatMap(wholesOf))
+      cut
+        .flat()
+        .flatMap(wholesOf)
         .map(({ kind }) => kind),
     );
-    const isMixed = isKnown(use.axis) && !isOfParameter(use.axis) && (kinds.has("parameter") || kinds.has("layers"));
-    if (!isMixed || kinds.has("unknown") || !viewNameAt(facts, op.step)) continue;
-    const found = mixedDiagnosis(facts, op, sizeOfAxis(meant), use, kinds.has("layers"));
-    const key = `${found.variant} ${JSON.stringify([found.facts.from, found.facts.to])}`;
-    if (!seen.has(key)) out.set(found.cause.line, found);
-    seen.add(key);
-  }
-  return out;
-}
+    const isOfStates = kinds.has("layers");
+    const isOfLayer = isOfStates || kinds.has("parameter");
+    if (!isOfLayer || kinds.has("unknown") || !viewNameAt(facts, op.step)) return [];
+    return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
+  });
+});
 
-function mixedDiagnosis(facts: RunFacts, op: Operation, n: number, use: AxisUse, isOfStates: boolean): Diagnosis {
-  const place = facts.place(op.step);
+function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
   const findingFacts = {
     ...factsOfView(facts, op),
     n,
     read: facts.place(use.op.step).line,
     reader: codeFact(operationName(use.op.name).replace(/_nd$/, "")),
   };
-  const readFacts = { ...findingFacts, code: facts.statementFact(use.op.step) };
   return {
     variant: isOfStates ? "final_states" : `mixed_${use.as}`,
-    severity: "warning",
-    cause: place,
+    cause: op.step,
     chain: [
-      chainLink(place, "used", findingFacts, [op.inputs[0], op.outputs[0]]),
-      ...(use.op.step > op.step ? [chainLink(facts.place(use.op.step), "read", readFacts, [use.uid])] : []),
+      [op.step, "used", [op.inputs[0], op.outputs[0]]],
+      use.op.step > op.step && [use.op.step, "read", [use.uid]],
     ],
-    names: namesInFacts(findingFacts.x, findingFacts.call),
+    names: [findingFacts.x, findingFacts.call],
     facts: findingFacts,
-    fixes: isOfStates ? [fixHint("batch_in_front", place)] : swapFixes(facts, op),
+    fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
   };
 }
