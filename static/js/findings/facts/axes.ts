@@ -10,10 +10,10 @@ import type { Operation } from "./scan.ts";
 
 /** of what an axis is: of data that the program made or loaded, of a parameter, of layers and directions that a
  * recurrent layer stacks, of numbers that `expand` repeats */
-export type OriginKind = "data" | "parameter" | "layers" | "repeated" | "unknown";
+type OriginKind = "data" | "parameter" | "layers" | "repeated" | "unknown";
 
 /** a run of indices that counts along one axis of origin, or along a part of one or of several */
-export interface Factor {
+interface Factor {
   size: number;
   kind: OriginKind;
   /** the tensor whose axis it is, and which */
@@ -38,7 +38,7 @@ export interface AxisUse {
 }
 
 /** a view that gave an axis the size of another one, which went into others */
-export interface Displacement {
+interface Displacement {
   op: Operation;
   /** the axis of that size before */
   meant: Axis;
@@ -55,7 +55,7 @@ const REDUCED =
 export const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const CONVOLUTION = /^(?:conv\dd|convolution|conv_transpose\dd)$/;
 const NORM = /^(?:layer_norm|rms_norm)$/;
-export const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
+const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
 const MEAN_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*)$/;
 
 const MAX_ANCESTORS = 40;
@@ -394,13 +394,13 @@ class AxesOfRun {
 }
 
 /** An operation's dimensions as places; null where it has none. */
-export function argumentDims({ args }: Operation, rank: number): number[] | null {
+function argumentDims({ args }: Operation, rank: number): number[] | null {
   const dim = args?.dim;
   if (typeof dim !== "number" && !Array.isArray(dim)) return null;
   return [dim].flat().map((each) => (each < 0 ? each + rank : each));
 }
 
-export function argumentDim(op: Operation, rank: number): number | null {
+function argumentDim(op: Operation, rank: number): number | null {
   return argumentDims(op, rank)?.[0] ?? (/cat|stack|unbind|split|chunk|slice|concat/.test(op.name) ? 0 : null);
 }
 

@@ -12,7 +12,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** how a mask takes part: its true elements are filled, it chooses, it is multiplied, added, or says what is seen */
-export type MaskUse = "fill" | "choose" | "times" | "plus" | "seen";
+type MaskUse = "fill" | "choose" | "times" | "plus" | "seen";
 
 export interface Mask {
   op: Operation;
