@@ -11,10 +11,26 @@ const MAX_LISTED_NUMBERS = 6;
 /** The elements in logical order; null where the trace does not list them. */
 export function cellsReadBy(entities: EntityLookup, handleOrSlot: StridedLayout | Slot): Cell[] | null {
   if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
-  const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
+  const dtype = unqualifiedDtype(handleOrSlot.dtype);
+  const storage = findEntity(entities, handleOrSlot.storage, "storage");
+  const row = storage?.cells?.[dtype] ?? cellsInWindows(storage?.windows?.[dtype]);
   if (!row) return null;
   const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
+}
+
+const cellsByWindows = new WeakMap<object, Cell[]>();
+
+/** What is known of a storage that is too large to list, by index. */
+function cellsInWindows(windows: [number, Cell[]][] | undefined): Cell[] | null {
+  if (!windows) return null;
+  let row = cellsByWindows.get(windows);
+  if (!row) {
+    row = [];
+    for (const [from, values] of windows) for (const [k, value] of values.entries()) row[from + k] = value;
+    cellsByWindows.set(windows, row);
+  }
+  return row;
 }
 
 /** A cell as a number; also of values that JSON has no number for. A complex one is no number, unless it is 0. */
