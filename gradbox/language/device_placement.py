@@ -189,24 +189,24 @@ class DevicePlacement:
     def _evaluate_statement(self, node: ast.stmt, scope: ValueScope) -> None:
         match node:
             case ast.Assign():
-                value = self._evaluate_expression(node.value, scope)
+                value = self._evaluate_and_keep(node.value, scope)
                 for target in node.targets:
                     self._bind_target(target, value, scope, node.value)
             case ast.AnnAssign() if node.value is not None:
-                self._bind_target(node.target, self._evaluate_expression(node.value, scope), scope, node.value)
+                self._bind_target(node.target, self._evaluate_and_keep(node.value, scope), scope, node.value)
             case ast.AugAssign():
                 joined = self._operator_value(
-                    [self._evaluate_expression(node.target, scope), self._evaluate_expression(node.value, scope)]
+                    [self._evaluate_and_keep(node.target, scope), self._evaluate_and_keep(node.value, scope)]
                 )
                 self._bind_target(node.target, joined, scope)
             case ast.For() | ast.AsyncFor():
-                self._bind_target(node.target, element_value(self._evaluate_expression(node.iter, scope)), scope)
+                self._bind_target(node.target, element_value(self._evaluate_and_keep(node.iter, scope)), scope)
                 self._evaluate_block([*node.body, *node.orelse], scope)
             case ast.While():
-                self._evaluate_expression(node.test, scope)
+                self._evaluate_and_keep(node.test, scope)
                 self._evaluate_block([*node.body, *node.orelse], scope)
             case ast.If():
-                self._evaluate_expression(node.test, scope)
+                self._evaluate_and_keep(node.test, scope)
                 before = dict(scope.names)
                 self._evaluate_block(node.body, scope)
                 after, scope.names = scope.names, before
@@ -224,7 +224,7 @@ class DevicePlacement:
                 handlers = [part for handler in node.handlers for part in handler.body]
                 self._evaluate_block([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
             case ast.Match():
-                self._evaluate_expression(node.subject, scope)
+                self._evaluate_and_keep(node.subject, scope)
                 for case in node.cases:
                     self._evaluate_block(case.body, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -239,17 +239,17 @@ class DevicePlacement:
                 self._finals[node] = inner.names
             case ast.Return():
                 scope.returned.append(
-                    self._evaluate_expression(node.value, scope) if node.value is not None else PLAIN_VALUE
+                    self._evaluate_and_keep(node.value, scope) if node.value is not None else PLAIN_VALUE
                 )
             case _:
                 for expression in ast.iter_child_nodes(node):
                     if isinstance(expression, ast.expr):
-                        self._evaluate_expression(expression, scope)
+                        self._evaluate_and_keep(expression, scope)
 
     def _evaluate_with(self, node: ast.With | ast.AsyncWith, scope: ValueScope) -> None:
         default = self._default
         for item in node.items:
-            value = self._evaluate_expression(item.context_expr, scope)
+            value = self._evaluate_and_keep(item.context_expr, scope)
             if value is not None and value.kind == "device" and value.on is not None:
                 self._default = value.on
             if item.optional_vars is not None:
@@ -268,7 +268,7 @@ class DevicePlacement:
             arg: value for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value
         }
         for parameter, default in defaults.items():
-            value = self._evaluate_expression(default, scope)
+            value = self._evaluate_and_keep(default, scope)
             if names[parameter.arg] is None and value is not None and value.kind == "device":
                 names[parameter.arg] = value
         if cls and positional:
@@ -298,7 +298,7 @@ class DevicePlacement:
             for part, element in zip(target.elts, parts, strict=True):
                 self._bind_target(part, element, scope)
         elif isinstance(target, ast.Attribute):
-            self._evaluate_expression(target.value, scope)
+            self._evaluate_and_keep(target.value, scope)
             if (
                 isinstance(source, ast.Call)
                 and self._dotted_path(source.func).startswith("torch.nn.")
@@ -307,7 +307,7 @@ class DevicePlacement:
                 value = replace(value, rides=True)
             self._attributes[target.attr] = common_value([self._attributes.get(target.attr), value])
         elif isinstance(target, ast.Subscript):
-            self._evaluate_expression(target, scope)
+            self._evaluate_and_keep(target, scope)
             if isinstance(target.value, ast.Name):
                 held = scope.value_of_name(target.value.id)
                 if held is not None and held.kind == "items" and held.of is None:
@@ -315,7 +315,7 @@ class DevicePlacement:
 
     # expressions
 
-    def _evaluate_expression(self, node: ast.AST, scope: ValueScope) -> ExpressionValue | None:
+    def _evaluate_and_keep(self, node: ast.AST, scope: ValueScope) -> ExpressionValue | None:
         value = self._value_of_expression(node, scope)
         if node not in self._values or self._values[node] is None:
             self._values[node] = value
@@ -332,7 +332,7 @@ class DevicePlacement:
             case ast.JoinedStr():
                 for part in node.values:
                     if isinstance(part, ast.FormattedValue):
-                        self._evaluate_expression(part.value, scope)
+                        self._evaluate_and_keep(part.value, scope)
                 return ExpressionValue("device", "gpu") if starts_with_cuda_index(node) else PLAIN_VALUE
             case ast.Name():
                 value = scope.value_of_name(node.id)
@@ -342,70 +342,70 @@ class DevicePlacement:
             case ast.Call():
                 return self._call_value(node, scope)
             case ast.Attribute():
-                return self._attribute_value(node, self._evaluate_expression(node.value, scope), scope)
+                return self._attribute_value(node, self._evaluate_and_keep(node.value, scope), scope)
             case ast.Subscript():
-                self._evaluate_expression(node.slice, scope)
-                value = self._evaluate_expression(node.value, scope)
+                self._evaluate_and_keep(node.slice, scope)
+                value = self._evaluate_and_keep(node.value, scope)
                 return value if value is not None and value.kind == "module" else element_value(value)
             case ast.BinOp():
-                left, right = self._evaluate_expression(node.left, scope), self._evaluate_expression(node.right, scope)
+                left, right = self._evaluate_and_keep(node.left, scope), self._evaluate_and_keep(node.right, scope)
                 if starts_with_cuda_index(node):
                     return ExpressionValue("device", "gpu")
                 return self._operator_value([left, right])
             case ast.UnaryOp():
-                return self._evaluate_expression(node.operand, scope)
+                return self._evaluate_and_keep(node.operand, scope)
             case ast.Compare():
                 return self._operator_value(
-                    [self._evaluate_expression(part, scope) for part in [node.left, *node.comparators]]
+                    [self._evaluate_and_keep(part, scope) for part in [node.left, *node.comparators]]
                 )
             case ast.BoolOp():
-                return common_value([self._evaluate_expression(part, scope) for part in node.values])
+                return common_value([self._evaluate_and_keep(part, scope) for part in node.values])
             case ast.IfExp():
-                self._evaluate_expression(node.test, scope)
+                self._evaluate_and_keep(node.test, scope)
                 first, second = (
-                    self._evaluate_expression(node.body, scope),
-                    self._evaluate_expression(node.orelse, scope),
+                    self._evaluate_and_keep(node.body, scope),
+                    self._evaluate_and_keep(node.orelse, scope),
                 )
                 if tests_cuda_availability(node.test):
                     return first if first is not None and first.kind == "device" else second
                 return common_value([first, second])
             case ast.Tuple() | ast.List() | ast.Set():
                 return ExpressionValue(
-                    "items", of=common_value([self._evaluate_expression(part, scope) for part in node.elts])
+                    "items", of=common_value([self._evaluate_and_keep(part, scope) for part in node.elts])
                 )
             case ast.Dict():
                 for key in node.keys:
                     if key is not None:
-                        self._evaluate_expression(key, scope)
+                        self._evaluate_and_keep(key, scope)
                 return ExpressionValue(
-                    "items", of=common_value([self._evaluate_expression(part, scope) for part in node.values])
+                    "items", of=common_value([self._evaluate_and_keep(part, scope) for part in node.values])
                 )
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 inner = ValueScope({}, {}, ValueScope(scope.names, scope.names, scope.outer))
                 for generator in node.generators:
                     self._bind_target(
-                        generator.target, element_value(self._evaluate_expression(generator.iter, inner)), inner
+                        generator.target, element_value(self._evaluate_and_keep(generator.iter, inner)), inner
                     )
                     for test in generator.ifs:
-                        self._evaluate_expression(test, inner)
+                        self._evaluate_and_keep(test, inner)
                 if isinstance(node, ast.DictComp):
-                    self._evaluate_expression(node.key, inner)
+                    self._evaluate_and_keep(node.key, inner)
                 return ExpressionValue(
                     "items",
-                    of=self._evaluate_expression(node.value if isinstance(node, ast.DictComp) else node.elt, inner),
+                    of=self._evaluate_and_keep(node.value if isinstance(node, ast.DictComp) else node.elt, inner),
                 )
             case ast.NamedExpr():
-                value = self._evaluate_expression(node.value, scope)
+                value = self._evaluate_and_keep(node.value, scope)
                 self._bind_target(node.target, value, scope)
                 return value
             case ast.Lambda():
                 names: dict[str, ExpressionValue | None] = {parameter.arg: None for parameter in node.args.args}
-                self._evaluate_expression(
+                self._evaluate_and_keep(
                     node.body, ValueScope(names, {}, ValueScope(scope.names, scope.names, scope.outer))
                 )
                 return PLAIN_VALUE
         found: list[ExpressionValue | None] = [
-            self._evaluate_expression(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
+            self._evaluate_and_keep(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
         ]
         return found[0] if len(found) == 1 else None
 
@@ -430,10 +430,10 @@ class DevicePlacement:
 
     def _call_value(self, node: ast.Call, scope: ValueScope) -> ExpressionValue | None:
         function = node.func
-        owner = self._evaluate_expression(function.value, scope) if isinstance(function, ast.Attribute) else None
-        called = self._evaluate_expression(function, scope) if not isinstance(function, ast.Attribute) else None
-        arguments = [self._evaluate_expression(argument, scope) for argument in node.args]
-        keywords = {keyword.arg: self._evaluate_expression(keyword.value, scope) for keyword in node.keywords}
+        owner = self._evaluate_and_keep(function.value, scope) if isinstance(function, ast.Attribute) else None
+        called = self._evaluate_and_keep(function, scope) if not isinstance(function, ast.Attribute) else None
+        arguments = [self._evaluate_and_keep(argument, scope) for argument in node.args]
+        keywords = {keyword.arg: self._evaluate_and_keep(keyword.value, scope) for keyword in node.keywords}
         everything = [*arguments, *keywords.values()]
         path = self._dotted_path(function)
         if path and not (isinstance(function, ast.Name) and scope.value_of_name(function.id) is not None):

@@ -19,7 +19,7 @@ from gradbox.recorder.loop_thinning import IterationSchedule, SkippedIterations
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
-from gradbox.recorder.probes.function_calls import FirstFunctionCalls
+from gradbox.recorder.probes.function_calls import CustomFunctionCalls
 from gradbox.recorder.probes.jit import UnobservedJit
 from gradbox.recorder.probes.module_calls import ModuleCalls
 from gradbox.recorder.probes.ops import OpRecorder
@@ -110,7 +110,7 @@ class Recorder:
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
             TorchReplacements(context),
         )
-        self.function_calls = FirstFunctionCalls(context)
+        self.function_calls = CustomFunctionCalls(context)
         self.swap = SwapTensorsPatch(context, observer.tensors.uids, observer.storages)
         self.backward = BackwardRecorder(
             context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded

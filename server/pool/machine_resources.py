@@ -1,5 +1,6 @@
 """Memory and disk of this machine, or of the container that limits them."""
 
+import math
 import os
 import shutil
 from pathlib import Path
@@ -13,6 +14,8 @@ CGROUPS = (
 )
 """Where a container's memory use is found: the folder, the file with the bytes in use, and the `memory.stat` entry for
 cached files that could be dropped."""
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def total_memory() -> int:
@@ -69,3 +72,13 @@ def disk_space(folder: Path) -> tuple[int, int]:
 def max_workers_for_memory(memory: int) -> int:
     """How many programs that may use this many bytes each can run at once; at least one."""
     return max(1, (total_memory() - RESERVED_MEMORY) // memory)
+
+
+def processor_seconds(pid: int) -> float:
+    """Seconds of processor time that a process has had; infinity where that can't be read."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return math.inf
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS

@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, ChildExit
 from server.pool.interface import STARTING
+from server.pool.machine_resources import processor_seconds
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
@@ -44,7 +45,6 @@ BOOT_PATIENCE = 10
 LEAST_SHARE = 0.02
 """The share of a processor below which a boot makes no progress: it hangs."""
 
-CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 SPARE_TIMEOUT = 2.0
 """Seconds within which the next spare is ready after the last one was taken."""
@@ -106,16 +106,6 @@ def describe_exit(status: int | None) -> str:
         how = "ended" if status is None else f"ended with status {status}"
     where = "" if status == -signal.SIGKILL else "; its traceback is in this server's standard error"
     return f"the process that forks them {how}{where}"
-
-
-def processor_seconds(pid: int) -> float:
-    """Seconds of processor time that a process has had; infinity where that can't be read."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return math.inf
-    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 class Zygote:

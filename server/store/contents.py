@@ -120,7 +120,7 @@ class ContentStore:
                 raise ContentRemoved(self._content_name)
             if existing is not None:
                 return str(existing.id), False
-            if await stored_content_bytes(connection) + size > self._quota:
+            if await sum_stored_content_bytes(connection) + size > self._quota:
                 raise QuotaExceeded
             id_ = await self._shortest_free_id(connection, hash_)
             row = {"id": id_, "digest": hash_, "created": now_ms(), "size": size, "content": text}
@@ -181,7 +181,7 @@ def iso_time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-async def stored_content_bytes(connection: AsyncConnection) -> int:
+async def sum_stored_content_bytes(connection: AsyncConnection) -> int:
     """The bytes of all saved content, from the indexes of sizes alone."""
     sums = [select(func.coalesce(func.sum(table.c.size), 0)) for table in CONTENT_TABLES]
     return sum([int((await connection.execute(query)).scalar_one()) for query in sums])

@@ -23,7 +23,7 @@ from server.store.contents import (
     is_well_formed_id,
     now_ms,
     require_consistent_record,
-    stored_content_bytes,
+    sum_stored_content_bytes,
 )
 from server.store.database import Database
 from server.store.tables import run_lines, saved_programs
@@ -188,7 +188,7 @@ class ProgramRepository(ContentStore):
             old = (await connection.execute(select(COLUMNS.size).where(*same))).scalar_one_or_none()
             if old is None:
                 return False
-            if await stored_content_bytes(connection) + size - old > self._quota:
+            if await sum_stored_content_bytes(connection) + size - old > self._quota:
                 raise QuotaExceeded
             await connection.execute(update(saved_programs).where(*same).values(size=size, **values))
         return True
@@ -201,7 +201,7 @@ class ProgramRepository(ContentStore):
             if connection is None:
                 return StoreTotals()
             count, removed = (await connection.execute(query.select_from(saved_programs))).one()
-            size = await stored_content_bytes(connection)
+            size = await sum_stored_content_bytes(connection)
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), size, revision)
 

@@ -80,6 +80,23 @@ def test_a_loop_over_time_is_one_step_of_the_net_view() -> None:
     assert of_program(MANY_CALLS)["stops"] <= 2
 
 
+OVER_ROWS = """import torch
+embed = torch.nn.Linear(3, 2)
+cell = torch.nn.Linear(2, 2)
+h = torch.zeros(1, 2)
+for x in embed(torch.ones(4, 1, 3)):
+    h = torch.tanh(cell(h + x))
+h.sum().backward()
+"""
+
+
+def test_the_head_of_a_loop_that_makes_nodes_ends_no_repetition_of_its_body() -> None:
+    assert call_page("views/repetitions", kept_document(OVER_ROWS)) == [
+        {"line": 5, "kind": "statement", "count": 4, "place": 6},
+        {"line": 7, "kind": "visit", "count": 4, "place": 6},
+    ]
+
+
 def test_a_cut_is_drawn_where_a_program_detaches() -> None:
     facts = view("gan")
     cuts = [(edge["from"], edge["to"]) for edge in facts["edges"] if edge["cut"]]

@@ -21,11 +21,11 @@ def guard_operand_domain(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for keeps_gradient in (True, False):
         work = program.new_edits()
         for node in program.nodes_outside_blocks(statement):
-            _guard_operation(program, work, node, keeps_gradient)
+            _clamp_or_add_epsilon(program, work, node, keeps_gradient)
         yield from program.fix_from_edits(hint, work)
 
 
-def _guard_operation(program: FixProgram, work: ProgramEdits, node: ast.AST, keeps_gradient: bool) -> None:
+def _clamp_or_add_epsilon(program: FixProgram, work: ProgramEdits, node: ast.AST, keeps_gradient: bool) -> None:
     """Guard one operation.
 
     keeps_gradient: add a small number; otherwise clamp, which has slope 0 outside of the bound

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.fixes.order import move_behind_line_or_remove
+from gradbox.language.fixes.order import move_after_line_or_remove
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, is_assignable
 
 
@@ -90,7 +90,7 @@ def create_optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     loop = program.enclosing_loop(hint.other_line())
     if statement is not None and after is not None and loop is not None and loop.lineno > statement.lineno:
         return
-    yield from move_behind_line_or_remove(program, hint)
+    yield from move_after_line_or_remove(program, hint)
 
 
 def create_optimizer_for_trained_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:

@@ -50,7 +50,7 @@ def clear_list_each_round(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         )
 
 
-def move_behind_line_or_remove(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def move_after_line_or_remove(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Move the statement behind the one at another line, or only remove it if the same statement is there already."""
     statement, after = program.statement_at(hint.line), program.statement_at(hint.other_line())
     if statement is None or after is None or statement is after:
@@ -65,11 +65,11 @@ def move_behind_line_or_remove(program: FixProgram, hint: Hint) -> Iterator[Fix]
 
 def move_zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Move the reset behind the line that needs the gradients, or behind the last statement of its block."""
-    yield from move_behind_line_or_remove(program, hint)
+    yield from move_after_line_or_remove(program, hint)
     statement = program.statement_at(hint.line)
     if statement is not None:
         last = program.containing_block(statement)[-1]
-        yield from move_behind_line_or_remove(
+        yield from move_after_line_or_remove(
             program, Hint(hint.kind, hint.line, {**hint.facts, "to": last.lineno}, hint.names)
         )
 
@@ -93,7 +93,7 @@ def repeat_forward_after_update(program: FixProgram, hint: Hint) -> Iterator[Fix
 
 def move_step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Call `optimizer.step()` after the last backward."""
-    yield from move_behind_line_or_remove(program, hint)
+    yield from move_after_line_or_remove(program, hint)
 
 
 def insert_zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:

@@ -5,7 +5,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradbox.language.fixes.order import add_keyword, lines_with_statement_after, move_behind_line_or_remove
+from gradbox.language.fixes.order import add_keyword, lines_with_statement_after, move_after_line_or_remove
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, is_assignable, method_receiver
 
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
@@ -14,7 +14,7 @@ _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
 
 def move_after_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """Move the statement behind the one at another line."""
-    yield from move_behind_line_or_remove(program, hint)
+    yield from move_after_line_or_remove(program, hint)
 
 
 def unscale_before_clipping(program: FixProgram, hint: Hint) -> Iterator[Fix]:

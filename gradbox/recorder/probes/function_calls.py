@@ -31,7 +31,7 @@ class FunctionCall:
     line: int
 
 
-class FirstFunctionCalls:
+class CustomFunctionCalls:
     """Wraps `torch.autograd.Function.apply` while entered. Its copies keep nothing of the program alive."""
 
     def __init__(self, context: ProbeContext) -> None:

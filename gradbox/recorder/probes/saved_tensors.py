@@ -117,18 +117,18 @@ class SavedTensors:
     def _reindex_node_slots(self, node: str, current: NodeSlots) -> None:
         """Update which entities the slots of a node hold."""
         for name, slot in self.slots.get(node, {}).items():
-            for uid in living_uids_of_slot(slot):
+            for uid in uids_held_by_slot(slot):
                 self._slots_by_uid[uid].pop((node, name), None)
                 if not self._slots_by_uid[uid]:
                     del self._slots_by_uid[uid]
             counter = slot.get("counter")
-            if counter is not None and living_uids_of_slot(slot):
+            if counter is not None and uids_held_by_slot(slot):
                 self._counters.add_to_slot_count(counter, -1)
         for name, slot in current.items():
-            for uid in living_uids_of_slot(slot):
+            for uid in uids_held_by_slot(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
             counter, storage = slot.get("counter"), slot.get("storage")
-            if counter is not None and living_uids_of_slot(slot):
+            if counter is not None and uids_held_by_slot(slot):
                 self._counters.add_to_slot_count(counter, 1)
                 if storage:
                     self._counters.link_counter_to_storage(counter, storage)
@@ -339,7 +339,7 @@ class SavedTensors:
         return saved != current
 
 
-def living_uids_of_slot(slot: entities.Slot) -> list[str]:
+def uids_held_by_slot(slot: entities.Slot) -> list[str]:
     """The counter, storage and tensor that a slot still holds."""
     if slot["state"] == "freed":
         return []

@@ -26,7 +26,7 @@ export interface OrderedPages {
   at: number;
 }
 
-interface StripPlace {
+interface OrderStripItem {
   title: string;
   url: string;
   isCurrent: boolean;
@@ -38,7 +38,7 @@ interface StripView {
   next: PageInOrder | null;
   n: number;
   of: number;
-  places: StripPlace[];
+  places: OrderStripItem[];
   note: (string | Node)[];
 }
 

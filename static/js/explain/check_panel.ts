@@ -3,4 +3,4 @@
 import type { GradientCheckSubject } from "./gradient_check_panel.ts";
 
 export type CreateCheckPanel = (question: Omit<GradientCheckSubject, "check">) => HTMLElement;
-export type LoadCheckPanel = () => Promise<CreateCheckPanel>;
+export type CheckPanelLoader = () => Promise<CreateCheckPanel>;

@@ -10,7 +10,7 @@ import { DOCUMENTATION_URL } from "../requests/root.ts";
 import type { createFixList, FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
-import type { LoadCheckPanel } from "./check_panel.ts";
+import type { CheckPanelLoader } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import {
   indexOfCauseLink,
@@ -50,7 +50,7 @@ interface FindingsCardOptions {
   /** how fixes are tried and applied, where there is a server to run them */
   fixes?: FixActions;
   /** what makes the panel that checks gradients, where there is a server to run them */
-  loadCheckPanel?: LoadCheckPanel;
+  loadCheckPanel?: CheckPanelLoader;
 }
 
 export function createFindingsCard(

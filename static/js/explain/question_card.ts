@@ -10,7 +10,7 @@ import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/
 import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { TensorAnswer } from "../findings/gradients/tensor_question.ts";
 import type { AnswerText } from "../findings/finding_text.ts";
-import type { CreateCheckPanel, LoadCheckPanel } from "./check_panel.ts";
+import type { CreateCheckPanel, CheckPanelLoader } from "./check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -34,7 +34,7 @@ interface QuestionCardOptions {
   ask: (uid: string) => void;
   close: () => void;
   /** what makes the panel that checks gradients, where there is a server to run them; fetched with the first answer */
-  loadCheckPanel?: LoadCheckPanel;
+  loadCheckPanel?: CheckPanelLoader;
 }
 
 /** The answer is put into `card`, the button that asks into `stage`. */

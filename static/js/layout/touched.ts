@@ -3,6 +3,7 @@
 import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
 import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 export interface TouchedEntities {
   /**
@@ -103,11 +104,5 @@ export class TouchHistory {
   }
 }
 
-const touchHistoryByTrace = new WeakMap<OpenTrace, TouchHistory>();
-
 /** When each entity of a run was touched, found once. */
-export function cachedTouchHistory(opened: OpenTrace) {
-  const history = touchHistoryByTrace.get(opened) ?? new TouchHistory(opened);
-  touchHistoryByTrace.set(opened, history);
-  return history;
-}
+export const cachedTouchHistory = weakMemoize((opened: OpenTrace) => new TouchHistory(opened));

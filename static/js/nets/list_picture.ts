@@ -14,6 +14,7 @@ import type { ChainMark } from "../findings/chain_marks.ts";
 import type { OpenedRows } from "./net_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 export const listLocale: (language: string) => Locale = createLocale({ en, zh });
 
@@ -23,13 +24,7 @@ export const LIST_HEAD_HEIGHT = 24;
 const SCALES = [1, 0.9, 0.8, 0.72];
 const NO_CHOICES: OpenedRows = new Map();
 
-const factsOfRun = new WeakMap<OpenTrace, NetFacts>();
-
-export function listFactsOf(opened: OpenTrace): NetFacts {
-  const facts = factsOfRun.get(opened) ?? new NetFacts(opened, netOf(opened));
-  factsOfRun.set(opened, facts);
-  return facts;
-}
+export const listFactsOf = weakMemoize((opened: OpenTrace): NetFacts => new NetFacts(opened, netOf(opened)));
 
 interface ListRoom {
   width: number;

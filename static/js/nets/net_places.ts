@@ -3,13 +3,14 @@
  * place.
  */
 
-import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
+import { isLoop, isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
 import { calleeName } from "../syntax/expressions.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 /** Where the program calls a module or a function, or runs operations itself. */
 export interface NetPlace {
@@ -67,16 +68,7 @@ export interface Net extends UnitsOfRun, Rounds {
   readersOfLeaf: Map<string, string[]>;
 }
 
-const nets = new WeakMap<OpenTrace, Net>();
-
-export function netOf(opened: OpenTrace): Net {
-  let net = nets.get(opened);
-  if (!net) {
-    net = new NetBuilder(opened).build();
-    nets.set(opened, net);
-  }
-  return net;
-}
+export const netOf = weakMemoize((opened: OpenTrace): Net => new NetBuilder(opened).build());
 
 class NetBuilder {
   opened: OpenTrace;
@@ -258,7 +250,7 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: NetPlace[] = [];
     const name = this.nameOf(unit, path, parent);
-    const isLoop = kind === "line" && !unit.isStatement && LOOPS.has(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    const isOfLoop = kind === "line" && !unit.isStatement && isLoop(this.statements, unit.stmt);
     return {
       key,
       kind,
@@ -271,7 +263,7 @@ class NetBuilder {
       units: [],
       isBare: false,
       isAgain,
-      isLoop,
+      isLoop: isOfLoop,
       isTwice: false,
       isPassing: this.isPassing(unit),
     };
@@ -406,7 +398,6 @@ export function nodesOfUnit(unit: Unit): string[] {
   return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfUnit)] : [...unit.nodes];
 }
 
-const LOOPS = new Set(["For", "AsyncFor", "While"]);
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);
 
 /**

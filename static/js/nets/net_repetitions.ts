@@ -2,10 +2,11 @@
  * What a round runs again and again, as the time steps of a loop: in how many such repetitions each step of the run is.
  */
 
-import { loopsAround } from "./net_rounds.ts";
+import { isLoop, loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Unit } from "./net_calls.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 interface Repetition {
   /** its name among all */
@@ -19,16 +20,7 @@ interface Repetition {
 /** So often something runs until it is a repetition. */
 const MIN_COUNT = 3;
 
-const known = new WeakMap<NetFacts, NetRepetitions>();
-
-export function repetitionsOf(facts: NetFacts): NetRepetitions {
-  let repetitions = known.get(facts);
-  if (!repetitions) {
-    repetitions = new NetRepetitions(facts);
-    known.set(facts, repetitions);
-  }
-  return repetitions;
-}
+export const repetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions => new NetRepetitions(facts));
 
 class NetRepetitions {
   facts: NetFacts;
@@ -67,14 +59,15 @@ class NetRepetitions {
     return chain;
   }
 
-  /** What runs in the same loop belongs together. */
+  /** What runs in the same loop belongs together, and the loop's own head with it. */
   repetitionOf(unit: Unit): Repetition | null {
     const { net, opened } = this.facts;
     const place = net.placeOfUnit.get(unit);
     if (!place?.key) return null;
     const count = this.counts.get(unit.parent)?.get(this.keyIn(unit, place)) ?? 0;
     if (count < MIN_COUNT) return null;
-    const loop = loopsAround(opened.trace.program.statements ?? [], unit.stmt).at(-1);
+    const statements = opened.trace.program.statements ?? [];
+    const loop = isLoop(statements, unit.stmt) ? unit.stmt : loopsAround(statements, unit.stmt).at(-1);
     const key = `${this.numbers.get(unit.parent)} ${net.stretchOfStep[unit.begins]} ${loop ?? place.key}`;
     return { key, place, count };
   }
@@ -88,9 +81,13 @@ class NetRepetitions {
     return new Set(this.at(i).flatMap(({ key }) => (goOn.has(key) ? [key] : [])));
   }
 
-  /** The outermost repetition whose last step is this one. */
+  /** The outermost repetition whose last step is this one; at the head of its loop what ran there before it. */
   endingAt(i: number): Repetition | null {
     const within = this.within(i);
-    return this.at(i).find(({ key }) => !within.has(key)) ?? null;
+    const ending = this.at(i).find(({ key }) => !within.has(key));
+    if (!ending) return null;
+    let before = i - 1;
+    while (before >= 0 && !this.facts.touchedAt(before).length) before -= 1;
+    return (before >= 0 && this.at(before).find(({ key }) => key === ending.key)) || ending;
   }
 }

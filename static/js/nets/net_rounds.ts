@@ -23,6 +23,12 @@ interface Place {
   kind: Step["kind"];
 }
 
+const LOOPS = new Set(["For", "AsyncFor", "While"]);
+
+export function isLoop(statements: Statement[], stmt: number | null): boolean {
+  return LOOPS.has(statements[stmt ?? -1]?.kind ?? "");
+}
+
 /** The loops around a statement, the outermost first. */
 export function loopsAround(statements: Statement[], stmt: number | null): number[] {
   const loops: number[] = [];

@@ -115,8 +115,10 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function repetitionSentence(facts: NetFacts, i: number) {
     const ending = repetitionsOf(facts).endingAt(i);
     if (!ending) return "";
-    const args = { name: ending.place.name, n: ending.count };
-    return say(facts.opened.trace.steps[i].visit ? "net_said_repetition_back" : "net_said_repetition", args);
+    const { place, count: n } = ending;
+    const key = place.kind === "module" ? "net_said_repetition" : "net_said_repetition_line";
+    const args = { name: place.name, line: place.line, n };
+    return say(facts.opened.trace.steps[i].visit ? `${key}_back` : key, args);
   }
 
   /** After a backward: which nets it came through, and which not. */

@@ -1,6 +1,7 @@
 /** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
 
 import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { isLoop } from "./net_rounds.ts";
 import { openPlaceOf } from "./net_rows.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
@@ -8,8 +9,6 @@ import { operationWord } from "./net_words.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";
-
-const LOOPS = new Set(["For", "AsyncFor", "While"]);
 
 /** Null for a step that its own caption tells best: a statement, and what runs in several places at once. */
 export function stepHeadline(facts: NetFacts, i: number, say: Say): string | null {
@@ -38,8 +37,8 @@ function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace
   const module = modulePathOf(place);
   const { stmt } = facts.touchedAt(i).find((unit) => facts.net.placeOfUnit.get(unit) === place) ?? {};
   // of iterations that were not recorded nothing smaller is known than the loop
-  const isLoop = LOOPS.has(facts.opened.trace.program.statements?.[stmt ?? -1]?.kind ?? "");
-  const key = isLoop ? "net_headline_visit_loop" : "net_headline_visit_line";
+  const isOfLoop = isLoop(facts.opened.trace.program.statements ?? [], stmt ?? null);
+  const key = isOfLoop ? "net_headline_visit_loop" : "net_headline_visit_line";
   if (!module) return say(key, { operation, line: place.line, n: count });
   return say("net_headline_visit", { operation, module, n: count });
 }

@@ -3,6 +3,7 @@
  * siblings' templates.
  */
 
+import { weakMemoize } from "../trace/weak_memoize.ts";
 interface Operand {
   name: string;
   kind: string;
@@ -135,22 +136,16 @@ function matchingOperations(code: string, catalogue: Operation[]) {
   return matchedOperations;
 }
 
-const sortedCatalogues = new WeakMap<Operation[], Operation[]>();
-
 /** The operations of one line, those with the longest text of their own first. */
-function sortedBySpecificity(catalogue: Operation[]) {
-  const cached = sortedCatalogues.get(catalogue);
-  if (cached) return cached;
+const sortedBySpecificity = weakMemoize((catalogue: Operation[]): Operation[] => {
   const lengths = catalogue
     .filter(({ template }) => !template.includes("\n"))
     .map((operation) => {
       const { template } = operation;
       return { operation, length: template.replace(/\{\w+\}/g, "").length + repeatedHoleCount(template) / 10 };
     });
-  const operations = lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
-  sortedCatalogues.set(catalogue, operations);
-  return operations;
-}
+  return lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
+});
 
 /** How often a template has a hole that it had before. */
 function repeatedHoleCount(template: string) {

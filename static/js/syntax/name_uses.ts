@@ -1,6 +1,7 @@
 /** Which names a statement reads and binds in the scope in which it stands, as CPython's scopes have it. */
 
 import { childOf, childrenOf, walk, type SyntaxNode } from "./tree.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 interface NameUses {
   /** by name, the nodes that read it; those within lambdas and comprehensions too, but for their own variables */
@@ -16,17 +17,12 @@ const PARAMETER_FIELDS = new Set(["args", "posonlyargs", "vararg", "kwonlyargs",
 const BINDING_KINDS = new Set(["alias", "ExceptHandler", "MatchAs", "MatchStar", "MatchMapping"]);
 const TARGET_FIELDS = new Set(["targets", "target", "optional_vars"]);
 
-const usesByStatement = new WeakMap<SyntaxNode, NameUses>();
-
 /** The names that a statement uses, by its tree: of a block its head alone is looked at. */
-export function nameUses(statement: SyntaxNode): NameUses {
-  const cached = usesByStatement.get(statement);
-  if (cached) return cached;
+export const nameUses = weakMemoize((statement: SyntaxNode): NameUses => {
   const uses: NameUses = { read: new Map(), bound: new Map() };
   collect(statement, new Set(), uses);
-  usesByStatement.set(statement, uses);
   return uses;
-}
+});
 
 /** The names that a statement reads or binds. */
 export function mentionedNames(statement: SyntaxNode): Set<string> {

@@ -1,6 +1,7 @@
 /** The syntax of each statement of a program, as the recorder wrote it down: nobody here reads Python. */
 
 import type { Program, Statement } from "../trace/wire.ts";
+import { weakMemoize } from "../trace/weak_memoize.ts";
 
 export type Literal = string | number | boolean | null;
 
@@ -27,8 +28,6 @@ export interface SyntaxNode {
 
 /** by program, then by statement; null where a statement's syntax is unknown */
 const treesByProgram = new WeakMap<Program, Map<number, SyntaxNode | null>>();
-
-const sourcesByProgram = new WeakMap<Program, ProgramSource>();
 
 /** The tree of a statement; null where what it mentions is unknown, or where there is no such statement. */
 export function statementTree(program: Program, stmt: number | null | undefined): SyntaxNode | null {
@@ -75,13 +74,7 @@ function treeOf(statement: Statement, source: ProgramSource): SyntaxNode | null 
 }
 
 /** The source of a program by places in it. */
-export function programSource(program: Program): ProgramSource {
-  const known = sourcesByProgram.get(program);
-  if (known) return known;
-  const source = new ProgramSource(program.source);
-  sourcesByProgram.set(program, source);
-  return source;
-}
+export const programSource = weakMemoize((program: Program): ProgramSource => new ProgramSource(program.source));
 
 /** A source in which places are counted in characters, as Python does; a string here counts some of them twice. */
 class ProgramSource {

@@ -7,6 +7,7 @@ import { mergeEntityFields, type Entity, type EntityLookup } from "./entities.ts
 import type { OpenTrace } from "./state.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step } from "./wire.ts";
+import { weakMemoize } from "./weak_memoize.ts";
 
 /** The entities of one trace, each as it was last asked for. */
 export class EntityHistory {
@@ -46,14 +47,7 @@ export class EntityHistory {
   }
 }
 
-const histories = new WeakMap<OpenTrace, EntityHistory>();
-
 /** That of an opened trace, which those who ask it share. */
-export function entityHistoryOf(opened: OpenTrace): EntityHistory {
-  let history = histories.get(opened);
-  if (!history) {
-    history = new EntityHistory(opened.trace.steps, opened.index);
-    histories.set(opened, history);
-  }
-  return history;
-}
+export const entityHistoryOf = weakMemoize(
+  (opened: OpenTrace): EntityHistory => new EntityHistory(opened.trace.steps, opened.index),
+);

@@ -6,6 +6,7 @@ import { gradFnInStep } from "./grad_fn_in_step.ts";
 import { referencedUid } from "./names.ts";
 import type { OpenTrace } from "./state.ts";
 import type { Delta, Step } from "./wire.ts";
+import { weakMemoize } from "./weak_memoize.ts";
 
 export interface ModuleCall {
   /** its number in the trace */
@@ -41,17 +42,8 @@ export interface ModuleCalls {
 
 const ROOT_PATTERN = /^[^.[]+/;
 
-const found = new WeakMap<OpenTrace, ModuleCalls>();
-
 /** The calls of modules of a run, found once. */
-export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
-  let calls = found.get(opened);
-  if (!calls) {
-    calls = new ModuleCallReader(opened).read();
-    found.set(opened, calls);
-  }
-  return calls;
-}
+export const moduleCallsOf = weakMemoize((opened: OpenTrace): ModuleCalls => new ModuleCallReader(opened).read());
 
 /**
  * A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own
@@ -77,20 +69,11 @@ export function modulePathAt(opened: OpenTrace, module: string, i: number): stri
   return ownNameAt(opened, module, i);
 }
 
-const namesOfAttributes = new WeakMap<Container, Map<string, string>>();
-
 /** What an object's attributes are called, by what they refer to; of several names the first. */
-function attributeNames(object: Container): Map<string, string> {
-  let names = namesOfAttributes.get(object);
-  if (!names) {
-    const named = Object.entries(object.attrs ?? {}).map(
-      ([name, value]) => [referencedUid(value) ?? "", name] as const,
-    );
-    names = new Map(named.reverse());
-    namesOfAttributes.set(object, names);
-  }
-  return names;
-}
+const attributeNames = weakMemoize((object: Container): Map<string, string> => {
+  const named = Object.entries(object.attrs ?? {}).map(([name, value]) => [referencedUid(value) ?? "", name] as const);
+  return new Map(named.reverse());
+});
 
 /** One of a module's names at a step: of the program's module before those of functions, `net` rather than `self`. */
 function ownNameAt(opened: OpenTrace, module: string, i: number): string | null {
@@ -112,17 +95,10 @@ function ownNameAt(opened: OpenTrace, module: string, i: number): string | null 
   return outer?.text ?? paths.get(module) ?? null;
 }
 
-const framesByTrace = new WeakMap<OpenTrace, string[]>();
-
 /** All frames of a run, in order of appearance. */
-function framesOf(opened: OpenTrace): string[] {
-  let frames = framesByTrace.get(opened);
-  if (!frames) {
-    frames = [...opened.index.lifetimes.values()].flatMap(({ uid, kind }) => (kind === "frame" ? [uid] : []));
-    framesByTrace.set(opened, frames);
-  }
-  return frames;
-}
+const framesOf = weakMemoize((opened: OpenTrace): string[] =>
+  [...opened.index.lifetimes.values()].flatMap(({ uid, kind }) => (kind === "frame" ? [uid] : [])),
+);
 
 /** An entity, or what a step said of one that it both made and freed. */
 type FindFields = (uid: string) => Entity | Delta | undefined;
@@ -131,18 +107,14 @@ function nodeOf(fields: Entity | Delta | undefined): Delta | undefined {
   return fields?.kind === "node" ? (fields as Delta) : undefined;
 }
 
-const mainFrames = new WeakMap<OpenTrace, string>();
-
 /** The frame of the program's module: the first one. */
-function mainFrameOf(opened: OpenTrace): string {
-  let uid = mainFrames.get(opened);
-  if (uid === undefined) {
-    for (const { set } of opened.trace.steps)
-      uid ??= Object.keys(set ?? {}).find((key) => set[key].kind === "frame" && !set[key].caller);
-    mainFrames.set(opened, uid ?? "");
+const mainFrameOf = weakMemoize((opened: OpenTrace): string => {
+  for (const { set } of opened.trace.steps) {
+    const uid = Object.keys(set ?? {}).find((key) => set[key].kind === "frame" && !set[key].caller);
+    if (uid !== undefined) return uid;
   }
-  return uid ?? "";
-}
+  return "";
+});
 
 class ModuleCallReader {
   opened: OpenTrace;

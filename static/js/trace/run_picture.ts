@@ -1,6 +1,7 @@
 /** Which picture a run is drawn by: the stage, which holds a small program, or a list of the rows of its code. */
 
 import type { OpenTrace } from "./state.ts";
+import { weakMemoize } from "./weak_memoize.ts";
 
 /** stage: memory and graph beside each other, and the run by storage; list: a row for each module and line */
 export type RunPicture = "stage" | "list";
@@ -9,17 +10,10 @@ export type RunPicture = "stage" | "list";
 const MAX_TENSORS = 12;
 const MAX_NODES = 16;
 
-const known = new WeakMap<OpenTrace, RunPicture>();
-
 /** It holds for all steps of the run. */
-export function pictureOfRun(opened: OpenTrace): RunPicture {
-  let picture = known.get(opened);
-  if (!picture) {
-    picture = hasRows(opened) && !hasRoomOnStage(opened) ? "list" : "stage";
-    known.set(opened, picture);
-  }
-  return picture;
-}
+export const pictureOfRun = weakMemoize(
+  (opened: OpenTrace): RunPicture => (hasRows(opened) && !hasRoomOnStage(opened) ? "list" : "stage"),
+);
 
 /** Whether it calls modules or makes nodes: of memory alone the stage says more, however much of it there is. */
 function hasRows({ index }: OpenTrace): boolean {

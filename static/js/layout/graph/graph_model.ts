@@ -12,6 +12,7 @@ import type { OpenTrace } from "../../trace/state.ts";
 import type { Lifetime, TraceIndex } from "../../trace/trace_index.ts";
 import type { Step, Value } from "../../trace/wire.ts";
 import type { AttachedLeaf, NodeBlock, GraphComponent, VisitFacts, GraphModel } from "./graph_parts.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
 const RESHAPING_NODE_PATTERN =
@@ -296,11 +297,5 @@ function sortInProgramOrder(members: string[], blocks: Map<string, NodeBlock>, i
   return [...ordered];
 }
 
-const graphModelsByTrace = new WeakMap<OpenTrace, GraphModel>();
-
 /** The graph of a run, made once. */
-export function cachedGraphModel(opened: OpenTrace): GraphModel {
-  const model = graphModelsByTrace.get(opened) ?? buildGraphModel(opened);
-  graphModelsByTrace.set(opened, model);
-  return model;
-}
+export const cachedGraphModel = weakMemoize((opened: OpenTrace): GraphModel => buildGraphModel(opened));

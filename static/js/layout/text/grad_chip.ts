@@ -6,6 +6,7 @@ import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts"
 import { textWidth } from "./metrics.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Grad } from "../../trace/wire.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 export interface GradientChip {
   texts: string[];
@@ -20,16 +21,10 @@ export interface GradientChip {
 const MAX_GRADIENT_CHIP_VALUES = 4;
 const GRADIENT_CHIP_DIGITS = 5;
 
-/** the texts of gradients' first elements, which many steps show */
-const gradientTextsByCells = new WeakMap<object, string[]>();
-
-function firstElementTexts(cells: Cell[]): string[] {
-  const cached = gradientTextsByCells.get(cells);
-  if (cached) return cached;
-  const texts = cells.slice(0, MAX_GRADIENT_CHIP_VALUES).map((value) => shortNumberText(value, GRADIENT_CHIP_DIGITS));
-  gradientTextsByCells.set(cells, texts);
-  return texts;
-}
+/** The texts of a gradient's first elements, which many steps show. */
+const firstElementTexts = weakMemoize((cells: Cell[]): string[] =>
+  cells.slice(0, MAX_GRADIENT_CHIP_VALUES).map((value) => shortNumberText(value, GRADIENT_CHIP_DIGITS)),
+);
 
 /** `font` is the size of its type. */
 export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number, font: number): GradientChip {

@@ -2,6 +2,7 @@
 
 import { bookedMemoryByNode, type KeptMemory } from "../../findings/account/kept_memory.ts";
 import type { OpenTrace } from "../../trace/state.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 interface KeptPeak {
   /** the first step after which most bytes are kept; -1 where none ever are */
@@ -11,16 +12,7 @@ interface KeptPeak {
   byNode: Map<string, number>;
 }
 
-const peaks = new WeakMap<OpenTrace, KeptPeak>();
-
-export function keptPeakOf(opened: OpenTrace): KeptPeak {
-  let peak = peaks.get(opened);
-  if (!peak) {
-    peak = findPeak(bookedMemoryByNode(opened));
-    peaks.set(opened, peak);
-  }
-  return peak;
-}
+export const keptPeakOf = weakMemoize((opened: OpenTrace): KeptPeak => findPeak(bookedMemoryByNode(opened)));
 
 function findPeak(kept: Map<string, KeptMemory[]>): KeptPeak {
   const changes = new Map<number, number>();

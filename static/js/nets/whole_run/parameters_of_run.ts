@@ -8,6 +8,7 @@ import type { Cell } from "../../trace/entities.ts";
 import type { LearningState, ParameterMoment } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { Severity } from "../../findings/finding.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /** Norms of several parameters together. NaN: not known; null: there was none. */
 export interface ParametersOfRun {
@@ -30,16 +31,7 @@ export interface ParametersOfRun {
 
 type Column = "grad" | "weight" | "moved";
 
-const known = new WeakMap<OpenTrace, RunOfParameters>();
-
-export function runOfParameters(opened: OpenTrace): RunOfParameters {
-  let run = known.get(opened);
-  if (!run) {
-    run = new RunOfParameters(opened);
-    known.set(opened, run);
-  }
-  return run;
-}
+export const runOfParameters = weakMemoize((opened: OpenTrace): RunOfParameters => new RunOfParameters(opened));
 
 class RunOfParameters {
   opened: OpenTrace;

@@ -11,6 +11,7 @@ import type { NetFacts } from "../net_state.ts";
 import type { NetPlace } from "../net_places.ts";
 import { CUTS, type Unit } from "../net_calls.ts";
 import type { Severity } from "../../findings/finding.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 export interface PlaceOfRun {
   parameters: ParametersOfRun | null;
@@ -28,16 +29,7 @@ export interface PlaceOfRun {
   tone: Severity | null;
 }
 
-const factsByNet = new WeakMap<NetFacts, FactsOfRun>();
-
-export function factsOfRun(facts: NetFacts): FactsOfRun {
-  let found = factsByNet.get(facts);
-  if (!found) {
-    found = new FactsOfRun(facts);
-    factsByNet.set(facts, found);
-  }
-  return found;
-}
+export const factsOfRun = weakMemoize((facts: NetFacts): FactsOfRun => new FactsOfRun(facts));
 
 export class FactsOfRun {
   facts: NetFacts;

@@ -16,7 +16,7 @@ import { createTimeline, type TimelineOptions } from "../../timeline/timeline.ts
 import { isWholeRunList, shownPicture } from "../../page_state/selectors.ts";
 import { startTooltips } from "../../tooltips/loader.ts";
 import { createViewSwitch } from "./view_switch.ts";
-import type { LoadCheckPanel } from "../../explain/check_panel.ts";
+import type { CheckPanelLoader } from "../../explain/check_panel.ts";
 import type { FixActions } from "../../explain/fix_list.ts";
 import type { Locale } from "../../words/sentences.ts";
 import type { View } from "../../page_state/url.ts";
@@ -25,7 +25,7 @@ import type { PageHost } from "../page_host.ts";
 export interface PictureOptions {
   loadFindings: LoadFindings;
   fixes?: FixActions;
-  loadCheckPanel?: LoadCheckPanel;
+  loadCheckPanel?: CheckPanelLoader;
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;
   /** called with the scale that is drawn */

@@ -6,10 +6,10 @@ import { tryFixes } from "../../requests/fixes.ts";
 import { textAfterFix } from "../../program/repair.ts";
 import type { PageHost } from "../page_host.ts";
 import type { FixActions } from "../../explain/fix_list.ts";
-import type { LoadCheckPanel } from "../../explain/check_panel.ts";
+import type { CheckPanelLoader } from "../../explain/check_panel.ts";
 
 export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | "dispatch">): {
-  loadCheckPanel: LoadCheckPanel;
+  loadCheckPanel: CheckPanelLoader;
   fixes: FixActions;
 } {
   /** The program as it was run. */

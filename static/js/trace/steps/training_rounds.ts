@@ -4,6 +4,7 @@
  */
 
 import type { Focus, RoundStretch, Trace } from "../wire.ts";
+import { weakMemoize } from "../weak_memoize.ts";
 
 /** A recorded round: its number, and the steps from its loop's head to that in which it ended. */
 export interface RoundSteps {
@@ -51,21 +52,14 @@ export function focusOfRound(trace: Trace, n: number): Focus | null {
   return { counts: Object.fromEntries(counts) };
 }
 
-const recordedByTrace = new WeakMap<Trace, RoundSteps[]>();
-
 /** The recorded rounds, in their order. */
-export function recordedRounds(trace: Trace): RoundSteps[] {
-  let found = recordedByTrace.get(trace);
-  if (!found) {
-    found = (trace.rounds?.recorded ?? []).map(({ n, step, end }) => ({
-      n,
-      from: roundHeadStep(trace, n, step, end),
-      to: end,
-    }));
-    recordedByTrace.set(trace, found);
-  }
-  return found;
-}
+export const recordedRounds = weakMemoize((trace: Trace): RoundSteps[] =>
+  (trace.rounds?.recorded ?? []).map(({ n, step, end }) => ({
+    n,
+    from: roundHeadStep(trace, n, step, end),
+    to: end,
+  })),
+);
 
 /** The step at which the iteration of a round's loop begins, of its steps. */
 function roundHeadStep(trace: Trace, n: number, first: number, end: number): number {
