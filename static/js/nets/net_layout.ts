@@ -11,6 +11,7 @@ import {
 } from "./net_rows.ts";
 import { otherRowOfWrite, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
+import { assignLanes, joinsByAddition } from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
@@ -37,6 +38,8 @@ export interface NetRail {
   to: PlacedNetRow;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
+  /** others run in its lane, beside it */
+  isBundled: boolean;
   hasRun: boolean;
   /** the gradient came this way; fresh: with this step */
   isReturned: boolean;
@@ -95,7 +98,6 @@ const NARROW_WIDTH = 560;
 /** Below it there is no room for what a row runs, nor for cards of tensors. */
 const MEDIUM_WIDTH = 820;
 const RAIL_X = 66;
-const MAX_LANE = 4;
 
 interface NetRoom {
   width: number;
@@ -133,10 +135,14 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     cuts = needed;
   }
   makeRoomForCuts(placed, rails);
-  assignLanes(placed, rails);
+  assignLanes(
+    placed.filter(({ kind }) => kind !== "head"),
+    rails,
+  );
   const arriving = new Map<PlacedNetRow, number>();
   for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
-  for (const row of placed) row.joins = (arriving.get(row) ?? 0) >= 2 && isAddition(facts, row);
+  for (const row of placed)
+    row.joins = (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && joinsByAddition(facts.opened, row.places[0]);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
   const path = pathOfStep(facts, i);
@@ -246,7 +252,7 @@ function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: nu
   return [...rails.values()];
 }
 
-const NEW_RAIL = { hasRun: false, isReturned: false, isFresh: false, isResidual: false };
+const NEW_RAIL = { hasRun: false, isReturned: false, isFresh: false, isResidual: false, isBundled: false };
 
 function firstCut(facts: NetFacts, edge: NetEdge, i: number) {
   return edge.runs.get(facts.stretchAt(edge.to, i))?.find(({ cut }) => cut)?.cut ?? null;
@@ -284,32 +290,6 @@ function makeRoomForCuts(rows: PlacedNetRow[], rails: NetRail[]) {
     if (gaps.has(row)) moved += CUT_HEIGHT;
     row.y += moved;
   }
-}
-
-/** Rails that skip rows have a lane of their own, the short ones near the dots. */
-function assignLanes(rows: PlacedNetRow[], rails: NetRail[]) {
-  const leaves = rows.filter(({ kind }) => kind !== "head");
-  const index = new Map(leaves.map((row, k) => [row, k]));
-  const spanOf = ({ from, to }: NetRail) => [index.get(from) ?? 0, index.get(to) ?? 0].sort((a, b) => a - b);
-  const lengthOf = (rail: NetRail) => spanOf(rail)[1] - spanOf(rail)[0];
-  const lanes: [number, number][][] = [];
-  for (const rail of rails.sort((a, b) => lengthOf(a) - lengthOf(b))) {
-    const [from, to] = spanOf(rail);
-    if (to - from === 1 && rail.from.y < rail.to.y) continue;
-    let lane = 0;
-    while (lanes[lane]?.some(([a, b]) => from < b && a < to)) lane += 1;
-    lane = Math.min(lane, MAX_LANE - 1);
-    lanes[lane] = [...(lanes[lane] ?? []), [from, to]];
-    rail.lane = lane + 1;
-  }
-}
-
-/** Whether an addition joins the ways that arrive at a row. */
-function isAddition({ opened }: NetFacts, row: PlacedNetRow) {
-  if (row.kind !== "place" || row.places[0].inner.length) return false;
-  return row.places[0].units[0].nodes.some((uid) =>
-    /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
-  );
 }
 
 function framesAround(rows: PlacedNetRow[]): Frame[] {

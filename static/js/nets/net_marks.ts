@@ -128,7 +128,11 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
   const marks = [
     h(
       "path",
-      { key: `rail ${key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d },
+      {
+        key: `rail ${key}`,
+        class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
+        d,
+      },
       title ? h("title", {}, title) : null,
     ),
   ];

@@ -147,7 +147,11 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
   const up = state === "returned" ? -1 : 1;
   const arrow = `M${at - 4} ${y - 3 * up}l4 ${6 * up}l4 ${-6 * up}z`;
   return [
-    h("path", { key: `rail ${rail.key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }),
+    h("path", {
+      key: `rail ${rail.key}`,
+      class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
+      d,
+    }),
     h("path", { key: `arrow ${rail.key}`, class: `net-arrow ${state}`, d: arrow }),
   ];
 }
