@@ -11,9 +11,10 @@ import {
 } from "./net_rows.ts";
 import { otherRowOfWrite, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
-import { assignLanes, joinsByAddition } from "./rail_lanes.ts";
+import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
+import { runOfParameters } from "./whole_run/parameters_of_run.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
 export interface PlacedNetRow extends NetRow {
@@ -26,7 +27,8 @@ export interface PlacedNetRow extends NetRow {
   /** where its dot stands, from its top */
   dot: number;
   /** of the row of the step, and of the ends of a finding */
-  body: { shown: OpenRow; room: BodyRoom; height: number } | null;
+  /** `top`: what a sentence takes above it */
+  body: { shown: OpenRow; room: BodyRoom; height: number; top: number } | null;
   /** of a finding */
   end: RowEnd | null;
 }
@@ -48,13 +50,6 @@ export interface NetRail {
   cut: EdgeRun["cut"];
   /** it skips rows and joins others by an addition */
   isResidual: boolean;
-}
-
-interface Frame {
-  place: NetPlace;
-  depth: number;
-  y: number;
-  h: number;
 }
 
 export interface NetLayout {
@@ -91,6 +86,8 @@ const BODY_HEIGHTS = [
   { from: 0, height: 112, ofTwo: 72 },
 ];
 const CUT_HEIGHT = 36;
+/** Of the sentence of an end where it has lines of its own. */
+export const END_TEXT = { height: 36, line: 16 };
 /** Above the first row, and above and below all together. */
 const TOP = 4;
 const PADDING = 12;
@@ -109,6 +106,9 @@ interface NetRoom {
 
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
   const columns = columnsFor(width);
+  // a column in which nothing ever stands is left out
+  if (!facts.keptByNode.size) columns.kept = null;
+  if (!runOfParameters(facts.opened).moments.size) columns.learns = null;
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
   const other = ends.length ? null : otherRowOfWrite(facts, i);
   const count = Math.max(other ? 2 : 1, ends.length);
@@ -128,8 +128,8 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
-    if (other) openRow(facts, placed, other.place, i, bodyRoom, other.uids);
-    rails = railsBetween(facts, rowsByLeaf(placed), i);
+    if (other) openRow(facts, placed, other.place, i, bodyRoom, { told: other.uids });
+    rails = railsBetween(facts, rowsByPlace(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
     cuts = needed;
@@ -145,9 +145,9 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     row.joins = (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && joinsByAddition(facts.opened, row.places[0]);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
-  const path = pathOfStep(facts, i);
   const bottom = last ? bottomOf(last) + PADDING - TOP : 0;
-  return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns, path };
+  const frames = framesAround(placed, bottomOf);
+  return { width, height: bottom, rows: placed, rails, frames, columns, path: pathOfStep(facts, i) };
 }
 
 function columnsFor(width: number): NetColumns {
@@ -201,20 +201,21 @@ function openRow(
   place: NetPlace | null,
   i: number,
   room: BodyRoom,
-  told: string[] = [],
+  { told = [], top = 0 }: { told?: string[]; top?: number } = {},
 ) {
   const row = place && rowOfPlace(rows, place);
   const shown = place && row ? openRowOf(facts, place, i, told) : null;
   if (!row || !shown || row.body) return;
-  row.body = { shown, room, height: room.height };
-  const node = nodeHeightInBody(shown, room);
-  if (node !== null) row.dot = row.h + node;
+  const inner = { ...room, height: room.height - top };
+  row.body = { shown, room: inner, height: room.height, top };
+  const node = nodeHeightInBody(shown, inner);
+  if (node !== null) row.dot = row.h + top + node;
   for (const later of rows.slice(rows.indexOf(row) + 1)) later.y += room.height;
 }
 
 /** Opens an end of a finding as it was when that happened. */
 function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
-  openRow(facts, rows, end.place, end.step, room, end.uids);
+  openRow(facts, rows, end.place, end.step, room, { told: end.uids, top: room.isNarrow ? END_TEXT.height : 0 });
   const row = rowOfPlace(rows, end.place);
   if (row) row.end = end;
 }
@@ -226,17 +227,6 @@ function rowOfPlace(rows: PlacedNetRow[], place: NetPlace) {
 /** Where a row ends, with what is open of it. */
 export function bottomOf({ y, h, body }: PlacedNetRow) {
   return y + h + (body?.height ?? 0);
-}
-
-/** By each place without inner ones, the row that it is in. */
-function rowsByLeaf(rows: PlacedNetRow[]): Map<NetPlace, PlacedNetRow> {
-  const found = new Map<NetPlace, PlacedNetRow>();
-  const add = (place: NetPlace, row: PlacedNetRow) => {
-    if (!place.inner.length) found.set(place, row);
-    for (const inner of place.inner) add(inner, row);
-  };
-  for (const row of rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
-  return found;
 }
 
 function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: number): NetRail[] {
@@ -290,13 +280,4 @@ function makeRoomForCuts(rows: PlacedNetRow[], rails: NetRail[]) {
     if (gaps.has(row)) moved += CUT_HEIGHT;
     row.y += moved;
   }
-}
-
-function framesAround(rows: PlacedNetRow[]): Frame[] {
-  return rows.flatMap((head, k) => {
-    if (head.kind !== "head") return [];
-    let last = head;
-    for (let n = k + 1; n < rows.length && rows[n].within.includes(head.places[0]); n++) last = rows[n];
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: bottomOf(last) - head.y }];
-  });
 }

@@ -3,9 +3,8 @@
 import { bytesLabel } from "../trace/modes_and_memory.ts";
 import { isLoop } from "./net_rounds.ts";
 import { openPlaceOf } from "./net_rows.ts";
-import { normText, shapeText } from "./net_texts.ts";
+import { normText, operationWord, shapeText } from "./net_words.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
-import { operationWord } from "./net_words.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";

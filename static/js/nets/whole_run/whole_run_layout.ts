@@ -1,6 +1,6 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
-import { assignLanes, joinsByAddition } from "../rail_lanes.ts";
+import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "../rail_lanes.ts";
 import { netRowName } from "../row_names.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
 import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
@@ -50,7 +50,7 @@ export interface WholeRunLayout {
   /** of a round; else sorted or filtered */
   isInOrder: boolean;
   rails: RailOfRun[];
-  frames: { place: NetPlace; depth: number; y: number; h: number }[];
+  frames: Frame[];
   columns: ColumnsOfRun;
   /** the longest way that the parameters of a row moved */
   mostMoved: number;
@@ -105,7 +105,7 @@ export function layoutWholeRun(
     height: TOP * 2 + rows.length * ROW_HEIGHT,
     rows,
     rails: isInOrder ? railsBetween(run, rows) : [],
-    frames: isInOrder ? framesAround(rows) : [],
+    frames: isInOrder ? framesAround(rows, ({ y }) => y + ROW_HEIGHT) : [],
     columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowName(row), 13)))),
     mostMoved: Math.max(
       0,
@@ -217,21 +217,9 @@ function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined 
   return gradients.findLast((value): value is number => value !== null && !Number.isNaN(value));
 }
 
-/** The row at which a place's nodes are: its own, or that of the closed place around it. */
-function rowsByPlace(rows: RowOfRun[]): Map<NetPlace, RowOfRun> {
-  const found = new Map<NetPlace, RowOfRun>();
-  const add = (place: NetPlace, row: RowOfRun) => {
-    found.set(place, row);
-    for (const inner of place.inner) add(inner, row);
-  };
-  for (const row of rows)
-    if (row.kind !== "head" && row.parameter === null) for (const place of row.places) add(place, row);
-  return found;
-}
-
 function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
   const { net, opened } = run.facts;
-  const rowOf = rowsByPlace(rows);
+  const rowOf = rowsByPlace(rows.filter(({ parameter }) => parameter === null));
   const rails = new Map<string, RailOfRun>();
   const add = (edge: { from: NetPlace; to: NetPlace }, state: RailOfRun["state"], isCut: boolean) => {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
@@ -270,13 +258,4 @@ function isReturned({ trace, index }: FactsOfRun["facts"]["opened"], runs: EdgeR
     ({ node, edge }) =>
       node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[edge]),
   );
-}
-
-function framesAround(rows: RowOfRun[]): WholeRunLayout["frames"] {
-  return rows.flatMap((head, k) => {
-    if (head.kind !== "head") return [];
-    const after = rows.slice(k + 1).findIndex(({ within }) => !within.includes(head.places[0]));
-    const count = after < 0 ? rows.length - k : after + 1;
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: count * ROW_HEIGHT }];
-  });
 }
