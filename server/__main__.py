@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.terminal.run_text import has_colours, load_sentences, run_report_lines
-from gradbox.wire.api import MAX_INPUT, Job
+from gradbox.wire.api import MAX_INPUT, Job, Problem
 from gradbox.wire.schema import encoded_schema_document, schema_document
 from server import PROJECT_FOLDER, __version__
 from server.app import create_app
@@ -26,18 +26,18 @@ from server.commands import settings_docs
 from server.commands import settled as settled_command
 from server.commands import site as site_command
 from server.commands.doctor import print_report
-from server.commands.explain import INPUT_HELP, ExplainCommand
+from server.commands.explain import INPUT_HELP, ExplainCommand, print_problem
 from server.gallery.scenarios import LANGUAGES
 from server.http.connections import RESERVED_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import create_server
 from server.operating import settings_checks
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import LocalPool
-from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
 from server.templating import compile_templates
 from server.visitors.clients import parse_networks
+from server.wire.problems import ProblemError
 
 SWITCH_SECONDS = 0.0005
 """Seconds for which a thread may keep Python's lock while the event loop waits for it. The default is ten times as
@@ -150,9 +150,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     except (OSError, ValueError) as error:
         print(f"{args.input}: {error}", file=sys.stderr)
         return 2
-    if args.command == "explain":
-        return asyncio.run(run_explain(args, lines, settings))
-    return asyncio.run(run_trace(args, lines, settings))
+    return asyncio.run(print_each_file(args, lines, settings))
 
 
 def load_stdin_text(name: str | None) -> str:
@@ -209,21 +207,24 @@ def describe_missing_layers(settings: Settings) -> str:
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
-async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Print a trace for every file, in order. The exit status is 0 if every file has one."""
+async def print_each_file(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
+    """Print the trace or the findings of every file, in order. The exit status is 0 if every file has them."""
     status = 0
     pool = LocalPool(settings)
     await pool.start()
     renderer = Renderer(explain_command.CACHE_BYTES)
+    explain = ExplainCommand(pool, renderer, settings, args, stdin_text) if args.command == "explain" else None
     try:
         async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
-            if not isinstance(trace, RecordedTrace):
-                print(f"{name}: {trace}", file=sys.stderr, flush=True)
+            if isinstance(trace, Problem):
+                print_problem(name, trace, as_json=args.json if explain else not args.pretty)
                 status = 1
-            elif not args.pretty:
+            elif explain:
+                status |= not await explain.print_findings(name, trace)
+            elif args.pretty:
+                status |= not await print_trace_for_reading(renderer, name, trace, args.language)
+            else:
                 print(trace.json().decode(), flush=True)
-            elif not await print_trace_for_reading(renderer, name, trace, args.language):
-                status = 1
     finally:
         await renderer.close()
         await pool.close()
@@ -236,7 +237,7 @@ async def print_trace_for_reading(renderer: Renderer, name: str, trace: Recorded
         findings = await explain_trace(renderer, trace.body, language)
         reading = await read_run_for_terminal(renderer, trace.body, language)
     except RenderingFailed as error:
-        print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
+        print_problem(name, error.problem, as_json=False)
         return False
     source = trace.decoded().program.source
     print(
@@ -246,33 +247,14 @@ async def print_trace_for_reading(renderer: Renderer, name: str, trace: Recorded
     return True
 
 
-async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Print the findings of every file, in order. The exit status is 0 if every file could be explained."""
-    status = 0
-    pool = LocalPool(settings)
-    await pool.start()
-    explain = ExplainCommand(pool, settings, args, stdin_text)
-    try:
-        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
-            if not isinstance(trace, RecordedTrace):
-                print(f"{name}: {trace}", file=sys.stderr, flush=True)
-                status = 1
-            elif not await explain.print_findings(name, trace):
-                status = 1
-    finally:
-        await explain.close()
-        await pool.close()
-    return status
-
-
 async def trace_files(
     pool: LocalPool, files: list[str], seed: int, stdin_text: str, settings: Settings
-) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
+) -> AsyncIterator[tuple[str, RecordedTrace | Problem]]:
     """Yield each file with its trace, or why there is none, in order; a few files are traced ahead.
 
     stdin_text: the standard input of each
     """
-    running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
+    running: list[tuple[str, asyncio.Task[RecordedTrace | Problem]]] = []
     ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(trace_file(pool, name, seed, stdin_text, settings))))
@@ -283,7 +265,9 @@ async def trace_files(
         yield first, await task
 
 
-async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
+async def trace_file(
+    pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings
+) -> RecordedTrace | Problem:
     """Trace the program in a file. Returns its trace, or why there is none.
 
     name: the file's name, `-` for standard input
@@ -292,14 +276,15 @@ async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, set
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        return error.strerror or str(error)
+        return Problem(code="file_unreadable", message=error.strerror or str(error), field=name)
     source = data.decode("utf-8", "replace")
     if len(data) > settings.source:
-        return f"the program has {len(data)} bytes; {settings.source} are allowed"
+        message = f"the program has {len(data)} bytes; {settings.source} are allowed"
+        return Problem(code="too_large", message=message, field=name)
     try:
         return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
-    except WorkersUnavailable as error:
-        return str(error)
+    except ProblemError as error:
+        return error.problem.model_copy(update={"field": name})
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ function registryText(folder, modules, { file, exported, head, table, first }) {
     "",
     ...first.map((name) => `import { ${name} } from "./error_registry.ts";`),
     ...paths.map((path) => `import { ${exported} as ${camelCase(path)} } from "./${path}";`),
-    'import type { DiagnosisRow } from "./diagnosis_row.ts";',
+    'import type { DiagnosisRow } from "./diagnosis.ts";',
     "",
     `export const ${table}: DiagnosisRow[] = [`,
     ...[...first, ...paths.map(camelCase)].map((name) => `  ...${name},`),

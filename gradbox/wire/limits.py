@@ -23,8 +23,13 @@ class LimitRow:
 
 LIMITS: dict[Limit, LimitRow] = {
     "steps": LimitRow(2000, "Maximum number of recorded steps. Long loops are thinned to stay below it.", "tracer"),
-    "wall": LimitRow(10.0, "Maximum duration. The `trace` command allows 60 s if this is not set.", "server", "s"),
-    "cpu": LimitRow(5, "Maximum processor time. The `trace` command allows 60 s if this is not set.", "kernel", "s"),
+    "wall": LimitRow(
+        10.0,
+        "Maximum duration, without the time in which others had the processor. Commands allow 60 s.",
+        "server",
+        "s",
+    ),
+    "cpu": LimitRow(5, "Maximum processor time. Commands allow 60 s.", "kernel", "s"),
     "memory": LimitRow(
         1 << 30, "Maximum memory of a program, in addition to what a worker uses itself.", "kernel", "B"
     ),

@@ -150,6 +150,7 @@ class StoppedRecord(TypedDict):
     limit: Limit
     value: float
     line: int | None
+    waited: NotRequired[float | None]
 
 
 class OutcomeRecord(TypedDict):

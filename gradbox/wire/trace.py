@@ -228,9 +228,17 @@ class Error(Model):
 
 
 class Stopped(Model):
+    """A run that reached a limit.
+
+    value: the limit, or of `wall` the seconds that the program had where the machine was so busy that it had fewer
+    line: where the program was
+    waited: of `wall`, the seconds that it waited besides because others had the processor
+    """
+
     limit: Limit
     value: float
     line: int | None = None
+    waited: float | None = None
 
 
 class Outcome(Model):

@@ -9,7 +9,7 @@ from typing import Any
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.terminal.gradient_report import GradientReport
 from gradbox.terminal.run_text import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
-from gradbox.wire.api import GradientCheckReply, Job
+from gradbox.wire.api import GradientCheckReply, Job, Problem, ProblemReply
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
@@ -51,12 +51,11 @@ class ExplainCommand:
     stdin_text: the standard input of fixed programs
     """
 
-    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
-        self._pool, self._settings, self._args, self._stdin_text = pool, settings, args, stdin_text
-        self._renderer = Renderer(CACHE_BYTES)
-
-    async def close(self) -> None:
-        await self._renderer.close()
+    def __init__(
+        self, pool: PoolInterface, renderer: Renderer, settings: Settings, args: argparse.Namespace, stdin_text: str
+    ) -> None:
+        self._pool, self._renderer, self._settings = pool, renderer, settings
+        self._args, self._stdin_text = args, stdin_text
 
     async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
         """Print the findings of one trace. Returns False if it could not be explained."""
@@ -66,7 +65,7 @@ class ExplainCommand:
             if self._args.fix:
                 await self._try_fixes(trace, findings)
         except RenderingFailed as error:
-            print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
+            print_problem(name, error.problem, as_json=self._args.json)
             return False
         gradients = await self._check_gradients(trace) if self._args.check_gradients else None
         samples = await self._check_gradients(trace, samples=True) if self._args.check_samples else None
@@ -122,6 +121,16 @@ class ExplainCommand:
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)
+
+
+def print_problem(name: str, problem: Problem, as_json: bool) -> None:
+    """Say on the standard error stream why a file has no result.
+
+    as_json: also print the API's JSON of errors where the result would be, so that each file has its line
+    """
+    print(f"{name}: {problem.message}", file=sys.stderr, flush=True)
+    if as_json:
+        print(ProblemReply(error=problem).model_dump_json(exclude_none=True), flush=True)
 
 
 def findings_report_lines(

@@ -41,6 +41,7 @@ class Child:
     """
 
     number: int
+    pid: int
     job_fd: int
     trace_fd: int
     max_bytes: int = 0

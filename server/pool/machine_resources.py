@@ -74,6 +74,18 @@ def max_workers_for_memory(memory: int) -> int:
     return max(1, (total_memory() - RESERVED_MEMORY) // memory)
 
 
+def seconds_waited_for_processor(pid: int) -> float:
+    """Seconds that the main thread of a process was ready to run while others had the processor.
+
+    0 where the kernel does not count them.
+    """
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def processor_seconds(pid: int) -> float:
     """Seconds of processor time that a process has had; infinity where that can't be read."""
     try:

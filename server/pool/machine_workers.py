@@ -21,7 +21,7 @@ from server import PROJECT_FOLDER
 from server.allowed_packages import allowed_modules
 from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.child import Child, ChildExit
-from server.pool.machine_resources import max_workers_for_memory
+from server.pool.machine_resources import max_workers_for_memory, seconds_waited_for_processor
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.link import WorkerOptions
@@ -29,6 +29,15 @@ from server.wire.matrix import AnswerJob
 
 TRACEBACK_SECONDS = 1.0
 """Seconds that a child has to report its current line before it is killed."""
+
+BUSY_FACTOR = 6
+"""So many times its limit of seconds a program may take where others have the processor for the rest of the time."""
+
+SHORTEST_LOOK = 0.05
+"""Seconds between two looks at the clock of a program whose time is nearly over."""
+
+NOTICEABLE_WAIT = 0.1
+"""Share of its limit of seconds from which on it is said that a program waited for a processor."""
 
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
@@ -57,7 +66,7 @@ log = logging.getLogger("gradbox.pool")
 
 @dataclass(frozen=True)
 class RunBounds:
-    """What the parent process limits: seconds until a program is ended, and bytes of its lines."""
+    """What the parent process limits: seconds of its own that a program may take, and bytes of its lines."""
 
     wall_seconds: float
     trace_bytes: int
@@ -205,18 +214,50 @@ class MachineWorkers:
 
     async def _wait_for_end(self, zygote: Zygote, child: Child, wall_seconds: float, stop: asyncio.Event) -> bool:
         """Wait until the program ends or has to be ended. Returns whether `stop` was the reason."""
-        try:
-            async with asyncio.timeout(wall_seconds):
-                await wait_for_any_event(child.ended, stop)
-        except TimeoutError:
-            pass
+        clock = ProgramClock(child.pid, wall_seconds)
+        while (left := clock.seconds_left()) > 0 and not child.ended.is_set() and not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await wait_for_any_event(child.ended, stop)
         if child.outcome_received or child.exit is not None or child.limit is not None:
             return False
         if not stop.is_set():
             zygote.request_traceback(child)
             await wait_for_traceback(child)
-            child.limit = Stopped(limit="wall", value=wall_seconds)
+            child.limit = clock.stopped()
         return stop.is_set()
+
+
+class ProgramClock:
+    """The clock of a run: counts the seconds that a program took itself, computing, sleeping or reading.
+
+    It stands still while the program is ready to run and other processes have the processor.
+
+    pid: of the child that runs the program
+    limit: how many such seconds it has; on a busy machine these take longer, at most `BUSY_FACTOR` times as long
+    """
+
+    def __init__(self, pid: int, limit: float) -> None:
+        self._pid, self._limit = pid, limit
+        self._began, self._waited_before = time.perf_counter(), seconds_waited_for_processor(pid)
+
+    def _read(self) -> tuple[float, float]:
+        """Seconds since the clock was started, and how many of them the program waited for a processor."""
+        waited = max(0.0, seconds_waited_for_processor(self._pid) - self._waited_before)
+        return time.perf_counter() - self._began, waited
+
+    def seconds_left(self) -> float:
+        """Seconds after which to look again, if the program has not ended by then; 0 or less once its time is over."""
+        elapsed, waited = self._read()
+        left = min(self._limit - (elapsed - waited), self._limit * BUSY_FACTOR - elapsed)
+        return max(left, SHORTEST_LOOK) if left > 0 else 0.0
+
+    def stopped(self) -> Stopped:
+        """The end of a run whose time is over, with how long it waited where the machine was busy."""
+        elapsed, waited = self._read()
+        if waited < NOTICEABLE_WAIT * self._limit:
+            return Stopped(limit="wall", value=self._limit)
+        return Stopped(limit="wall", value=min(self._limit, round(elapsed - waited, 1)), waited=round(waited, 1))
 
 
 def gpu_spare_count(memory: int, program_memory: int) -> int:

@@ -275,7 +275,7 @@ class Zygote:
                 return
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
-                self._add_spare_child(message["spare"], descriptors)
+                self._add_spare_child(message["spare"], message["pid"], descriptors)
             elif "failed" in message:
                 self.failure = message["failed"]
             elif "exited" in message:
@@ -295,14 +295,14 @@ class Zygote:
             if why and (name != "uid" or os.geteuid() == 0):
                 log.warning("programs run without the layer %s: %s", name, why)
 
-    def _add_spare_child(self, number: int, descriptors: list[int]) -> None:
+    def _add_spare_child(self, number: int, pid: int, descriptors: list[int]) -> None:
         if len(descriptors) != 2:  # the kernel closes those that this process has no room for
             for descriptor in descriptors:
                 os.close(descriptor)
             log.error("this process has no room for another descriptor")
             asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._kill_unusable_spare, self._link, number)
             return
-        child = Child(number, descriptors[0], descriptors[1])
+        child = Child(number, pid, descriptors[0], descriptors[1])
         self._had_spare = True
         os.set_blocking(child.job_fd, False)
         os.set_blocking(child.trace_fd, False)

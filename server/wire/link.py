@@ -85,10 +85,13 @@ class FailedMessage(TypedDict):
 
 @final
 class SpareMessage(TypedDict):
-    """From the zygote: the number of a new spare child that waits for a job. Two descriptors come with the message: for
-    its job and its trace."""
+    """From the zygote: the number and the process id of a new spare child that waits for a job.
+
+    Two descriptors come with the message: for its job and its trace.
+    """
 
     spare: int
+    pid: int
 
 
 @final

@@ -46,6 +46,7 @@ class _StartingChild:
     """A child that is getting ready: the descriptors by which it reports that, and those that the server gets then."""
 
     number: int
+    pid: int
     ready_fd: int
     job_fd: int
     trace_fd: int
@@ -150,9 +151,9 @@ class Supervisor:
             self._spares.add(number)
             self._selector.register(pidfd, selectors.EVENT_READ, number)
             if ready_reader is None:
-                self._send_message({"spare": number}, (job_writer, trace_reader))
+                self._send_message({"spare": number, "pid": pid}, (job_writer, trace_reader))
             else:
-                starting = _StartingChild(number, os.dup(ready_reader), os.dup(job_writer), os.dup(trace_reader))
+                starting = _StartingChild(number, pid, os.dup(ready_reader), os.dup(job_writer), os.dup(trace_reader))
                 self._starting[number] = starting
                 self._selector.register(starting.ready_fd, selectors.EVENT_READ, starting)
         for descriptor in (job_reader, job_writer, trace_reader, trace_writer, ready_reader, ready_writer):
@@ -166,7 +167,7 @@ class Supervisor:
             return
         self._selector.unregister(started.ready_fd)
         if os.read(started.ready_fd, 1):
-            self._send_message({"spare": started.number}, (started.job_fd, started.trace_fd))
+            self._send_message({"spare": started.number, "pid": started.pid}, (started.job_fd, started.trace_fd))
         else:
             os.set_blocking(started.trace_fd, False)
             with contextlib.suppress(BlockingIOError):

@@ -265,6 +265,41 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     "zero_gradient.one_class": ("silent/ce_single_logit", (("nn.Linear(3, 1)", "nn.Linear(3, 2)"),)),
     "zero_gradient.one_score": ("silent/attention_over_one_score", (("softmax(-1)", "softmax(1)"),)),
     "zero_gradient.saturated": ("silent/clamp", (("w.clamp", "(w / 8).clamp"),)),
+    "nothing_moves.rate": (
+        "silent/learning_rate_of_an_integer_division",
+        (("epoch // 10", "min(1.0, (epoch + 1) / 10)"),),
+    ),
+    "nothing_moves.rounded": (
+        "silent/weights_in_bfloat16",
+        ((").bfloat16()\n", ")\n"), ("    loss = net(x)", "    with torch.autocast('cpu'):\n        loss = net(x)")),
+    ),
+    "nothing_moves.tiny": ("silent/learning_rate_too_small_to_see", (("lr=1e-10", "lr=1e-3"),)),
+    "same_numbers": (
+        "silent/noise_with_a_generator_made_in_the_loop",
+        (
+            ("    generator = torch.Generator().manual_seed(7)\n", ""),
+            ("for step", "generator = torch.Generator().manual_seed(7)\nfor step"),
+        ),
+    ),
+    "same_numbers.pass": (
+        "silent/seed_at_the_start_of_each_epoch",
+        (("    torch.manual_seed(1234)\n", ""), ("\nnet =", "\ntorch.manual_seed(1234)\nnet =")),
+    ),
+    "stale_copy": (
+        "silent/half_copy_before_the_loop",
+        (("low = weight.bfloat16()\n", ""), ("    loss =", "    low = weight.bfloat16()\n    loss =")),
+    ),
+    "stale_copy.autocast": (
+        "silent/discriminator_in_one_autocast_block",
+        (
+            ('context = torch.autocast("cpu", dtype=torch.bfloat16)\n', ""),
+            ("with context:\n    ", ""),
+            ("        loss = ", '    with torch.autocast("cpu", dtype=torch.bfloat16):\n        loss = '),
+            ("        optimizer.zero_grad()", "    optimizer.zero_grad()"),
+            ("        loss.backward()", "    loss.backward()"),
+            ("        optimizer.step()", "    optimizer.step()"),
+        ),
+    ),
     "statistics_never_fed": (
         "silent/soft_update_leaves_statistics",
         ((" * t.data)\n", " * t.data)\n    for p, t in zip(net.buffers(), target.buffers()):\n        t.copy_(p)\n"),),

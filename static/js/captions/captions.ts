@@ -93,9 +93,9 @@ export function outcomeSentence(trace: Trace, say: Say): CaptionSentence {
   if (status === "raised" && error) text = say("raised", { type: error.type, message: error.message.split("\n")[0] });
   else if (status === "crashed") text = say("crashed", { message: error?.message ?? "" });
   else if (status === "stopped" && stopped) {
-    const { limit, value } = stopped;
-    const key = `stopped_${limit}`;
-    text = say(say(key) === key ? "stopped_other" : key, { value, limit });
+    const { limit, value, waited } = stopped;
+    const key = typeof waited === "number" ? `stopped_${limit}_busy` : `stopped_${limit}`;
+    text = say(say(key) === key ? "stopped_other" : key, { value, limit, waited: waited ?? 0 });
   }
   return { text, tone: status === "finished" ? "plain" : "bad" };
 }

@@ -1,11 +1,11 @@
 /** Errors of torch that the program caught itself, and went on: each is explained as if it had ended the run. */
 
+import { completeDiagnosis, type Diagnosis, type DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
-import { chainLink, codeFact, phrase, type Diagnosis } from "./finding.ts";
+import { codeFact, phrase } from "./finding.ts";
 import { diagnoseUnexplainedError } from "./errors/unexplained_error.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 import type { EventOccurrence } from "./facts/scan.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "caught_error", severity: "note", diagnose: diagnoseCaughtErrors }];
 
@@ -56,11 +56,12 @@ function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
   const { exception: type, message, step, place } = event;
   const { line } = facts.steps[step];
   const factsOfError = facts.withError({ type, message, line, step, place });
-  const found = explanationOfError(factsOfError) ?? {
+  const { kind, ...explanation } = explanationOfError(factsOfError) ?? {
     ...diagnoseUnexplainedError(factsOfError)[0],
     kind: "unexplained_error",
   };
-  const { kind, variant, cause, chain } = found;
+  const found = completeDiagnosis(factsOfError, explanation);
+  const { variant, cause, chain } = found;
   const sentence = (part: string) =>
     phrase(`finding.${kind}.${variant}.${part}`, { line: cause.line, ...found.facts }, `finding.${kind}.${part}`);
   return {
@@ -68,7 +69,7 @@ function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
     cause,
     chain: [
       ...chain.map((link) => ({ ...link, words: { kind, variant }, facts: { ...found.facts, ...link.facts } })),
-      chainLink(facts.place(handled), "released", { code: facts.statementFact(handled) }),
+      [handled, "released"],
     ],
     names: found.names,
     facts: {

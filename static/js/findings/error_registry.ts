@@ -24,7 +24,7 @@ import { ERROR_FINDINGS as intRequiresGrad } from "./errors/int_requires_grad.ts
 import { ERROR_FINDINGS as dtypeMismatch } from "./errors/dtype_mismatch.ts";
 import { ERROR_FINDINGS as indexOutOfRange } from "./errors/index_out_of_range.ts";
 import { ERROR_FINDINGS as shapeMismatch } from "./errors/shape_mismatch.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...savedOverwritten,

@@ -1,5 +1,6 @@
 /** What is to be said of a run: every diagnosis is asked, and its findings are ordered, the best first. */
 
+import { completeDiagnosis } from "./diagnosis.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts, showsPreexisting } from "./facts/run_facts.ts";
@@ -28,7 +29,7 @@ function findAll(opened: OpenTrace): Finding[] {
   const facts = new RunFacts(opened);
   const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
     diagnose(facts).map((diagnosis) => {
-      const finding = { severity, explainsError: false, ...diagnosis, kind };
+      const finding = { severity, explainsError: false, ...completeDiagnosis(facts, diagnosis), kind };
       return withUnsteppedPlaces(withoutRepeatedLinks(finding), facts);
     }),
   );

@@ -9,7 +9,7 @@ import { isNonfiniteCell } from "./facts/cell_values.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";
-import type { LookedForName } from "./diagnosis_row.ts";
+import type { LookedForName } from "./diagnosis.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";

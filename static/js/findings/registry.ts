@@ -64,7 +64,10 @@ import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.t
 import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
 import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
-import type { DiagnosisRow } from "./diagnosis_row.ts";
+import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
+import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
+import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
@@ -128,4 +131,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadOfItself,
   ...loadOverwritten,
   ...statisticsNeverFed,
+  ...sameNumbers,
+  ...nothingMoves,
+  ...staleCopy,
 ];

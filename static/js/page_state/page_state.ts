@@ -325,7 +325,10 @@ function hasEndedBeforeFocus(trace: Trace, { reason, at, focus }: TraceRequest, 
 
 function problemOfEnd({ outcome: { stopped } }: Trace): PageState["problem"] {
   // only this limit is in seconds of the reader's own clock
-  return stopped?.limit === "wall" ? { key: "focus_stopped", args: { value: stopped.value } } : { key: "focus_ended" };
+  if (stopped?.limit !== "wall") return { key: "focus_ended" };
+  const { value, waited } = stopped;
+  if (typeof waited !== "number") return { key: "focus_stopped", args: { value } };
+  return { key: "focus_stopped_busy", args: { value, waited } };
 }
 
 /**

@@ -817,10 +817,18 @@ export interface Refusal {
   };
   repairs?: Repair[];
 }
+/**
+ * A run that reached a limit.
+ *
+ * value: the limit, or of `wall` the seconds that the program had where the machine was so busy that it had fewer
+ * line: where the program was
+ * waited: of `wall`, the seconds that it waited besides because others had the processor
+ */
 export interface Stopped {
   limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
   value: number;
   line?: number | null;
+  waited?: number | null;
 }
 export interface Cost {
   wall_ms: number;

@@ -1,6 +1,9 @@
 """Every limit ends in a partial trace that names it, its value and the line, and the next program is served."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,10 +11,11 @@ from typing import Any
 import pytest
 
 from gradbox.wire.api import Job
-from gradbox.wire.trace import Trace
+from gradbox.wire.trace import Stopped, Trace
+from server.pool import machine_workers
 from server.pool.child import Child
 from server.pool.local import LocalPool
-from server.pool.machine_workers import last_line_from_traceback, wait_for_traceback
+from server.pool.machine_workers import ProgramClock, last_line_from_traceback, wait_for_traceback
 from server.settings import Settings
 from tests.support.waiting import PATIENT
 
@@ -91,9 +95,65 @@ def test_a_statement_that_never_ends_is_named(ran_shortly: dict[str, Run], name:
     assert run("x = 1\n").outcome.status == "finished"
 
 
+NEEDS_HALF_A_SECOND = "import time\nwhile time.thread_time() < 0.5:\n    pass\nprint('done')\n"
+
+
+def test_time_that_others_had_the_processor_is_none_of_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_workers, "BUSY_FACTOR", 1000)
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})  # the loops and the program share one
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        with running({**PATIENT, "wall": 1.0}) as run:
+            outcome = run(NEEDS_HALF_A_SECOND).outcome
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+        os.sched_setaffinity(0, processors)
+    assert outcome.status == "finished"
+
+
+class Clock:
+    """A clock of the machine, and how long a program has waited, as a test sets them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.waited = 100.0, 7.0
+        monkeypatch.setattr("server.pool.machine_workers.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr(machine_workers, "seconds_waited_for_processor", lambda _pid: self.waited)
+
+
+def test_a_programs_clock_stands_still_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Clock(monkeypatch)
+    clock = ProgramClock(1, 10.0)
+    assert clock.seconds_left() == 10.0
+    machine.now, machine.waited = 112.0, 12.0
+    assert clock.seconds_left() == 3.0
+    machine.now = 115.0
+    assert clock.seconds_left() == 0
+    assert clock.stopped() == Stopped(limit="wall", value=10.0, waited=5.0)
+
+
+def test_a_program_that_only_waits_is_ended_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Clock(monkeypatch)
+    clock = ProgramClock(1, 10.0)
+    machine.now, machine.waited = 159.0, 64.0
+    assert clock.seconds_left() == 1.0
+    machine.now, machine.waited = 160.0, 65.0
+    assert clock.seconds_left() == 0
+    assert clock.stopped() == Stopped(limit="wall", value=2.0, waited=58.0)
+
+
+def test_a_wait_that_nobody_notices_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Clock(monkeypatch)
+    clock = ProgramClock(1, 10.0)
+    machine.now, machine.waited = 110.9, 7.9
+    assert clock.stopped() == Stopped(limit="wall", value=10.0)
+
+
 def test_a_late_traceback_of_a_crashed_child_is_awaited() -> None:
     async def line() -> int | None:
-        child = Child(1, -1, -1, data=bytearray(b'{"step":{"i":1,"line":2}}\n'))
+        child = Child(1, 0, -1, -1, data=bytearray(b'{"step":{"i":1,"line":2}}\n'))
         for delay, text in ((0.15, b'  File "<program>", line 1'), (0.2, b"2 in <module>\n")):
             asyncio.get_running_loop().call_later(delay, child.data.extend, text)
         await wait_for_traceback(child)

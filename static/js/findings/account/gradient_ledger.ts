@@ -3,6 +3,7 @@
  * dropped it.
  */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
@@ -42,8 +43,6 @@ const UNSCALING_OPERATION = "aten::_amp_foreach_non_finite_check_and_unscale_";
 const NORM_OPERATION = /norm/;
 const CLAMPING_OPERATION = /clamp|clip/;
 
-const ledgersByTrace = new WeakMap<object, Map<string, GradientLedger>>();
-
 /** The ledger of a tensor; null where no backward gave it a `.grad`. */
 export function gradientLedgerOf(facts: RunFacts, uid: string): GradientLedger | null {
   return ledgersByTensor(facts).get(uid) ?? null;
@@ -54,10 +53,7 @@ export function gradientLedgers(facts: RunFacts): GradientLedger[] {
   return [...ledgersByTensor(facts).values()];
 }
 
-/** Made once for a trace. */
-function ledgersByTensor(facts: RunFacts): Map<string, GradientLedger> {
-  const cached = ledgersByTrace.get(facts.trace);
-  if (cached) return cached;
+const ledgersByTensor = oncePerRun((facts): Map<string, GradientLedger> => {
   const uids = facts.index.sortUidsByAppearance([
     ...new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)),
   ]);
@@ -71,9 +67,8 @@ function ledgersByTensor(facts: RunFacts): Map<string, GradientLedger> {
   const ledgers = new Map<string, GradientLedger>();
   for (const [uid, entries] of entriesByTensor)
     ledgers.set(uid, { uid, entries: entries.sort((a, b) => a.step - b.step || a.at - b.at) });
-  ledgersByTrace.set(facts.trace, ledgers);
   return ledgers;
-}
+});
 
 function addAdditions(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
   for (const { tensor, step, at } of facts.eventsOfKind("grad_accumulated")) {

@@ -1,5 +1,6 @@
 /** How much of a training ran, and how much of that was recorded: what did not happen is said only of what was seen. */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
@@ -17,19 +18,7 @@ interface RunCoverage {
   mayHaveUnseenBackward: boolean;
 }
 
-const coverageByTrace = new WeakMap<object, RunCoverage>();
-
-/** Counted once for a trace. */
-export function runCoverage(facts: RunFacts): RunCoverage {
-  let ran = coverageByTrace.get(facts.trace);
-  if (!ran) {
-    ran = measureCoverage(facts);
-    coverageByTrace.set(facts.trace, ran);
-  }
-  return ran;
-}
-
-function measureCoverage(facts: RunFacts): RunCoverage {
+export const runCoverage = oncePerRun((facts): RunCoverage => {
   const { trace, steps } = facts;
   const rounds = trace.rounds?.count ?? 0;
   const recordedRounds = trace.rounds?.recorded.length ?? 0;
@@ -49,7 +38,7 @@ function measureCoverage(facts: RunFacts): RunCoverage {
     otherThreadsBackwards,
     mayHaveUnseenBackward: !isWhole || hasForeignGradient,
   };
-}
+});
 
 type RunStep = RunFacts["steps"][number];
 

@@ -1,75 +1,53 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
+import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { operandsOf, type Operand } from "./operands.ts";
+import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "dtype_mismatch", severity: "error", diagnose: diagnoseDtypeMismatch, onError: true },
+export const ERROR_FINDINGS = [
+  errorDiagnosis({
+    kind: "dtype_mismatch",
+    message:
+      /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i,
+    say: dtypeMismatch,
+  }),
 ];
 
-const DTYPE_ERROR =
-  /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i;
-
-function diagnoseDtypeMismatch(facts: RunFacts): Diagnosis[] {
-  if (!facts.error || !DTYPE_ERROR.test(facts.error.message)) return [];
+function dtypeMismatch(facts: RunFacts, raised: number, { input: message }: RegExpExecArray): Diagnosis | null {
   const op = facts.failedOperation;
-  const step = op?.step ?? facts.errorStep;
+  const step = op?.step ?? raised;
   const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
-  if (!operands.length) return [];
-  const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(
-    facts.error.message,
-  )
+  if (!operands.length) return null;
+  const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(message)
     ? operands.at(-1)
-    : isAboutLossTarget(facts.error.message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
+    : isAboutLossTarget(message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
       ? operands[1]
       : undefined;
   const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
   const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
   const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
   const otherOperand = operandOfOtherDtype ? (oddOperand === firstOperand ? operandOfOtherDtype : firstOperand) : null;
-  const findingFacts = {
-    x: oddOperand.name,
-    x_dtype: oddOperand.dtype,
-    y: otherOperand?.name ?? "",
-    y_dtype: otherOperand?.dtype ?? "",
-    wanted: requiredDtype(facts.error.message, otherOperand),
-    op: op ? operationName(op.name) : "",
-    code: facts.statementFact(step),
-    message: facts.error.message.split("\n")[0],
-  };
-  const chain = operands
-    .filter((operand) => (operand === oddOperand || operand === otherOperand) && operand.made < step)
-    .map((operand) =>
-      chainLink(
-        facts.place(operand.made),
-        "made",
-        { ...findingFacts, x: operand.name, x_dtype: operand.dtype, code: facts.statementFact(operand.made) },
-        [operand.uid],
-      ),
-    )
-    .sort((first, second) => first.step - second.step);
-  return [
-    {
-      variant: otherOperand ? undefined : "alone",
-      cause: facts.place(step),
-      chain: [...chain, chainLink(facts.place(step), "checked", findingFacts, [oddOperand.uid, otherOperand?.uid])],
-      names: namesInFacts(oddOperand.name, otherOperand?.name),
-      facts: findingFacts,
-      fixes: [
-        fixHint("convert", facts.place(step), {
-          name: facts.nameText(oddOperand.uid, step) ?? "",
-          dtype: requiredDtype(facts.error.message, otherOperand),
-        }),
-        fixHint("out_of_place", facts.place(step)),
-      ],
-      explainsError: true,
+  const taking = operands.filter((operand) => operand === oddOperand || operand === otherOperand);
+  const wanted = requiredDtype(message, otherOperand);
+  return {
+    variant: otherOperand ? undefined : "alone",
+    cause: step,
+    chain: [...linksOfMaking(taking, step), [step, "checked", [oddOperand.uid, otherOperand?.uid]]],
+    names: [oddOperand.name, otherOperand?.name],
+    facts: {
+      x: oddOperand.name,
+      x_dtype: oddOperand.dtype,
+      y: otherOperand?.name ?? "",
+      y_dtype: otherOperand?.dtype ?? "",
+      wanted,
+      op: op ? operationName(op.name) : "",
+      message: message.split("\n")[0],
     },
-  ];
+    fixes: [["convert", { name: facts.nameText(oddOperand.uid, step) ?? "", dtype: wanted }], ["out_of_place"]],
+  };
 }
 
 /** Whether torch refused the target of a loss; 2.11 doesn't call it that. */

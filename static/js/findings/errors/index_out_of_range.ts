@@ -3,16 +3,16 @@
  * allowed.
  */
 
+import { tupleText } from "../../trace/format.ts";
+import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
-import { operandsOf, shapeText, type Operand } from "./operands.ts";
+import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "index_out_of_range", severity: "error", diagnose: diagnoseIndexOutOfRange, onError: true },
+export const ERROR_FINDINGS = [
+  errorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),
 ];
 
 interface IndexLookup {
@@ -22,50 +22,31 @@ interface IndexLookup {
   size: number;
 }
 
-const OUT_OF_RANGE_ERROR = /out of (?:range|bounds)/;
 const INTEGER_DTYPE = /^u?int(?:8|16|32|64)$/;
 
-function diagnoseIndexOutOfRange(facts: RunFacts): Diagnosis[] {
-  const { message = "", type = "" } = facts.error ?? {};
+function indexOutOfRange(facts: RunFacts, _: number, { input: message }: RegExpExecArray): Diagnosis | null {
   const op = facts.failedOperation;
-  if (!op || !/^(?:IndexError|RuntimeError)$/.test(type) || !OUT_OF_RANGE_ERROR.test(message)) return [];
+  if (!op || !/^(?:IndexError|RuntimeError)$/.test(facts.error?.type ?? "")) return null;
   const name = operationName(op.name);
   const lookup = indexLookupOf(name, operandsOf(facts, op), message);
   const value = lookup ? firstIndexOutOfRange(facts, lookup, op.step) : null;
-  if (!lookup || value === null) return [];
+  if (!lookup || value === null) return null;
   const { variant, from: lookedUpIn, index, size } = lookup;
-  const findingFacts = {
-    x: index.name,
-    y: lookedUpIn.name,
-    y_shape: shapeText(lookedUpIn.shape),
-    value,
-    size,
-    last: size - 1,
-    op: name,
-    code: facts.statementFact(op.step),
-  };
-  const madeLinks = [lookedUpIn, index]
-    .filter((operand) => operand.made < op.step)
-    .map((operand) =>
-      chainLink(
-        facts.place(operand.made),
-        "made",
-        { ...findingFacts, x: operand.name, code: facts.statementFact(operand.made) },
-        [operand.uid],
-      ),
-    )
-    .sort((a, b) => a.step - b.step);
-  return [
-    {
-      variant,
-      cause: facts.place(op.step),
-      chain: [...madeLinks, chainLink(facts.place(op.step), "checked", findingFacts, [index.uid, lookedUpIn.uid])],
-      names: namesInFacts(index.name, lookedUpIn.name),
-      facts: findingFacts,
-      fixes: [],
-      explainsError: true,
+  return {
+    variant,
+    cause: op.step,
+    chain: [...linksOfMaking([lookedUpIn, index], op.step), [op.step, "checked", [index.uid, lookedUpIn.uid]]],
+    names: [index.name, lookedUpIn.name],
+    facts: {
+      x: index.name,
+      y: lookedUpIn.name,
+      y_shape: tupleText(lookedUpIn.shape),
+      value,
+      size,
+      last: size - 1,
+      op: name,
     },
-  ];
+  };
 }
 
 /** What is looked up in what. */

@@ -1,20 +1,17 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "inference_tensor", severity: "error", diagnose: diagnoseInferenceTensorUse, onError: true },
+export const ERROR_FINDINGS = [
+  errorDiagnosis({ kind: "inference_tensor", message: /inference tensor/i, say: inferenceTensorUse }),
 ];
 
-function diagnoseInferenceTensorUse(facts: RunFacts): Diagnosis[] {
-  const { message } = facts.error ?? { message: "" };
-  if (!/inference tensor/i.test(message)) return [];
+function inferenceTensorUse(facts: RunFacts, raised: number, { input: message }: RegExpExecArray): Diagnosis {
   const op = facts.failedOperation;
-  const step = op?.step ?? facts.errorStep;
+  const step = op?.step ?? raised;
   const isInference = (uid: string) => facts.tensor(uid, step)?.bits?.includes("inference");
   const uid =
     op?.inputs.find(isInference) ??
@@ -22,32 +19,25 @@ function diagnoseInferenceTensorUse(facts: RunFacts): Diagnosis[] {
     null;
   const birthStep = Math.max(0, facts.birthStep(uid));
   const x = facts.nameFact(uid, step);
-  const findingFacts = {
-    x,
-    op: operationName(op?.name ?? ""),
-    code: facts.statementFact(step),
-    made_line: facts.lineOf(birthStep),
-  };
   const variant = /Inplace update|in-?place/i.test(message)
     ? "written"
     : /requires_grad|set_requires_grad/.test(message)
       ? "flag"
       : undefined;
-  return [
-    {
-      variant,
-      cause: facts.place(birthStep),
-      chain: [
-        chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
-        chainLink(facts.place(step), "checked", findingFacts, [uid]),
-      ],
-      names: namesInFacts(x),
-      facts: findingFacts,
-      fixes: [
-        fixHint("no_grad_instead", facts.place(birthStep)),
-        fixHint("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
-      ],
-      explainsError: true,
+  return {
+    variant,
+    cause: birthStep,
+    chain: [
+      [birthStep, "made", [uid]],
+      [step, "checked", [uid]],
+    ],
+    names: [x],
+    facts: {
+      x,
+      op: operationName(op?.name ?? ""),
+      code: facts.statementFact(step),
+      made_line: facts.lineOf(birthStep),
     },
-  ];
+    fixes: [["no_grad_instead"], ["clone_before", { name: facts.nameText(uid, step) ?? "" }, step]],
+  };
 }

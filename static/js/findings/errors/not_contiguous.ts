@@ -1,63 +1,56 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { tupleText } from "../../trace/format.ts";
+import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "not_contiguous", severity: "error", diagnose: diagnoseViewOfNonContiguous, onError: true },
+export const ERROR_FINDINGS = [
+  errorDiagnosis({
+    kind: "not_contiguous",
+    message:
+      /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i,
+    say: viewOfNonContiguous,
+  }),
 ];
 
-const NOT_CONTIGUOUS_ERROR =
-  /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
 const MAX_OPERATIONS_BACK = 40;
 
-function diagnoseViewOfNonContiguous(facts: RunFacts): Diagnosis[] {
-  if (!NOT_CONTIGUOUS_ERROR.test(facts.error?.message ?? "")) return [];
+function viewOfNonContiguous(facts: RunFacts, raised: number): Diagnosis {
   const op = facts.failedOperation;
-  const step = op?.step ?? facts.errorStep;
+  const step = op?.step ?? raised;
   const uid = op?.inputs.find((input) => !isTensorContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
   const origin = uid ? operationThatReordered(facts, uid, step) : null;
   const namedUid = uid ? nearestNamedSource(facts, uid, step) : null;
   const x = facts.nameFact(namedUid, step);
-  const tensor = facts.tensor(uid, step);
-  const findingFacts = {
-    x,
-    op: operationName(op?.name ?? "aten::view"),
-    by: origin ? operationName(origin.name) : "",
-    shape: tupleText(tensor?.shape),
-    stride: tupleText(tensor?.stride),
-    made_line: facts.lineOf(origin?.step ?? step),
-    code: facts.statementFact(step),
-  };
-  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
+  const { shape, stride } = facts.tensor(uid, step) ?? {};
   const birthStep = facts.birthStep(namedUid);
-  if (namedUid && birthStep > (origin?.step ?? -1) && birthStep < step)
-    chain.unshift(
-      chainLink(facts.place(birthStep), "way", { ...findingFacts, code: facts.statementFact(birthStep) }, [namedUid]),
-    );
-  if (origin && origin.step < step)
-    chain.unshift(
-      chainLink(
-        facts.place(origin.step),
-        "made",
-        { ...findingFacts, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.statementFact(origin.step) },
-        [origin.outputs[0]],
-      ),
-    );
-  return [
-    {
-      variant: origin ? undefined : "unknown",
-      cause: facts.place(step),
-      chain,
-      names: namesInFacts(x),
-      facts: findingFacts,
-      fixes: [fixHint("reshape", facts.place(step)), fixHint("contiguous", facts.place(step))],
-      explainsError: true,
+  return {
+    variant: origin ? undefined : "unknown",
+    cause: step,
+    chain: [
+      origin &&
+        origin.step < step && [
+          origin.step,
+          "made",
+          [origin.outputs[0]],
+          { x: facts.nameFact(origin.outputs[0], origin.step) },
+        ],
+      namedUid && birthStep > (origin?.step ?? -1) && birthStep < step && [birthStep, "way", [namedUid]],
+      [step, "checked", [uid]],
+    ],
+    names: [x],
+    facts: {
+      x,
+      op: operationName(op?.name ?? "aten::view"),
+      by: origin ? operationName(origin.name) : "",
+      shape: tupleText(shape ?? []),
+      stride: tupleText(stride ?? []),
+      made_line: facts.lineOf(origin?.step ?? step),
     },
-  ];
+    fixes: [["reshape"], ["contiguous"]],
+  };
 }
 
 function isTensorContiguous(tensor: Tensor | undefined) {
@@ -93,8 +86,4 @@ function nearestNamedSource(facts: RunFacts, uid: string, step: number) {
     current = facts.producingOperation(current)?.inputs[0];
   }
   return uid;
-}
-
-function tupleText(sizes: number[] | null | undefined) {
-  return `(${(sizes ?? []).join(", ")}${sizes?.length === 1 ? "," : ""})`;
 }

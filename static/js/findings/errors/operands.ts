@@ -2,6 +2,7 @@
  * The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from.
  */
 
+import type { Link } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { callsIn, receiver } from "../../syntax/expressions.ts";
 import { statementTree } from "../../syntax/tree.ts";
@@ -64,7 +65,10 @@ function namedSource(facts: RunFacts, uid: string, step: number, shape: number[]
   return uid;
 }
 
-/** A shape as Python writes it. */
-export function shapeText(shape: number[]) {
-  return `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+/** The steps that made operands before they were used, in order. */
+export function linksOfMaking(operands: Operand[], step: number): Link[] {
+  return operands
+    .filter(({ made }) => made < step)
+    .sort((a, b) => a.made - b.made)
+    .map(({ made, uid, name, dtype }) => [made, "made", [uid], { x: name, x_dtype: dtype }]);
 }

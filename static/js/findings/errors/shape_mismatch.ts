@@ -3,16 +3,16 @@
  * size from.
  */
 
+import { tupleText } from "../../trace/format.ts";
+import { completeDiagnosis, type Diagnosis, type DiagnosisRow, type Link } from "../diagnosis.ts";
 import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { operandsOf, shapeText, type Operand } from "./operands.ts";
+import { operandsOf, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { batchSqueeze } from "./property_origin.ts";
 import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "shape_mismatch", severity: "error", diagnose: diagnoseShapeMismatch, onError: true },
@@ -57,60 +57,48 @@ function withSqueezedBatch(
   if (!change) return diagnosis;
   const tensor = facts.tensor(change.uid, change.step);
   const squeeze = {
-    before: shapeText(change.before?.shape ?? []),
-    after: shapeText(tensor?.shape ?? []),
+    before: tupleText(change.before?.shape ?? []),
+    after: tupleText(tensor?.shape ?? []),
     error_line: facts.error?.line ?? 0,
-    code: facts.statementFact(change.step),
   };
-  const link = chainLink(facts.place(change.step), "counted", squeeze, [change.uid]);
-  return {
+  const { chain, ...squeezed } = completeDiagnosis(facts, {
     ...diagnosis,
     variant: "squeezed",
-    cause: facts.place(change.step),
-    chain: [link, ...diagnosis.chain].sort((a, b) => a.step - b.step),
+    cause: change.step,
+    chain: [[change.step, "counted", [change.uid]], ...diagnosis.chain],
     facts: { ...diagnosis.facts, ...squeeze },
     fixes: [],
-  };
+  });
+  return { ...squeezed, chain: chain.sort((a, b) => a.step - b.step) };
 }
 
 function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMismatch): Diagnosis {
   const { variant, a, b, dimA, dimB } = mismatch;
   const { step } = op;
-  const findingFacts = {
-    x: a.name,
-    y: b.name,
-    x_shape: shapeText(a.shape),
-    y_shape: shapeText(b.shape),
-    x_size: a.shape[dimA] ?? 1,
-    y_size: b.shape[dimB] ?? 1,
-    x_dim: dimA,
-    y_dim: dimB,
-    op: operationName(op.name).replace(/^__|__$|_$/g, ""),
-    code: facts.statementFact(step),
-  };
   const originLinks = [a, b]
     .map((operand) => ({ operand, ...sizeOrigin(facts, operand, operand === a ? dimA : dimB, step) }))
     .filter(({ made }) => made < step)
-    .map(({ operand, uid, made }) =>
-      chainLink(
-        facts.place(made),
-        "made",
-        {
-          ...findingFacts,
-          x: uid === operand.uid ? operand.name : facts.nameFact(uid, step),
-          x_shape: shapeText(facts.tensor(uid, step)?.shape ?? operand.shape),
-          code: facts.statementFact(made),
-        },
-        [uid],
-      ),
-    )
-    .sort((first, second) => first.step - second.step);
+    .sort((first, second) => first.made - second.made)
+    .map(({ operand, uid, made }): Link => {
+      const x = uid === operand.uid ? operand.name : facts.nameFact(uid, step);
+      return [made, "made", [uid], { x, x_shape: tupleText(facts.tensor(uid, step)?.shape ?? operand.shape) }];
+    });
   return {
     variant,
-    cause: facts.place(step),
-    chain: [...originLinks, chainLink(facts.place(step), "checked", findingFacts, [a.uid, b.uid])],
-    names: namesInFacts(a.name, b.name),
-    facts: findingFacts,
+    cause: step,
+    chain: [...originLinks, [step, "checked", [a.uid, b.uid]]],
+    names: [a.name, b.name],
+    facts: {
+      x: a.name,
+      y: b.name,
+      x_shape: tupleText(a.shape),
+      y_shape: tupleText(b.shape),
+      x_size: a.shape[dimA] ?? 1,
+      y_size: b.shape[dimB] ?? 1,
+      x_dim: dimA,
+      y_dim: dimB,
+      op: operationName(op.name).replace(/^__|__$|_$/g, ""),
+    },
     fixes: shapeMismatchFixes(facts, mismatch, facts.place(step)),
     explainsError: true,
   };
@@ -184,20 +172,14 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
   const wantedShape = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
   const findingFacts = {
     x,
-    x_shape: shapeText(shape),
+    x_shape: tupleText(shape),
     n: shape.reduce((product, size) => product * size, 1),
     wanted: wantedShape ?? "",
     given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
     op: op ? operationName(op.name) : "",
     message: (facts.error?.message ?? "").split("\n")[0],
-    code: facts.statementFact(step),
   };
-  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
   const birthStep = facts.birthStep(uid);
-  if (birthStep >= 0 && birthStep < step)
-    chain.unshift(
-      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
-    );
   return {
     variant: SINGLE_VALUE_ERROR.test(findingFacts.message)
       ? "one_value"
@@ -206,9 +188,9 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
         : uid
           ? "general"
           : "unknown",
-    cause: facts.place(step),
-    chain,
-    names: namesInFacts(x),
+    cause: step,
+    chain: [birthStep >= 0 && birthStep < step && [birthStep, "made", [uid]], [step, "checked", [uid]]],
+    names: [x],
     facts: findingFacts,
     fixes: fixesByErrorMessage(facts, facts.place(step), shape),
     explainsError: true,

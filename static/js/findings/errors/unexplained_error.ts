@@ -1,22 +1,14 @@
 /** An error that no other diagnosis explains: the tensors of the call, and where each got what torch refused it for. */
 
-import {
-  chainLink,
-  codeFact,
-  namesInFacts,
-  phrase,
-  type ChainLink,
-  type Diagnosis,
-  type Fact,
-  type Facts,
-} from "../finding.ts";
+import { tupleText } from "../../trace/format.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, codeFact, phrase, type ChainLink, type Fact, type Facts } from "../finding.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
-import { shapeText, type Operand } from "./operands.ts";
+import type { Operand } from "./operands.ts";
 import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
@@ -75,7 +67,6 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
     type: error.type,
     message,
     says: message ? phrase("finding.unexplained_error.says", { message }) : "",
-    code: facts.statementFact(place.step),
     op: call.op,
     operands: call.operands.map(({ name }) => name),
     n: call.operands.length,
@@ -92,16 +83,10 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
       cause: place,
       chain: [
         ...links.sort((a, b) => a.step - b.step),
-        chainLink(
-          facts.place(Math.max(facts.errorStep, 0)),
-          "checked",
-          findingFacts,
-          call.operands.map(({ uid }) => uid),
-        ),
+        [Math.max(facts.errorStep, 0), "checked", call.operands.map(({ uid }) => uid)],
       ],
-      names: namesInFacts(...call.operands.map(({ name }) => name)),
+      names: [...call.operands.map(({ name }) => name)],
       facts: findingFacts,
-      fixes: [],
       explainsError: true,
     },
   ];
@@ -174,8 +159,8 @@ function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, ste
         {
           has: phrase("finding.unexplained_error.dimensions", {
             op: change.op,
-            before: shapeText(change.before.shape ?? []),
-            after: shapeText(facts.tensor(change.uid, step)?.shape ?? []),
+            before: tupleText(change.before.shape ?? []),
+            after: tupleText(facts.tensor(change.uid, step)?.shape ?? []),
           }),
           code: facts.statementFact(change.step),
         },
@@ -187,7 +172,7 @@ function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, ste
 }
 
 function valueText(tensor: { shape?: number[]; dtype?: string; layout?: string; device?: string }, property: Property) {
-  return property === "shape" ? shapeText(tensor.shape ?? []) : String(tensor[property] ?? "");
+  return property === "shape" ? tupleText(tensor.shape ?? []) : String(tensor[property] ?? "");
 }
 
 function propertyLink(
@@ -256,7 +241,7 @@ function linkOfWrapper(facts: RunFacts, operand: Operand, step: number): ChainLi
   return chainLink(
     facts.place(made),
     "made",
-    { x: operand.name, has: phrase(key, { shape: shapeText(operand.shape) }), by: "", code: facts.statementFact(made) },
+    { x: operand.name, has: phrase(key, { shape: tupleText(operand.shape) }), by: "", code: facts.statementFact(made) },
     [operand.uid],
   );
 }

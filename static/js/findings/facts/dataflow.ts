@@ -1,5 +1,6 @@
 /** What a tensor's numbers were computed from, whether or not gradients go the same way back. */
 
+import { oncePerRun } from "./once_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence, Operation } from "./scan.ts";
@@ -19,14 +20,8 @@ export interface DataflowEdge {
 /** Operations that take a tensor's shape and none of its values. */
 export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
-const dataflowByTrace = new WeakMap<object, Dataflow>();
-
-/** The dataflow of a run, made once. */
-export function dataflowOf(facts: RunFacts) {
-  const flow = dataflowByTrace.get(facts.trace) ?? new Dataflow(facts);
-  dataflowByTrace.set(facts.trace, flow);
-  return flow;
-}
+/** The dataflow of a run. */
+export const dataflowOf = oncePerRun((facts) => new Dataflow(facts));
 
 class Dataflow {
   /** by the tensor that was computed */

@@ -1,5 +1,7 @@
 /** Ways through the autograd graph and through the operations of a run, from a result back to what it came from. */
 
+import { addToList } from "../../trace/multimap.ts";
+import { oncePerRun } from "./once_per_run.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
@@ -97,17 +99,11 @@ function inPlaceOperationsOn(facts: RunFacts, uid: string, step: number) {
 }
 
 /** The cuts that the recorder observed, by the result. */
-function cutsByResult(facts: RunFacts): Map<string, GraphCut[]> {
-  const cached = cutsOfRun.get(facts);
-  if (cached) return cached;
+const cutsByResult = oncePerRun((facts): Map<string, GraphCut[]> => {
   const out = new Map<string, GraphCut[]>();
   for (const { tensor, result = null, step, name, reason } of facts.eventsOfKind("path_cut")) {
     if (!result) continue;
-    const cut = { tensor, result, step, op: name, reason };
-    out.set(result, [...(out.get(result) ?? []), cut]);
+    addToList(out, result, { tensor, result, step, op: name, reason });
   }
-  cutsOfRun.set(facts, out);
   return out;
-}
-
-const cutsOfRun = new WeakMap<RunFacts, Map<string, GraphCut[]>>();
+});

@@ -1,8 +1,8 @@
 /** How the attributes of a run's objects changed: parameters that were replaced, modules that were exchanged. */
 
+import { oncePerRun } from "./once_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "./run_facts.ts";
 
 /** an attribute that came to refer to another entity; before is null where it is new */
 export interface AttributeChange {
@@ -13,12 +13,8 @@ export interface AttributeChange {
   after: string | null;
 }
 
-const attributeChangesByTrace = new WeakMap<object, AttributeChange[]>();
-
 /** Every attribute that was given or exchanged, in order. */
-export function attributeChanges(facts: RunFacts): AttributeChange[] {
-  const cached = attributeChangesByTrace.get(facts.trace);
-  if (cached) return cached;
+export const attributeChanges = oncePerRun((facts): AttributeChange[] => {
   const replacements: AttributeChange[] = [];
   /** by object */
   const attributesOf = new Map<string, Record<string, Value>>();
@@ -31,6 +27,5 @@ export function attributeChanges(facts: RunFacts): AttributeChange[] {
     }
     attributesOf.set(owner, fields.attrs);
   }
-  attributeChangesByTrace.set(facts.trace, replacements);
   return replacements;
-}
+});

@@ -1,11 +1,12 @@
 /** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
 
+import { oncePerRun } from "./once_per_run.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-interface Optimizer {
+export interface Optimizer {
   uid: string;
   /** its own, and those of optimizers that it wraps and that have its groups: their steps are its steps */
   uids: Set<string>;
@@ -23,21 +24,16 @@ interface OptimizerStep {
   at: number;
 }
 
-const optimizersByTrace = new WeakMap<object, Map<string, Optimizer>>();
-
 /** The optimizers by uid. */
-export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
-  const cached = optimizersByTrace.get(facts.trace);
-  if (cached) return cached;
+export const optimizersOf = oncePerRun((facts): Map<string, Optimizer> => {
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
       optimizers.set(uid, { uid, uids: new Set([uid]), made: step, steps: [], stepped: [], unrecorded: 0 });
   mergeWrapped(facts, optimizers);
   addRecordedSteps(facts, optimizers);
-  optimizersByTrace.set(facts.trace, optimizers);
   return optimizers;
-}
+});
 
 /** One that holds another in an attribute, with its groups, is one optimizer with it. */
 function mergeWrapped(facts: RunFacts, optimizers: Map<string, Optimizer>) {

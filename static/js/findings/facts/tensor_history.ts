@@ -1,8 +1,8 @@
 /** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage, or a storage's size, changed over a run. */
 
+import { oncePerRun } from "./once_per_run.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
 import type { Step } from "../../trace/wire.ts";
-import type { RunFacts } from "./run_facts.ts";
 
 /** the last two of a storage */
 export type HistoryField = "grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf" | "nbytes" | "within";
@@ -13,14 +13,8 @@ export interface FieldChange {
   value: unknown;
 }
 
-const tensorHistoryByTrace = new WeakMap<object, TensorHistory>();
-
-/** The history of a run's tensors, made once. */
-export function tensorHistoryOf(facts: RunFacts) {
-  const history = tensorHistoryByTrace.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
-  tensorHistoryByTrace.set(facts.trace, history);
-  return history;
-}
+/** The history of a run's tensors. */
+export const tensorHistoryOf = oncePerRun((facts) => new TensorHistory(facts.steps, facts.index));
 
 class TensorHistory {
   steps: Step[];

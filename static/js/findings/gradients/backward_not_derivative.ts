@@ -3,13 +3,13 @@
  * run.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { shortNumberText } from "../../trace/format.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { codeFact, phrase } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
@@ -64,27 +64,20 @@ function diagnosisOf(
   };
   return {
     variant: event.order === 2 ? "second" : event.ignores_incoming ? "ignores_incoming" : "slope",
-    cause: facts.place(cause),
+    cause,
     chain: [
-      chainLink(
-        facts.place(facts.birthStep(uid)),
-        "made",
-        { ...findingFacts, code: facts.statementFact(facts.birthStep(uid)) },
-        [uid],
-      ),
-      chainLink(facts.place(cause), "checked", findingFacts, [uid]),
-      ...(leaf && x
-        ? [
-            chainLink(facts.place(leaf.step), "gradient", { ...findingFacts, grad: gradNameOf(x) }, [
-              leaf.tensor,
-              leaf.grad,
-            ]),
-          ]
-        : []),
+      [facts.birthStep(uid), "made", [uid]],
+      [cause, "checked", [uid]],
+      leaf && [
+        leaf.step,
+        "gradient",
+        [leaf.tensor, leaf.grad],
+        { grad: gradNameOf(facts.nameFact(leaf.tensor, leaf.step)) },
+      ],
     ],
-    names: namesInFacts(codeFact(event.function), findingFacts.argument, ...(x ? [x] : [])),
+    names: [codeFact(event.function), findingFacts.argument, ...(x ? [x] : [])],
     facts: { ...findingFacts, grad: x ? gradNameOf(x) : codeFact(".grad") },
-    fixes: event.ignores_incoming ? [fixHint("times_incoming", facts.place(cause))] : [],
+    fixes: event.ignores_incoming ? [["times_incoming"]] : [],
   };
 }
 

@@ -1,6 +1,6 @@
 /** A leaf whose gradient is zero because the parts that come over two ways cancel out. */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, Link } from "../diagnosis.ts";
 import { gradientFlowOfBackward, type GradientArrival } from "./gradient_flow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
@@ -19,9 +19,8 @@ export function diagnoseCancelledGradients(facts: RunFacts, leaves: Map<string, 
     if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue;
     const arrival = arrivalThatCancels(facts, step);
     if (!arrival) continue;
-    const diagnosis = diagnosisOf(facts, uid, step, arrival);
-    const key = diagnosis.chain.map(({ line }) => line).join(" ");
-    if (!out.has(key)) out.set(key, diagnosis);
+    const lines = [...arrival.incoming.map(({ node }) => facts.birthStep(node)), step].map((at) => facts.lineOf(at));
+    if (!out.has(lines.join(" "))) out.set(lines.join(" "), diagnosisOf(facts, uid, step, arrival));
   }
   return [...out.values()];
 }
@@ -59,35 +58,22 @@ function diagnosisOf(facts: RunFacts, uid: string, step: number, { incoming }: G
   const x = facts.nameFact(uid, step);
   const births = incoming.map(({ node }) => facts.birthStep(node));
   const cause = Math.max(...births);
-  const findingFacts = {
-    x,
-    grad: gradNameOf(x),
-    n: incoming.length,
-    parts: incoming.map(({ grad }) => gradientValuesFact(grad)),
-    code: facts.statementFact(cause),
-  };
   return {
     variant: "cancels",
     severity: isWorthWarning(facts, uid) ? "warning" : "note",
-    cause: facts.place(cause),
+    cause,
     chain: [
-      ...incoming.map(({ node, grad }, k) =>
-        chainLink(
-          facts.place(births[k]),
-          "way",
-          {
-            ...findingFacts,
-            op: facts.nodeOperationName(node),
-            value: gradientValuesFact(grad),
-            code: facts.statementFact(births[k]),
-          },
-          [node],
-        ),
-      ),
-      chainLink(facts.place(step), "gradient", findingFacts, [uid]),
+      ...incoming.map(({ node, grad }, k): Link => {
+        return [births[k], "way", [node], { op: facts.nodeOperationName(node), value: gradientValuesFact(grad) }];
+      }),
+      [step, "gradient", [uid]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      grad: gradNameOf(x),
+      n: incoming.length,
+      parts: incoming.map(({ grad }) => gradientValuesFact(grad)),
+    },
   };
 }

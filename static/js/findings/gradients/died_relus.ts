@@ -2,7 +2,7 @@
  * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
  */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { isZeroGradient } from "./zero_gradients.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -91,24 +91,22 @@ function diagnosisOf(facts: RunFacts, { last, without }: LastGradients, relu: st
   const names = uids.map((uid) => facts.nameFact(uid, without[0]));
   const [x] = names;
   const made = facts.birthStep(relu);
-  const findingFacts = {
-    x,
-    grads: names.map(gradNameOf),
-    grad: gradNameOf(x),
-    n: without.length,
-    op: facts.nodeOperationName(relu),
-    code: facts.statementFact(made),
-  };
   return {
     variant: "relu_died",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(last), "gradient", findingFacts, [uids[0]]),
-      chainLink(facts.place(made), "cut", findingFacts, [relu]),
-      chainLink(facts.place(without[0]), "none", findingFacts, [uids[0]]),
+      [last, "gradient", [uids[0]]],
+      [made, "cut", [relu]],
+      [without[0], "none", [uids[0]]],
     ],
-    names: namesInFacts(...names),
-    facts: findingFacts,
-    fixes: [fixHint("leaky_relu", facts.place(made))],
+    names: [...names],
+    facts: {
+      x,
+      grads: names.map(gradNameOf),
+      grad: gradNameOf(x),
+      n: without.length,
+      op: facts.nodeOperationName(relu),
+    },
+    fixes: [["leaky_relu"]],
   };
 }

@@ -1,7 +1,9 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { chainLink, namesInFacts, type Fact } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
@@ -9,7 +11,6 @@ import { gradientLedgerOf } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
@@ -68,17 +69,11 @@ function diagnosisOf(
   return {
     variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
     severity: used ? "warning" : "note",
-    cause: facts.place(secondSum),
+    cause: secondSum,
     chain: [additionLink(firstSum), useLink(firstUse), additionLink(secondSum), useLink(effect)],
-    names: namesInFacts(x),
-    facts: {
-      x,
-      grads: [gradNameOf(x)],
-      code: facts.statementFact(secondSum),
-      first: facts.steps[firstSum].line,
-      effect: facts.steps[effect].line,
-    },
-    fixes: [fixHint("zero_grad", facts.place(secondSum), used ? { to: facts.steps[firstUse].line } : {})],
+    names: [x],
+    facts: { x, grads: [gradNameOf(x)], first: facts.steps[firstSum].line, effect: facts.steps[effect].line },
+    fixes: [["zero_grad", used ? { to: facts.steps[firstUse].line } : {}]],
   };
 }
 
@@ -108,7 +103,7 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
   const history = tensorHistoryOf(facts);
   const moments: GradEvent[] = [
     ...skippedResets,
-    ...gradAdditionsTo(facts, uid).map(({ step }) => gradAddedEvent(step)),
+    ...(gradAdditions(facts).get(uid) ?? []).map(({ step }) => gradAddedEvent(step)),
   ];
   for (const { step, value } of history.fieldChanges(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
   const clips = stepsClippingGrad(facts, uid);
@@ -180,15 +175,9 @@ function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
   return firstStaleSum;
 }
 
-const gradAdditionsByTrace = new WeakMap<object, Map<string, EventOccurrence<"grad_accumulated">[]>>();
-
-/** The gradients that were added to a tensor's `.grad`, in order. */
-function gradAdditionsTo(facts: RunFacts, uid: string) {
-  let byTensor = gradAdditionsByTrace.get(facts.trace);
-  if (!byTensor) {
-    byTensor = new Map();
-    for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
-    gradAdditionsByTrace.set(facts.trace, byTensor);
-  }
-  return byTensor.get(uid) ?? [];
-}
+/** The gradients that were added to each tensor's `.grad`, in order. */
+const gradAdditions = oncePerRun((facts) => {
+  const byTensor = new Map<string, EventOccurrence<"grad_accumulated">[]>();
+  for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
+  return byTensor;
+});

@@ -1,7 +1,8 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
@@ -17,7 +18,6 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone, lookedFor: "cut" },
@@ -119,7 +119,7 @@ function diagnosisOf(
           : reason.severity,
     cause,
     chain,
-    names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
+    names: [x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)],
     facts: findingFacts,
     concerns: interest.uids,
     fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
@@ -147,16 +147,15 @@ function partUnusedDiagnosis(
   return {
     variant: "in_optimizer",
     severity: "note",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "way", names, [optimizer]),
+      [made, "way", [optimizer]],
       ...reason.chain.filter(({ role }) => role === "starts"),
-      chainLink(facts.place(step), "none", { ...names, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]),
+      [step, "none", [uid], { grad: gradNameOf(x) }],
     ],
-    names: namesInFacts(x, module, names.optimizer),
+    names: [x, module, names.optimizer],
     facts: { ...names, ...reason.facts },
     concerns: uids,
-    fixes: [],
   };
 }
 
@@ -205,25 +204,21 @@ function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
   if (!givenResult) return [];
   const birthStep = Math.max(0, facts.birthStep(givenResult.uid));
   const x = facts.nameFact(givenResult.uid, birthStep);
-  const findingFacts = {
-    x,
-    op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
-    code: facts.statementFact(birthStep),
-  };
   return [
     {
       variant: "optimizer_given",
       severity: "error",
-      cause: facts.place(birthStep),
+      cause: birthStep,
       chain: [
-        chainLink(facts.place(birthStep), "made", findingFacts, [givenResult.uid]),
-        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [
-          givenResult.uid,
-        ]),
+        [birthStep, "made", [givenResult.uid]],
+        [step, "checked", [givenResult.uid]],
       ],
-      names: namesInFacts(x),
-      facts: findingFacts,
-      fixes: [fixHint("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
+      names: [x],
+      facts: {
+        x,
+        op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
+      },
+      fixes: [["leaf_of_result", { x: plainName(x) }]],
       explainsError: true,
     },
   ];

@@ -1,6 +1,6 @@
 /** Why `.grad` is None: the step of the cause, the chain from it, and the fixes. */
 
-import type { Severity, ChainLink, Facts } from "../finding.ts";
+import type { ChainLink, Facts, Severity } from "../finding.ts";
 
 export interface GradNoneReason {
   variant: string;

@@ -2,7 +2,7 @@
  * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
  */
 
-import { codeFact, chainLink, phrase, type Fact, type ChainLink } from "../finding.ts";
+import { chainLink, codeFact, phrase, type ChainLink, type Fact } from "../finding.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";
 import { cutsBeforeBackward, isGraphCut, straightThrough } from "./graph_cuts.ts";
 import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
@@ -34,10 +34,6 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
   const x = facts.nameFact(uid, step);
   const nodeUid = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) as string | null;
   const op = facts.producingOperation(uid);
-  const reasonFacts = {
-    op: facts.nodeOperationName(nodeUid) || (op?.name ?? ""),
-    code: facts.statementFact(gradFnStep),
-  };
   const lastCall = lastBackwardBefore(facts, step);
   const startLinks = lastCall
     ? [
@@ -61,7 +57,10 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
     severity: "warning",
     cause: gradFnStep,
     chain,
-    facts: reasonFacts,
+    facts: {
+      op: facts.nodeOperationName(nodeUid) || (op?.name ?? ""),
+      code: facts.statementFact(gradFnStep),
+    },
     fixes,
   };
 }
@@ -115,13 +114,12 @@ function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): Grad
     };
   }
   if (source) {
-    const reasonFacts = { from: facts.nameFact(source, birth) };
     return {
       variant: "made_without_graph",
       severity: "warning",
       cause: birth,
       chain: [madeLink],
-      facts: reasonFacts,
+      facts: { from: facts.nameFact(source, birth) },
       fixes: ["keep_history"],
     };
   }
@@ -211,13 +209,12 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
       { x: codeFact(other.name), code: facts.statementFact(other.step) },
       [uid, other.after],
     );
-    const reasonFacts = { loss, name: codeFact(other.name) };
     return {
       variant: "replaced",
       severity: "warning",
       cause: other.step,
       chain: [madeLink, moved, startLink],
-      facts: reasonFacts,
+      facts: { loss, name: codeFact(other.name) },
       fixes: [],
     };
   }
@@ -355,7 +352,6 @@ function graphCutReason(
   const cutKind = checkpoint === null ? reason : "checkpoint";
   const step = checkpoint ?? edge.step;
   const cut = chainLink(facts.place(step), "cut", { x, y, code: facts.statementFact(step) }, [edge.from, edge.to]);
-  const reasonFacts = { y, loss, code: facts.statementFact(step) };
   const fixes = [
     ...(cutKind === "checkpoint" ? ["not_reentrant"] : []),
     "keep_history",
@@ -366,7 +362,7 @@ function graphCutReason(
     severity: "warning",
     cause: step,
     chain: [madeLink, cut, startLink],
-    facts: reasonFacts,
+    facts: { y, loss, code: facts.statementFact(step) },
     fixes,
   };
 }

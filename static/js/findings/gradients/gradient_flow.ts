@@ -1,5 +1,6 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Grad } from "../../trace/wire.ts";
@@ -32,12 +33,11 @@ export interface GradientArrival {
 
 const MAX_FLOW_NODES = 20000;
 
-const gradientFlowsByTrace = new WeakMap<object, Map<string, GradientFlow>>();
+const gradientFlows = oncePerRun(() => new Map<string, GradientFlow>());
 
 /** The gradients of one backward, gathered once. */
 export function gradientFlowOfBackward(facts: RunFacts, call: BackwardCall): GradientFlow {
-  const flows = gradientFlowsByTrace.get(facts.trace) ?? new Map();
-  gradientFlowsByTrace.set(facts.trace, flows);
+  const flows = gradientFlows(facts);
   const flow = flows.get(call.uid) ?? new GradientFlow(facts, call);
   flows.set(call.uid, flow);
   return flow;

@@ -68,16 +68,15 @@ export class GradientRows {
     const { facts } = this;
     const x = facts.nameFact(root, call.step);
     const isKnown = !incoming.length && grad;
-    const rowFacts = {
-      x,
-      value: gradientValuesFact(grad),
-      code: facts.backwardStatementFact(call),
-      line: facts.steps[call.step].line,
-    };
     this.addRow({
       key: isKnown ? "answer.start" : "answer.start_unknown",
       role: "starts",
-      facts: rowFacts,
+      facts: {
+        x,
+        value: gradientValuesFact(grad),
+        code: facts.backwardStatementFact(call),
+        line: facts.steps[call.step].line,
+      },
       step: step ?? call.step,
       uids: [String(root), node],
       depth,
@@ -92,15 +91,14 @@ export class GradientRows {
     const source = facts.place(facts.birthStep(node));
     const nodeKey = `${flow.call.uid} ${node}`;
     const isShownAgain = this.shownNodes.has(nodeKey);
-    const rowFacts = {
-      value: gradientValuesFact(grad),
-      op: codeFact(facts.nodeOperationName(node)),
-      code: facts.statementFact(source.step),
-    };
     this.addRow({
       key: step === null ? "answer.unrecorded" : isShownAgain ? "answer.way_again" : "answer.way",
       role: "way",
-      facts: rowFacts,
+      facts: {
+        value: gradientValuesFact(grad),
+        op: codeFact(facts.nodeOperationName(node)),
+        code: facts.statementFact(source.step),
+      },
       step: step ?? flow.call.end,
       uids: [node, ...facts.index.outputsOfNode(node, step ?? flow.call.step)],
       depth,

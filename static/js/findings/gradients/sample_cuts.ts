@@ -3,7 +3,8 @@
  * behind.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -11,7 +12,6 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
@@ -47,21 +47,20 @@ function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: s
   const names = {
     x,
     p: facts.nameFact(behind, backward.step),
-    code: facts.statementFact(step),
     used: facts.place(taking.step).line,
     reader: facts.statementFact(taking.step),
   };
   return {
     variant: "sampled",
     severity: "note",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(step), "cut", names, [sample]),
-      chainLink(facts.place(taking.step), "used", { ...names, code: names.reader }, [sample]),
+      [step, "cut", [sample]],
+      [taking.step, "used", [sample], { code: names.reader }],
     ],
-    names: namesInFacts(x, codeFact("sample"), names.p),
+    names: [x, codeFact("sample"), names.p],
     facts: names,
-    fixes: [fixHint("rsample", facts.place(step))],
+    fixes: [["rsample"]],
   };
 }
 

@@ -1,13 +1,13 @@
 /** A loss whose target is computed by the net that is trained, with its history: backward changes both sides. */
 
-import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { nameTextOfFact } from "../finding.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
@@ -98,18 +98,17 @@ function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string, backw
   const [x, y] = [facts.nameFact(target, op.step), facts.nameFact(prediction, op.step)];
   const p = facts.nameFact(parameterUid, op.step);
   const made = facts.birthStep(target);
-  const findingFacts = { x, y, p, code: facts.statementFact(made), effect: facts.steps[op.step].line };
   const name = nameTextOfFact(x);
   return {
     severity: "note",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "way", findingFacts, [target]),
-      chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [target]),
-      chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid]),
+      [made, "way", [target]],
+      [op.step, "used", [target]],
+      [backward.step, "gradient", [parameterUid], { grad: gradNameOf(p) }],
     ],
-    names: namesInFacts(x, y, p),
-    facts: findingFacts,
-    fixes: name ? [fixHint("detach_used", facts.place(op.step), { name })] : [],
+    names: [x, y, p],
+    facts: { x, y, p, effect: facts.steps[op.step].line },
+    fixes: name ? [["detach_used", { name }, op.step]] : [],
   };
 }

@@ -2,6 +2,7 @@
  * What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words.
  */
 
+import { completeDiagnosis } from "../diagnosis.ts";
 import { findEntity, findHandle } from "../../trace/entities.ts";
 import { codeFact, phrase, type Fact, type Finding, type Phrase } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
@@ -94,7 +95,9 @@ export function backwardToCheck(facts: RunFacts, step: number): { number: number
 
 function findingOfNoneGrad(facts: RunFacts, uid: string, step: number): Finding | null {
   const diagnosis = diagnosisOfNoneGrad(facts, uid, step);
-  return diagnosis && { severity: "note", explainsError: false, ...diagnosis, kind: "grad_none" };
+  return (
+    diagnosis && { severity: "note", explainsError: false, ...completeDiagnosis(facts, diagnosis), kind: "grad_none" }
+  );
 }
 
 /** The last backward in which a gradient came to a tensor whose `.grad` is None. */
@@ -185,18 +188,17 @@ function addGradChangeRows(rows: GradientRows, change: GradChange, x: Fact, uid:
   }
   const { flow, arrival } = change;
   const { call } = flow;
-  const headFacts = {
-    ...phraseFacts,
-    value: gradientValuesFact(arrival.grad),
-    code: facts.backwardStatementFact(call),
-  };
   const source = facts.placeOfBackward(call);
   const key = before ? "answer.added" : "answer.stored";
   if (isOneOfSeveral || hookThatChangedGradient(facts, arrival))
     rows.addRow({
       key,
       role: "gradient",
-      facts: headFacts,
+      facts: {
+        ...phraseFacts,
+        value: gradientValuesFact(arrival.grad),
+        code: facts.backwardStatementFact(call),
+      },
       step,
       uids: [uid, arrival.node],
       value: arrival.grad,

@@ -3,7 +3,8 @@
  * nothing.
  */
 
-import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { placeAt, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, phrase } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
@@ -18,7 +19,6 @@ import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
@@ -46,7 +46,7 @@ function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
       if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
     }
     for (const diagnosis of termsThatMissTheStep(facts, call, moving)) {
-      const key = `${diagnosis.cause.line} ${diagnosis.variant}`;
+      const key = `${placeAt(facts, diagnosis.cause).line} ${diagnosis.variant}`;
       if (!out.has(key)) out.set(key, diagnosis);
     }
   }
@@ -73,28 +73,24 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
       facts.nameFact(optimizer.uid, optimizer.step),
     ];
     const y = facts.nameFact(cut.tensor, cut.step);
-    const stepFacts = {
-      x,
-      y,
-      p,
-      optimizer: name,
-      loss: facts.nameFact(call.roots[0], call.step),
-      code: facts.statementFact(cut.step),
-    };
     return [
       {
         variant: "others",
-        cause: facts.place(cut.step),
+        cause: cut.step,
         chain: [
-          chainLink(facts.place(cut.step), "cut", stepFacts, [cut.tensor, cut.result]),
-          chainLink(facts.place(term.step), "made", { ...stepFacts, value: valueFact(facts, term) }, [term.uid]),
-          chainLink(facts.place(optimizer.step), "none", { ...stepFacts, code: facts.statementFact(optimizer.step) }, [
-            optimizer.uid,
-          ]),
+          [cut.step, "cut", [cut.tensor, cut.result]],
+          [term.step, "made", [term.uid], { value: valueFact(facts, term) }],
+          [optimizer.step, "none", [optimizer.uid]],
         ],
-        names: namesInFacts(x, y, p, name),
-        facts: stepFacts,
-        fixes: [fixHint("keep_history", facts.place(cut.step))],
+        names: [x, y, p, name],
+        facts: {
+          x,
+          y,
+          p,
+          optimizer: name,
+          loss: facts.nameFact(call.roots[0], call.step),
+        },
+        fixes: [["keep_history"]],
       },
     ];
   });
@@ -248,31 +244,27 @@ function diagnosisOf(
   const parameter = reached ? facts.nameFact(reached.tensor, reached.step) : null;
   const code = facts.statementFact(cut.step);
   const isOnPurpose = CUTS_BY_INTENT.has(cut.reason);
-  const termFacts = {
-    x,
-    y,
-    loss,
-    code,
-    value: valueFact(facts, { uid, step }),
-    cut: facts.place(cut.step).line,
-    grad: parameter ? gradNameOf(parameter) : codeFact(".grad"),
-  };
   const termStep = Math.max(facts.birthStep(uid), cut.step);
   return {
     variant: variantOfCut(cut.reason),
     severity: isOnPurpose ? "note" : "warning",
-    cause: facts.place(cut.step),
+    cause: cut.step,
     chain: [
-      chainLink(facts.place(cut.step), "cut", { ...termFacts, x: facts.nameFact(cut.tensor, cut.step) }, [
-        cut.tensor,
-        cut.result,
-      ]),
-      ...(cut.reason === "item" ? [] : [chainLink(facts.place(termStep), "made", termFacts, [uid])]),
-      chainLink(facts.place(step), "none", { ...termFacts, other: facts.nameFact(other.uid, step) }, [other.uid]),
+      [cut.step, "cut", [cut.tensor, cut.result], { x: facts.nameFact(cut.tensor, cut.step) }],
+      cut.reason !== "item" && [termStep, "made", [uid]],
+      [step, "none", [other.uid], { other: facts.nameFact(other.uid, step) }],
     ],
-    names: namesInFacts(x, y, loss),
-    facts: termFacts,
-    fixes: [fixHint(cut.reason === "create_graph" ? "create_graph" : "keep_history", facts.place(cut.step))],
+    names: [x, y, loss],
+    facts: {
+      x,
+      y,
+      loss,
+      code,
+      value: valueFact(facts, { uid, step }),
+      cut: facts.place(cut.step).line,
+      grad: parameter ? gradNameOf(parameter) : codeFact(".grad"),
+    },
+    fixes: [[cut.reason === "create_graph" ? "create_graph" : "keep_history"]],
   };
 }
 

@@ -16,14 +16,15 @@ export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number)
     .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
   if (!cut) return convertedToListReason(facts, computedFrom, step);
   const y = facts.nameFact(cut.tensor, cut.step);
-  const findingFacts = { y, code: facts.statementFact(cut.step) };
-  const chain = [chainLink(facts.place(cut.step), "cut", { x: y, ...findingFacts }, [cut.tensor, cut.result])];
+  const chain = [
+    chainLink(facts.place(cut.step), "cut", { x: y, y, code: facts.statementFact(cut.step) }, [cut.tensor, cut.result]),
+  ];
   return {
     variant: `cut_${cut.reason}`,
     severity: "warning",
     cause: cut.step,
     chain,
-    facts: findingFacts,
+    facts: { y, code: facts.statementFact(cut.step) },
     fixes: ["keep_history"],
   };
 }

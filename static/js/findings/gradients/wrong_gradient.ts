@@ -2,8 +2,9 @@
  * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
+import { chainLink, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
 import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
@@ -11,7 +12,6 @@ import { isGradcheckStep } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   {
@@ -62,7 +62,6 @@ function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, vis
     y: writer ?? x,
     op,
     saved: facts.steps[slot.birth].line,
-    code: facts.statementFact(change.step),
     kept: values.kept ? numbersText(values.kept) : "",
     now: values.now ? numbersText(values.now) : "",
     ...(local ? { given: local.given, expected: local.expected } : {}),
@@ -80,14 +79,11 @@ function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, vis
   const variant = local ? (leaf ? "leaf_values" : "values") : values.kept && values.now ? "contents" : undefined;
   return {
     variant,
-    cause: facts.place(change.step),
+    cause: change.step,
     chain,
-    names: namesInFacts(x, writer ?? undefined, leaf ?? undefined),
+    names: [x, writer ?? undefined, leaf ?? undefined],
     facts: findingFacts,
-    fixes: [
-      fixHint("clone_before", facts.place(change.step)),
-      fixHint("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
-    ],
+    fixes: [["clone_before"], ["move_after_backward", { to: facts.steps[visit].line }]],
   };
 }
 

@@ -3,16 +3,15 @@
  * zero.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
 import { diagnoseDiedRelus } from "./died_relus.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
@@ -79,20 +78,15 @@ function leavesCutOff(facts: RunFacts): Diagnosis[] {
       return {
         variant,
         severity,
-        cause: facts.place(birthStep),
+        cause: birthStep,
         chain: [
-          chainLink(
-            facts.place(birthStep),
-            "made",
-            { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
-            [zeroingNode.node],
-          ),
-          chainLink(facts.place(zeroingNode.step), "cut", { x: xs[0], op, code: op }, [zeroingNode.node]),
-          chainLink(facts.place(step), "gradient", { x: xs[0], grad: gradNameOf(xs[0]) }, [uids[0]]),
+          [birthStep, "made", [zeroingNode.node], { x: facts.statementFact(birthStep) }],
+          [zeroingNode.step, "cut", [zeroingNode.node], { code: op }],
+          [step, "gradient", [uids[0]], { grad: gradNameOf(xs[0]) }],
         ],
-        names: namesInFacts(...xs),
-        facts: { x: xs[0], grads: xs.map(gradNameOf), op, code: facts.statementFact(birthStep) },
-        fixes: FIX_BY_CAUSE[variant] ? [fixHint(FIX_BY_CAUSE[variant], facts.place(birthStep))] : [],
+        names: [...xs],
+        facts: { x: xs[0], grads: xs.map(gradNameOf), op },
+        fixes: FIX_BY_CAUSE[variant] ? [[FIX_BY_CAUSE[variant]]] : [],
       };
     });
 }

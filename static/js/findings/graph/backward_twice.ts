@@ -3,16 +3,8 @@
  * again.
  */
 
-import {
-  chainLink,
-  codeFact,
-  fixHint,
-  nameTextOfFact,
-  namesInFacts,
-  phrase,
-  type Diagnosis,
-  type Phrase,
-} from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, codeFact, fixHint, nameTextOfFact, phrase, type Phrase } from "../finding.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel } from "../../trace/reads.ts";
@@ -22,7 +14,6 @@ import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "backward_twice", severity: "error", diagnose: diagnoseBackwardTwice, onError: true },
@@ -282,9 +273,9 @@ function diagnosisOfCase(
     : -1;
   return {
     variant,
-    cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" && first ? first.step : step)),
+    cause: useStep ?? (isCarried ? birthStep : variant === "shared" && first ? first.step : step),
     chain: links,
-    names: namesInFacts(x, findingFacts.y),
+    names: [x, findingFacts.y],
     facts: findingFacts,
     fixes: backwardTwiceFixes(facts, variant, {
       first,

@@ -2,11 +2,11 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { nameTextOfFact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten, lookedFor: "writes" },
@@ -53,29 +53,20 @@ function diagnosisOf(
     attribute: { code: `ctx.${name}` },
     function: customFunctionName(facts, node),
     saved: facts.steps[step].line,
-    code: facts.statementFact(write.step),
   };
   return {
     variant: "context",
-    cause: facts.place(write.step),
+    cause: write.step,
     chain: [
-      chainLink(
-        facts.place(step),
-        "kept",
-        { ...findingFacts, x: facts.nameFact(tensor, step), code: facts.statementFact(step) },
-        [tensor, node],
-      ),
-      chainLink(facts.place(write.step), "written", findingFacts, [write.by, tensor]),
-      chainLink(facts.place(readStep), "read", { ...findingFacts, code: facts.statementFact(readStep) }, [
-        tensor,
-        node,
-      ]),
+      [step, "kept", [tensor, node], { x: facts.nameFact(tensor, step) }],
+      [write.step, "written", [write.by, tensor]],
+      [readStep, "read", [tensor, node]],
     ],
-    names: namesInFacts(x, findingFacts.attribute),
+    names: [x, findingFacts.attribute],
     facts: findingFacts,
     fixes: [
-      fixHint("clone_before", facts.place(write.step), { name: nameTextOfFact(x) }),
-      fixHint("out_of_place", facts.place(write.step), { name: nameTextOfFact(x) }),
+      ["clone_before", { name: nameTextOfFact(x) }],
+      ["out_of_place", { name: nameTextOfFact(x) }],
     ],
   };
 }

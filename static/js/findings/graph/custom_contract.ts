@@ -2,8 +2,9 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
+import type { Diagnosis } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { chainLink, type Fact } from "../finding.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
@@ -23,7 +24,7 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const isInstance = (call: SyntaxNode) => pathText(childOf(call, "func")) === name && call.children.length > 1;
   const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
   if (step < 0) return [];
-  const findingFacts = { function: { code: name }, x: { code: name }, code: facts.statementFact(step) };
+  const findingFacts = { function: { code: name }, x: { code: name } };
   const used = chainLink(facts.place(facts.errorStep), "checked", {
     ...findingFacts,
     code: facts.statementFact(facts.errorStep),
@@ -32,11 +33,11 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   return [
     {
       variant: "not_applied",
-      cause: facts.place(step),
+      cause: step,
       chain: [...madeLinks, used],
-      names: namesInFacts(findingFacts.function),
+      names: [findingFacts.function],
       facts: findingFacts,
-      fixes: [fixHint("apply_function", facts.place(step), { name })],
+      fixes: [["apply_function", { name }]],
       explainsError: true,
     },
   ];
@@ -74,10 +75,13 @@ function nonStaticMethods(facts: RunFacts): Diagnosis[] {
     {
       variant: "legacy",
       cause,
-      chain: [chainLink(cause, "made", findingFacts), chainLink(facts.place(step), "checked", findingFacts)],
-      names: namesInFacts(findingFacts.function, findingFacts.forward),
+      chain: [
+        [cause, "made"],
+        [step, "checked"],
+      ],
+      names: [findingFacts.function, findingFacts.forward],
       facts: findingFacts,
-      fixes: [fixHint("static_methods", cause, { name })],
+      fixes: [["static_methods", { name }]],
       explainsError: true,
     },
   ];
@@ -91,8 +95,7 @@ function savedThenWritten(facts: RunFacts): Diagnosis[] {
     if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitStepsByNode.has(nodeUid)) continue;
     const call = forwardCall(facts, nodeUid, facts.birthStep(nodeUid));
     const savedWrite = call ? writeAfterSave(facts, call) : null;
-    if (savedWrite && !out.some(({ cause }) => cause.line === facts.steps[savedWrite.written].line))
-      out.push(savedThenWrittenDiagnosis(facts, nodeUid, savedWrite));
+    if (savedWrite) out.push(savedThenWrittenDiagnosis(facts, nodeUid, savedWrite));
   }
   return out;
 }
@@ -128,23 +131,19 @@ function savedThenWrittenDiagnosis(
     x,
     function: customFunctionName(facts, nodeUid),
     saved: facts.steps[saved].line,
-    code: facts.statementFact(written),
   };
   return {
     variant: "saved_written",
     severity: "warning",
-    cause: facts.place(written),
+    cause: written,
     chain: [
-      chainLink(facts.place(saved), "saved", { ...findingFacts, op: findingFacts.function }, [uid, nodeUid]),
-      chainLink(facts.place(written), "written", findingFacts, [uid]),
-      chainLink(facts.place(visit), "starts", { ...findingFacts, code: facts.statementFact(visit) }, [nodeUid]),
+      [saved, "saved", [uid, nodeUid], { op: findingFacts.function }],
+      [written, "written", [uid]],
+      [visit, "starts", [nodeUid]],
     ],
-    names: namesInFacts(x),
+    names: [x],
     facts: findingFacts,
-    fixes: [
-      fixHint("out_of_place", facts.place(written)),
-      fixHint("clone_before", facts.place(written), { name: nameInFact(x) }),
-    ],
+    fixes: [["out_of_place"], ["clone_before", { name: nameInFact(x) }]],
   };
 }
 

@@ -3,15 +3,15 @@
  * gradients back.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { chainLink, codeFact } from "../finding.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { childrenOf, statementTree } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { forwardCall, customFunctionName } from "../facts/custom_function_call.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "custom_function", severity: "error", diagnose: diagnoseCustomFunctionMistakes },
@@ -63,11 +63,11 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
   return [
     {
       variant: isModuleHook ? "hook" : "output",
-      cause: facts.place(cause),
+      cause,
       chain,
-      names: namesInFacts(findingFacts.x),
+      names: [findingFacts.x],
       facts: findingFacts,
-      fixes: [fixHint("not_inplace", facts.place(step))],
+      fixes: [["not_inplace", {}, step]],
       explainsError: true,
     },
   ];
@@ -94,27 +94,20 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
     inputs: Number(expected ?? 0),
     given: Number(got ?? 0),
     index: match[1] ?? "",
-    code: facts.statementFact(cause),
     message: (facts.error?.message ?? "").split("\n")[0],
   };
   return [
     {
       variant: match[1] === undefined ? "count" : "shape",
-      cause: facts.place(cause),
+      cause,
       chain: [
-        chainLink(
-          facts.place(birthStep),
-          "made",
-          { ...findingFacts, code: facts.statementFact(birthStep), x: { code: findingFacts.function } },
-          [node],
-        ),
-        chainLink(facts.place(cause), "way", findingFacts, [node]),
-        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [node]),
+        [birthStep, "made", [node], { x: { code: findingFacts.function } }],
+        [cause, "way", [node]],
+        [step, "checked", [node]],
       ],
       names: [{ code: findingFacts.function }],
       facts: findingFacts,
-      fixes:
-        match[1] === undefined ? [fixHint("count_gradients", facts.place(cause), { name: findingFacts.function })] : [],
+      fixes: match[1] === undefined ? [["count_gradients", { name: findingFacts.function }]] : [],
       explainsError: true,
     },
   ];
@@ -138,25 +131,18 @@ function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   if (!isDifferentiated && !ONCE_ERROR.test(message)) return [];
   const step = facts.errorStep;
   const called = facts.birthStep(node);
-  const findingFacts = { function: name, code: facts.statementFact(step), effect: facts.steps[step].line };
   return [
     {
       variant: "once",
       cause: { line, step: called },
       chain: [
-        chainLink({ line, step: called }, "way", { ...findingFacts, code: codeFact(`@${mark}`) }, [node]),
-        chainLink(
-          facts.place(called),
-          "made",
-          { ...findingFacts, code: facts.statementFact(called), x: { code: name } },
-          [node],
-        ),
-        ...(first ? [chainLink(facts.place(first.step), "starts", { code: facts.statementFact(first.step) }, [])] : []),
-        chainLink(facts.place(step), "checked", findingFacts, []),
+        [{ line, step: called }, "way", [node], { code: codeFact(`@${mark}`) }],
+        [called, "made", [node], { x: { code: name } }],
+        first && [first.step, "starts"],
+        [step, "checked"],
       ],
       names: [{ code: name }],
-      facts: findingFacts,
-      fixes: [],
+      facts: { function: name, code: facts.statementFact(step), effect: facts.steps[step].line },
       explainsError: true,
     },
   ];
@@ -226,22 +212,23 @@ function undeclaredWriteDiagnosis(
 ): Diagnosis {
   const x = facts.nameFact(input, end);
   const innerName = facts.nameFact(input, step);
-  const findingFacts = { x, y: innerName, function: customFunctionName(facts, node), code: facts.statementFact(step) };
-  const callFacts = { ...findingFacts, code: facts.statementFact(end) };
   return {
     variant: "mark_dirty",
     severity: "warning",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(step), "written", { ...findingFacts, x: innerName }, [input]),
-      chainLink(facts.place(end), "used", callFacts, [input, node]),
+      [step, "written", [input], { x: innerName }],
+      [end, "used", [input, node]],
     ],
-    names: namesInFacts(x, innerName),
-    facts: findingFacts,
+    names: [x, innerName],
+    facts: { x, y: innerName, function: customFunctionName(facts, node) },
     fixes: [
-      fixHint("mark_dirty", facts.place(step), {
-        name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
-      }),
+      [
+        "mark_dirty",
+        {
+          name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
+        },
+      ],
     ],
   };
 }

@@ -1,9 +1,8 @@
 /** A tensor that was detached in place after something was computed from it: that graph stays as it was recorded. */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach }];
 
@@ -78,21 +77,19 @@ function diagnosisOf(facts: RunFacts, { uid, node, detached, visit, user: usage 
   const x = facts.nameFact(uid, detached);
   const y = facts.nameFact(usage.result, usage.step);
   return {
-    cause: facts.place(detached),
+    cause: detached,
     chain: [
-      chainLink(facts.place(usage.step), "used", { x, y, code: facts.statementFact(usage.step) }, [uid, usage.result]),
-      chainLink(facts.place(detached), "cut", { x, y, code: facts.statementFact(detached) }, [uid]),
-      chainLink(facts.place(visit), "way", { x, operation: facts.nodeOperationName(node) }, [node]),
+      [usage.step, "used", [uid, usage.result]],
+      [detached, "cut", [uid]],
+      [visit, "way", [node]],
     ],
-    names: namesInFacts(x, y),
+    names: [x, y],
     facts: {
       x,
       y,
       operation: facts.nodeOperationName(node),
-      code: facts.statementFact(detached),
       use: facts.steps[usage.step].line,
       effect: facts.steps[visit].line,
     },
-    fixes: [],
   };
 }

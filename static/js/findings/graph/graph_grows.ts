@@ -1,15 +1,15 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { codeFact, phrase } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
@@ -47,7 +47,7 @@ function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
 
 function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
-  const out = new Map<string, Diagnosis>();
+  const out = new Map<number, { begins: number; diagnosis: Diagnosis }>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
     if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
       continue;
@@ -56,10 +56,11 @@ function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
     if (!isOfLoop(facts, chain.holdings)) continue;
     const diagnosis = diagnosisOfValueSequence(facts, name, chain);
     if (!diagnosis) continue;
-    const earlier = out.get(`${diagnosis.cause.line}`);
-    if (!earlier || earlier.chain[0].step > diagnosis.chain[0].step) out.set(`${diagnosis.cause.line}`, diagnosis);
+    const [{ step: begins }, { step: grows }] = chain.holdings;
+    const { line } = facts.place(grows);
+    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, diagnosis });
   }
-  return [...out.values()];
+  return [...out.values()].map(({ diagnosis }) => diagnosis);
 }
 
 /** What each variable meant, by its name. */
@@ -229,43 +230,38 @@ function graphGrowthDiagnosis(
   variant: string,
   heldValues: ValueWithGraph[],
   nodes: number,
+  list: string | null = null,
 ): Diagnosis {
   const x = codeFact(name);
-  const [, second] = heldValues;
+  const [first, second] = heldValues;
+  const y = facts.nameFact(first.uid, first.step);
   const last = heldValues[heldValues.length - 1];
   const walkedBetween = facts.backwardCalls.find(({ step }) => step < last.step && step > heldValues[0].step);
-  const chain = [
-    chainLink(facts.place(heldValues[0].step), "made", { x }, [heldValues[0].uid]),
-    ...(walkedBetween
-      ? [
-          chainLink(
-            facts.place(walkedBetween.step),
-            "starts",
-            { code: facts.statementFact(walkedBetween.step) },
-            walkedBetween.roots,
-          ),
-        ]
-      : []),
-    chainLink(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
-  ];
   const depth = facts.steps[heldValues[0].step].iter?.length;
   const lastInLoop = heldValues.findLast(({ step }) => facts.steps[step].iter?.length === depth) ?? last;
   const iterations = iterationsBetween(facts, heldValues[0].step, lastInLoop.step);
   const isThinned = iterations > heldValues.length;
+  const born = list === null ? -1 : facts.birthStep(list);
+  const counted = Math.max(iterations, heldValues.length);
+  const n = list === null ? counted : (finalLength(facts, list, last.step) ?? counted);
   return {
     variant,
     severity: variant === "never_walked" ? "note" : "warning",
-    cause: facts.place(second.step),
-    chain,
-    names: namesInFacts(x),
+    cause: second.step,
+    chain: [
+      born >= 0 ? [born, "made", [list]] : [heldValues[0].step, "made", [heldValues[0].uid]],
+      walkedBetween && [walkedBetween.step, "starts", walkedBetween.roots],
+      [last.step, "kept", [last.uid, last.node]],
+    ],
+    names: list === null ? [x] : [x, y],
     facts: {
       x,
+      y,
       name,
-      n: Math.max(iterations, heldValues.length),
+      n,
       nodes: isThinned ? phrase("finding.graph_grows.their_nodes") : phrase("finding.graph_grows.nodes", { nodes }),
-      code: facts.statementFact(second.step),
     },
-    fixes: [fixHint(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
+    fixes: [[variant === "carried" ? "detach_carried" : "detach_sum", { x: name }]],
   };
 }
 
@@ -315,8 +311,7 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
     uid,
     node: String(history.valueAt(uid, "grad_fn", step)),
   }));
-  const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
-  return ofList(facts, diagnosis, last, heldValues[0]);
+  return graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length, last.list);
 }
 
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
@@ -332,28 +327,10 @@ function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]
   );
 }
 
-/** What is said of a list: where it was made, and how many items it has, recorded or not. */
-function ofList(
-  facts: RunFacts,
-  diagnosis: Diagnosis,
-  last: { list: string; step: number },
-  first: ValueWithGraph,
-): Diagnosis {
-  const x = diagnosis.facts.x;
-  const y = facts.nameFact(first.uid, first.step);
-  const end = Math.min(facts.index.lifetimes.get(last.list)?.death ?? last.step, facts.steps.length - 1);
-  const n = findEntity(facts.stateAt(end), last.list, "object")?.len ?? diagnosis.facts.n;
-  const birthStep = facts.birthStep(last.list);
-  const chain = diagnosis.chain.map((link) => {
-    if (link.role === "made" && birthStep >= 0) return chainLink(facts.place(birthStep), "made", { x }, [last.list]);
-    return link.role === "kept" ? { ...link, facts: { ...link.facts, n } } : link;
-  });
-  return {
-    ...diagnosis,
-    chain,
-    facts: { ...diagnosis.facts, y, n },
-    names: namesInFacts(codeFact(String(diagnosis.facts.name)), y),
-  };
+/** How many items a list has at its end, recorded or not. */
+function finalLength(facts: RunFacts, list: string, step: number) {
+  const end = Math.min(facts.index.lifetimes.get(list)?.death ?? step, facts.steps.length - 1);
+  return findEntity(facts.stateAt(end), list, "object")?.len;
 }
 
 /** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */
@@ -371,7 +348,9 @@ function listWithoutBackwardDiagnosis(
   });
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
-  const diagnosis = graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length);
-  const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
-  return { ...ofList(facts, diagnosis, last, heldValues[0]), severity: "note", fixes };
+  return {
+    ...graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length, last.list),
+    severity: "note",
+    fixes: [["detach_sum", { x: name }, last.step]],
+  };
 }

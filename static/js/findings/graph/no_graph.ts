@@ -1,9 +1,10 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { chainLink, codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
@@ -12,7 +13,6 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
@@ -77,15 +77,18 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
     variant: gradOff?.isSwitch ? "grad_mode" : reason,
     cause: gradOff?.isSwitch ? facts.place(gradOff.step) : facts.place(cut.step),
     chain: [
-      ...(gradOff && gradOff.line !== facts.place(cut.step).line ? [chainLink(gradOff, "way", gradOffFacts)] : []),
-      chainLink(facts.place(cut.step), "cut", findingFacts, [cut.tensor, cut.result]),
+      gradOff && gradOff.line !== facts.place(cut.step).line && [gradOff, "way", [], { code: codeFact(gradOff.code) }],
+      [cut.step, "cut", [cut.tensor, cut.result], findingFacts],
       ...linksToRoot(facts, rootUid, cut, step),
-      chainLink(facts.place(step), "checked", checkedFacts, [rootUid]),
+      [step, "checked", [rootUid], checkedFacts],
     ],
-    names: namesInFacts(y, result, x),
+    names: [y, result, x],
     facts: { ...gradOffFacts, cut_line: facts.place(cut.step).line },
     fixes: gradOff?.isSwitch
-      ? [fixHint("grad_on", facts.place(cut.step)), fixHint("remove_line", facts.place(gradOff.step))]
+      ? [
+          ["grad_on", {}, cut.step],
+          ["remove_line", {}, gradOff.step],
+        ]
       : fixKindsForGraphCut(reason).map((kind) =>
           fixHint(kind, facts.place(cut.step), { name: nameTextOfFact(result) }),
         ),
@@ -154,18 +157,17 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
     const findingFacts = {
       x: facts.nameFact(uid, step),
       y: facts.nameFact(rootUid, step),
-      code: facts.statementFact(freezingStep),
     };
     return {
       variant: "frozen",
-      cause: facts.place(freezingStep),
+      cause: freezingStep,
       chain: [
-        chainLink(facts.place(freezingStep), "cut", findingFacts, [uid]),
-        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
+        [freezingStep, "cut", [uid]],
+        [step, "checked", [rootUid]],
       ],
-      names: namesInFacts(findingFacts.x, findingFacts.y),
+      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
-      fixes: [fixHint("remove_line", facts.place(freezingStep))],
+      fixes: [["remove_line"]],
       explainsError: true,
     };
   }
@@ -185,19 +187,18 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
       x: facts.nameFact(uid, requiredStep),
       y: facts.nameFact(rootUid, step),
       use: facts.steps[useStep].line,
-      code: facts.statementFact(requiredStep),
     };
     return {
       variant: "late",
-      cause: facts.place(requiredStep),
+      cause: requiredStep,
       chain: [
-        chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [uid]),
-        chainLink(facts.place(requiredStep), "moved", findingFacts, [uid]),
-        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
+        [useStep, "way", [uid]],
+        [requiredStep, "moved", [uid]],
+        [step, "checked", [rootUid]],
       ],
-      names: namesInFacts(findingFacts.x, findingFacts.y),
+      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
-      fixes: [fixHint("require_grad", facts.place(facts.birthStep(uid)), { name: nameTextOfFact(findingFacts.x) })],
+      fixes: [["require_grad", { name: nameTextOfFact(findingFacts.x) }, facts.birthStep(uid)]],
       explainsError: true,
     };
   }
@@ -227,14 +228,14 @@ function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: s
   };
   return {
     variant: leaf === rootUid ? "alone" : "never",
-    cause: facts.place(birthStep),
+    cause: birthStep,
     chain: [
-      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [leaf]),
-      chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
+      [birthStep, "made", [leaf]],
+      [step, "checked", [rootUid]],
     ],
-    names: namesInFacts(findingFacts.y, findingFacts.x),
+    names: [findingFacts.y, findingFacts.x],
     facts: findingFacts,
-    fixes: [fixHint("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
+    fixes: [["require_grad", { name: facts.nameText(leaf, birthStep) ?? "" }]],
     explainsError: true,
   };
 }

@@ -1,6 +1,7 @@
 /** A loss that is a Python number when `backward()` is asked of it: it left the graph, or never came into it. */
 
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
@@ -22,31 +23,19 @@ export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
   const conversionStep = conversion?.step ?? binding.step;
   const y = codeFact(name);
   const x = conversion ? facts.nameFact(conversion.tensor, conversionStep) : y;
-  const findingFacts = { x, y, type: codeFact(type), code: facts.statementFact(conversionStep) };
   const bindingFacts = { x: y, code: facts.statementFact(binding.step) };
   return [
     {
       variant: conversion ? "number" : "plain_number",
-      cause: facts.place(conversionStep),
+      cause: conversionStep,
       chain: [
-        ...(conversion
-          ? [
-              chainLink(
-                facts.place(conversionStep),
-                "cut",
-                { ...findingFacts, code: facts.statementFact(conversionStep) },
-                [conversion.tensor],
-              ),
-            ]
-          : []),
-        ...(binding.step === conversionStep && conversion
-          ? []
-          : [chainLink(facts.place(binding.step), "moved", bindingFacts)]),
-        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }),
+        conversion && [conversionStep, "cut", [conversion.tensor]],
+        !(binding.step === conversionStep && conversion) && [binding.step, "moved", [], bindingFacts],
+        [step, "checked"],
       ],
-      names: namesInFacts(y, x),
-      facts: findingFacts,
-      fixes: conversion ? [fixHint("cut_item", facts.place(conversionStep), { name })] : [],
+      names: [y, x],
+      facts: { x, y, type: codeFact(type) },
+      fixes: conversion ? [["cut_item", { name }]] : [],
       explainsError: true,
     },
   ];

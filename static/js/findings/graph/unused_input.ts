@@ -1,10 +1,10 @@
 /** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis, type Facts, type LinkRole } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, type Facts, type LinkRole } from "../finding.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },
@@ -32,7 +32,7 @@ function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   return [
     {
       variant: reason.variant,
-      cause: facts.place(reason.step),
+      cause: reason.step,
       chain:
         reason.step === step
           ? [checkedLink]
@@ -45,9 +45,9 @@ function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
               ),
               checkedLink,
             ],
-      names: namesInFacts(x, y),
+      names: [x, y],
       facts: { ...findingFacts, ...reason.facts },
-      fixes: [fixHint(`unused_${reason.variant}`, facts.place(step), { name: facts.nameText(unusedUid, step) ?? "" })],
+      fixes: [[`unused_${reason.variant}`, { name: facts.nameText(unusedUid, step) ?? "" }, step]],
       explainsError: true,
     },
   ];

@@ -3,14 +3,14 @@
  * call stays.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
@@ -91,23 +91,21 @@ function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): 
   const type = facts.scan.initialFields(last.module)?.type ?? "";
   const module = codeFact(facts.naming.nameAt(last.module, outside) ?? type);
   const caller = (step: number) => lineOfCaller(facts, step);
-  const findingFacts = {
-    x,
-    module,
-    first: caller(first.step),
-    last: caller(last.step),
-    code: facts.statementFact(last.step),
-  };
   return {
     severity: "note",
-    cause: facts.place(last.step),
+    cause: last.step,
     chain: [
-      chainLink(facts.place(first.step), "made", findingFacts, [first.value]),
-      chainLink(facts.place(last.step), "written", findingFacts, [last.value, last.dict]),
+      [first.step, "made", [first.value]],
+      [last.step, "written", [last.value, last.dict]],
     ],
-    names: namesInFacts(x, module),
-    facts: findingFacts,
-    fixes: [fixHint("keep_every_output", facts.place(last.step))],
+    names: [x, module],
+    facts: {
+      x,
+      module,
+      first: caller(first.step),
+      last: caller(last.step),
+    },
+    fixes: [["keep_every_output"]],
   };
 }
 

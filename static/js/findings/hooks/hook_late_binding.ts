@@ -3,7 +3,8 @@
  * value.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { hookRegistrations } from "./hook_registration.ts";
@@ -40,24 +41,23 @@ function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis 
     return null;
   const x = codeFact(variable);
   const definition = program.statements?.[hook.stmt]?.line ?? facts.steps[steps[0]].line;
-  const findingFacts = {
-    x,
-    name: variable,
-    n: steps.length,
-    code: facts.statementFact(steps[0]),
-    effect: facts.steps[use].line,
-  };
   return {
     variant: "late",
     severity: "warning",
     cause: { line: definition, step: steps[0] },
     chain: [
-      chainLink({ line: definition, step: steps[0] }, "hooked", findingFacts),
-      chainLink(facts.place(use), "read", { ...findingFacts, code: facts.statementFact(use) }),
+      [{ line: definition, step: steps[0] }, "hooked"],
+      [use, "read"],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [fixHint("bind_in_hook", { line: definition, step: steps[0] }, { name: variable })],
+    names: [x],
+    facts: {
+      x,
+      name: variable,
+      n: steps.length,
+      code: facts.statementFact(steps[0]),
+      effect: facts.steps[use].line,
+    },
+    fixes: [["bind_in_hook", { name: variable }]],
   };
 }
 

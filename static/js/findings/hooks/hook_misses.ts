@@ -3,9 +3,10 @@
  * run.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nameOfTensorHook } from "./hook_registration.ts";
@@ -13,7 +14,6 @@ import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_misses", severity: "warning", diagnose: diagnoseMisplacedHooks },
@@ -41,14 +41,14 @@ function hooksLeftOnOldNode(facts: RunFacts): Diagnosis[] {
     return [
       {
         variant: "left_behind",
-        cause: facts.place(step),
+        cause: step,
         chain: [
-          chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [tensor]),
-          chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [tensor, node]),
+          [hung.step, "hooked", [tensor]],
+          [step, "written", [tensor, node]],
         ],
-        names: namesInFacts(x, hook),
-        facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.statementFact(step) },
-        fixes: [fixHint("move_hook", facts.place(hung.step), { to: lineOfLastInPlaceWrite(facts, tensor, step) })],
+        names: [x, hook],
+        facts: { x, hook, hooked: facts.steps[hung.step].line },
+        fixes: [["move_hook", { to: lineOfLastInPlaceWrite(facts, tensor, step) }, hung.step]],
       },
     ];
   });
@@ -120,22 +120,15 @@ function overwrittenInputDiagnosis(
   return {
     variant: "input_overwritten",
     severity: "warning",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(birthStep), "made", { x: moduleName, code: facts.statementFact(birthStep) }, [module]),
-      chainLink(facts.place(written.step), "written", { x, code: facts.statementFact(written.step) }, [input]),
-      chainLink({ line: frame.line ?? facts.steps[step].line, step }, "read", { x, code: hook }, [input]),
+      [birthStep, "made", [module], { x: moduleName }],
+      [written.step, "written", [input]],
+      [{ line: frame.line ?? facts.steps[step].line, step }, "read", [input], { code: hook }],
     ],
-    names: namesInFacts(x, moduleName, hook),
-    facts: {
-      x,
-      module: moduleName,
-      hook,
-      n: written.changed ?? 0,
-      made: facts.steps[birthStep]?.line ?? 0,
-      code: facts.statementFact(step),
-    },
-    fixes: [fixHint("not_inplace", facts.place(birthStep))],
+    names: [x, moduleName, hook],
+    facts: { x, module: moduleName, hook, n: written.changed ?? 0, made: facts.steps[birthStep]?.line ?? 0 },
+    fixes: [["not_inplace", {}, birthStep]],
   };
 }
 
@@ -164,14 +157,13 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
     out.set(facts.steps[hung.step].line, {
       variant: "never_run",
       severity: "note",
-      cause: facts.place(hung.step),
+      cause: hung.step,
       chain: [
-        chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [uid]),
-        chainLink(facts.placeOfBackward(call), "starts", { code: facts.backwardStatementFact(call) }, call.roots),
+        [hung.step, "hooked", [uid]],
+        [call, "starts", call.roots],
       ],
-      names: namesInFacts(x, hook),
+      names: [x, hook],
       facts: { x, hook, code: facts.backwardStatementFact(call), backward: facts.steps[call.step].line },
-      fixes: [],
     });
   }
   return [...out.values()];

@@ -3,11 +3,11 @@
  * them.
  */
 
-import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, codeFact } from "../finding.ts";
 import { hookName, hookRegistrations } from "./hook_registration.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
@@ -50,17 +50,11 @@ function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
   return [
     {
       variant: variant === "size" && shape ? "shape" : variant,
-      cause: facts.place(cause),
-      chain: [
-        ...hookedLinks,
-        ...returnLinks,
-        chainLink(facts.place(errorStep), "checked", { ...findingFacts, code: facts.statementFact(errorStep) }, [
-          registered?.uid,
-        ]),
-      ],
-      names: namesInFacts(x, findingFacts.hook),
+      cause,
+      chain: [...hookedLinks, ...returnLinks, [errorStep, "checked", [registered?.uid], { ...findingFacts }]],
+      names: [x, findingFacts.hook],
       facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
-      fixes: [fixHint("remove_return", facts.place(cause), { name: hook })],
+      fixes: [["remove_return", { name: hook }]],
       explainsError: true,
     },
   ];

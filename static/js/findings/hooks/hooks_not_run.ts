@@ -1,6 +1,7 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { hookName, hookRegistrations, nameOfTensorHook } from "./hook_registration.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -32,14 +33,14 @@ function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
     return [
       {
         variant: "too_late",
-        cause: facts.place(hung.step),
+        cause: hung.step,
         chain: [
-          chainLink(accumulatedPlace, "gradient", { x }, [uid]),
-          chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [uid]),
+          [accumulatedPlace, "gradient", [uid]],
+          [hung.step, "hooked", [uid]],
         ],
-        names: namesInFacts(x, hook),
-        facts: { x, hook, code: facts.statementFact(hung.step), backward: accumulatedPlace.line },
-        fixes: [fixHint("move_before", facts.place(hung.step), { to: facts.place(last.step).line })],
+        names: [x, hook],
+        facts: { x, hook, backward: accumulatedPlace.line },
+        fixes: [["move_before", { to: facts.place(last.step).line }]],
       },
     ];
   });
@@ -66,14 +67,14 @@ function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
     const hook = codeFact(hung.hook);
     out.set(stmt, {
       variant: "forward_called",
-      cause: facts.place(i),
+      cause: i,
       chain: [
-        chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [hung.module]),
-        chainLink(facts.place(i), "way", { code: facts.statementFact(i) }, [hung.module]),
+        [hung.step, "hooked", [hung.module]],
+        [i, "way", [hung.module]],
       ],
-      names: namesInFacts(x, hook),
-      facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.statementFact(i) },
-      fixes: [fixHint("call_module", facts.place(i))],
+      names: [x, hook],
+      facts: { x, hook, hooked: facts.steps[hung.step].line },
+      fixes: [["call_module"]],
     });
   }
   return [...out.values()];

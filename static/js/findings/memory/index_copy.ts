@@ -2,13 +2,12 @@
  * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
  */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { namedViewSource } from "../facts/view_source.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "index_copy", severity: "warning", diagnose: diagnoseWriteThroughIndex, lookedFor: "sharing" },
@@ -39,12 +38,12 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
     variant: op === "index" ? "lost" : "lost_op",
     cause: place,
     chain: [
-      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
-      chainLink(place, "written", { x, code: facts.statementFact(step) }, [copy]),
+      [facts.birthStep(tensor), "made", [tensor]],
+      [place, "written", [copy], { code: facts.statementFact(step) }],
     ],
-    names: namesInFacts(x),
+    names: [x],
     facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
-    fixes: [fixHint("assign_through_index", place)],
+    fixes: [["assign_through_index"]],
   };
 }
 
@@ -68,11 +67,11 @@ function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices
     severity: isRead || hasGradient ? "warning" : "note",
     cause: place,
     chain: [
-      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
-      chainLink(place, "written", { x, code: facts.statementFact(step) }, [tensor]),
+      [facts.birthStep(tensor), "made", [tensor]],
+      [place, "written", [tensor], { code: facts.statementFact(step) }],
     ],
-    names: namesInFacts(x, ...(hasGradient ? [y] : [])),
+    names: [x, ...(hasGradient ? [y] : [])],
     facts: { x, y, grad: gradNameOf(y), count, distinct, code: facts.statementFact(step) },
-    fixes: [fixHint("accumulate", place)],
+    fixes: [["accumulate"]],
   };
 }

@@ -1,5 +1,6 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { addToList } from "../../trace/multimap.ts";
@@ -261,21 +262,16 @@ function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: stri
   return stored !== undefined && bound !== undefined && stored < bound.step;
 }
 
-const tensorsInCollectionsByTrace = new WeakMap<object, Map<string, number>>();
-
 /** Every tensor that was ever an item of a list, tuple or dict, with the first step at which it was. */
-function tensorsInCollections(facts: RunFacts): Map<string, number> {
-  const cached = tensorsInCollectionsByTrace.get(facts.trace);
-  if (cached) return cached;
+const tensorsInCollections = oncePerRun((facts): Map<string, number> => {
   const out = new Map<string, number>();
   for (const { step, fields } of facts.index.objectChanges)
     for (const item of itemsOfChange(fields.items, fields.splice)) {
       const ref = referencedUid(item);
       if (ref?.[0] === "t" && !out.has(ref)) out.set(ref, step);
     }
-  tensorsInCollectionsByTrace.set(facts.trace, out);
   return out;
-}
+});
 
 /** The values that a change put into a list, tuple or dict. */
 export function itemsOfChange(items: unknown, splice: unknown): Value[] {

@@ -1,46 +1,34 @@
 /** A leaf that requires grad was to be written in place while autograd records. */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { errorDiagnosis, type Diagnosis, type Fix } from "../diagnosis.ts";
+import { nameTextOfFact, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { hasInPlaceSyntax } from "../facts/write_facts.ts";
 import { callArgument, literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
+import { findRefusedWrite, hasOtherReason } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "leaf_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToLeaf, onError: true },
-];
+export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_inplace", say: writeToLeaf })];
 
-function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
+function writeToLeaf(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);
-  if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
-  if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))
-    return [];
+  if (!write?.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return null;
+  if (hasOtherReason(facts, write)) return null;
   const { uid, step, op } = write;
   const x = facts.nameFact(uid, step);
   const requiredGradStep = stepThatRequiredGrad(facts, uid, step);
-  const findingFacts = {
-    x,
-    write: operationName(op.name),
-    code: facts.statementFact(step),
-    made_line: facts.lineOf(requiredGradStep),
+  return {
+    variant: isRequestedByInplaceFlag(facts, step) ? "flag" : undefined,
+    cause: step,
+    chain: [
+      [requiredGradStep, "made", [uid]],
+      [step, "checked", [uid]],
+    ],
+    names: [x],
+    facts: { x, write: operationName(op.name), made_line: facts.lineOf(requiredGradStep) },
+    fixes: fixesOfLeafWrite(x),
   };
-  return [
-    {
-      variant: isRequestedByInplaceFlag(facts, step) ? "flag" : undefined,
-      cause: facts.place(step),
-      chain: [
-        chainLink(facts.place(requiredGradStep), "made", findingFacts, [uid]),
-        chainLink(facts.place(step), "checked", findingFacts, [uid]),
-      ],
-      names: namesInFacts(x),
-      facts: findingFacts,
-      fixes: fixesOfLeafWrite(facts, step, x),
-      explainsError: true,
-    },
-  ];
 }
 
 /** Whether the write was asked for by `inplace=True`, here or where a module was made. */
@@ -64,12 +52,7 @@ export function stepThatRequiredGrad(facts: RunFacts, uid: string, step: number)
   return Math.max(birth, 0);
 }
 
-export function fixesOfLeafWrite(facts: RunFacts, step: number, x: Fact) {
-  const name = typeof x === "object" && "code" in x ? x.code : "";
-  const place = facts.place(step);
-  return [
-    fixHint("not_inplace", place, { name }),
-    fixHint("out_of_place", place, { name }),
-    fixHint("under_no_grad", place, { name }),
-  ];
+/** `x` is what is written. */
+export function fixesOfLeafWrite(x: Fact): Fix[] {
+  return ["not_inplace", "out_of_place", "under_no_grad"].map((kind) => [kind, { name: nameTextOfFact(x) }]);
 }

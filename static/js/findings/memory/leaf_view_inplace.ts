@@ -1,59 +1,33 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { fixesOfLeafWrite, stepThatRequiredGrad } from "./leaf_inplace.ts";
 import { operationName } from "../facts/operation_name.ts";
-import {
-  customFunctionNodeOfTarget,
-  multiOutputView,
-  namedWriteTargetUid,
-  findRefusedWrite,
-  viewMadeUnderNoGrad,
-} from "./refused_write.ts";
+import { findRefusedWrite, hasOtherReason, namedWriteTargetUid } from "./refused_write.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "leaf_view_inplace", severity: "error", diagnose: diagnoseInPlaceWriteToLeafView, onError: true },
-];
+export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_view_inplace", say: writeToViewOfLeaf })];
 
-function diagnoseInPlaceWriteToLeafView(facts: RunFacts): Diagnosis[] {
+function writeToViewOfLeaf(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);
-  if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return [];
+  if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return null;
   const { base, step, views, op } = write;
   const leaf = facts.tensor(base, step);
-  if (!leaf?.leaf || !leaf.requires_grad) return [];
-  if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))
-    return [];
+  if (!leaf?.leaf || !leaf.requires_grad || hasOtherReason(facts, write)) return null;
   const target = namedWriteTargetUid(facts, write);
   const [x, y] = [facts.nameFact(base, step), facts.nameFact(target, step)];
   const requiredGradStep = stepThatRequiredGrad(facts, base, step);
-  const findingFacts = {
-    x,
-    y,
-    write: operationName(op.name),
-    code: facts.statementFact(step),
-    view: operationName(views[0].op.name),
-  };
-  const chain = [chainLink(facts.place(requiredGradStep), "made", findingFacts, [base])];
   const viewStep = facts.birthStep(views[0].uid);
-  if (viewStep > requiredGradStep && viewStep < step)
-    chain.push(
-      chainLink(facts.place(viewStep), "shares", { ...findingFacts, code: facts.statementFact(viewStep) }, [
-        target,
-        base,
-      ]),
-    );
-  chain.push(chainLink(facts.place(step), "checked", findingFacts, [target]));
-  return [
-    {
-      variant: target === base ? undefined : "named",
-      cause: facts.place(step),
-      chain,
-      names: namesInFacts(x, y),
-      facts: findingFacts,
-      fixes: fixesOfLeafWrite(facts, step, y),
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: target === base ? undefined : "named",
+    cause: step,
+    chain: [
+      [requiredGradStep, "made", [base]],
+      viewStep > requiredGradStep && viewStep < step && [viewStep, "shares", [target, base]],
+      [step, "checked", [target]],
+    ],
+    names: [x, y],
+    facts: { x, y, write: operationName(op.name), view: operationName(views[0].op.name) },
+    fixes: fixesOfLeafWrite(y),
+  };
 }

@@ -1,9 +1,10 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
+import { placeAt, type Diagnosis } from "../diagnosis.ts";
 import { itemsize, numel } from "../../trace/reads.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { customFunctionName } from "../facts/custom_function_call.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
@@ -29,7 +30,7 @@ export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[]
     ...tensorsKeptByHooks(facts, end),
     ...leavesKeptByOwnGradient(facts, end),
   ]) {
-    const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
+    const key = `${diagnosis.variant} ${placeAt(facts, diagnosis.cause).line}`;
     const earlier = out.get(key);
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
     else out.set(key, diagnosis);
@@ -68,29 +69,15 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
     return [
       {
         variant: isOutput ? "ctx_output" : "ctx_kept",
-        cause: facts.place(assignmentStep),
+        cause: assignmentStep,
         chain: [
-          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
-          chainLink(
-            facts.place(assignmentStep),
-            "kept",
-            { x: findingFacts.ctx, code: facts.statementFact(assignmentStep) },
-            [node, tensor],
-          ),
-          ...(isOutput || !lastBackward
-            ? []
-            : [
-                chainLink(
-                  facts.place(lastBackward.step),
-                  "released",
-                  { code: facts.statementFact(lastBackward.step) },
-                  [node],
-                ),
-              ]),
+          [facts.birthStep(tensor), "made", [tensor]],
+          [assignmentStep, "kept", [node, tensor], { x: findingFacts.ctx }],
+          !(isOutput || !lastBackward) && [lastBackward.step, "released", [node]],
         ],
-        names: namesInFacts(x, codeFact("ctx"), findingFacts.ctx),
+        names: [x, codeFact("ctx"), findingFacts.ctx],
         facts: { ...findingFacts, count: 1 },
-        fixes: [fixHint("save_for_backward", facts.place(assignmentStep), { name })],
+        fixes: [["save_for_backward", { name }]],
       },
     ];
   });
@@ -117,14 +104,13 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
     return [
       {
         variant: "own_gradient",
-        cause: facts.place(call.step),
+        cause: call.step,
         chain: [
-          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
-          chainLink(facts.place(call.step), "shares", findingFacts, [tensor, grad]),
+          [facts.birthStep(tensor), "made", [tensor]],
+          [call.step, "shares", [tensor, grad]],
         ],
-        names: namesInFacts(x),
+        names: [x],
         facts: { ...findingFacts, count: 1 },
-        fixes: [],
       },
     ];
   });
@@ -151,20 +137,18 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
         variant: "cycle",
         cause,
         chain: [
-          chainLink(facts.place(life.birth), "made", { x }, [after]),
-          chainLink(cause, "shares", { x, y, code: facts.statementFact(cause.step) }, [owner]),
-          chainLink(facts.place(ownerEnd + 1), "kept", { x, code: facts.statementFact(ownerEnd + 1) }, [after]),
+          [life.birth, "made", [after]],
+          [cause, "shares", [owner]],
+          [ownerEnd + 1, "kept", [after]],
         ],
-        names: namesInFacts(x, y),
+        names: [x, y],
         facts: {
           x,
           y,
           bytes: bytesReadByHandle(facts, after, ownerEnd),
           freed: facts.steps[ownerEnd + 1].line,
-          code: facts.statementFact(cause.step),
           count: 1,
         },
-        fixes: [],
       },
     ];
   });
@@ -220,12 +204,11 @@ function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
         variant: "hook",
         cause: hookPlace,
         chain: [
-          chainLink(facts.place(birth), "made", { x }, [uid]),
-          chainLink(hookPlace, "hooked", { x, code: facts.statementFact(hookChange.step) }, [uid]),
+          [birth, "made", [uid]],
+          [hookPlace, "hooked", [uid], { code: facts.statementFact(hookChange.step) }],
         ],
-        names: namesInFacts(x),
+        names: [x],
         facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step), count: 1 },
-        fixes: [],
       },
     ];
   });

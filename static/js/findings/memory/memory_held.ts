@@ -1,11 +1,11 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { placeAt, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
 
@@ -18,7 +18,7 @@ function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
   const last = facts.steps.length - 1;
   const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
   /** by line */
-  const out = new Map<string, Diagnosis>();
+  const out = new Map<number, Diagnosis>();
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOfStorage(storage, end);
     if (!handles.some((uid) => bytesReadByHandle(facts, uid, end) * MIN_STORAGE_TO_VIEW_RATIO <= nbytes)) continue;
@@ -32,9 +32,11 @@ function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
     )
       continue;
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
-    const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
+    if (!diagnosis) continue;
+    const { line } = placeAt(facts, diagnosis.cause);
+    const earlier = out.get(line);
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
-    else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
+    else out.set(line, diagnosis);
   }
   return [...[...out.values()].slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
 }
@@ -76,13 +78,13 @@ function diagnosisOf(
     severity: "note",
     cause: holderBirthPlace,
     chain: [
-      chainLink(facts.place(facts.birthStep(storageUid)), "made", { x: y }, [storageUid]),
-      chainLink(holderBirthPlace, "shares", { y: x, x: y }, [holder, storageUid]),
-      chainLink(facts.place(nameEndStep), "kept", { x, code: facts.statementFact(nameEndStep) }, [holder, storageUid]),
+      [facts.birthStep(storageUid), "made", [storageUid], { x: y }],
+      [holderBirthPlace, "shares", [holder, storageUid], { y: x, x: y }],
+      [nameEndStep, "kept", [holder, storageUid]],
     ],
-    names: namesInFacts(x, y),
+    names: [x, y],
     facts: { x, y, bytes: nbytes, read: bytesRead, count: 1, freed: facts.steps[nameEndStep].line },
-    fixes: [fixHint("clone_shared", holderBirthPlace)],
+    fixes: [["clone_shared"]],
   };
 }
 

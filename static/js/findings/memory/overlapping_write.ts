@@ -3,9 +3,9 @@
  * way.
  */
 
+import type { Diagnosis } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -114,25 +114,23 @@ function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | nu
   const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
   const x = facts.nameFact(uid, step);
-  const findingFacts = {
-    x,
-    op: operationName(op.name),
-    code: facts.statementFact(step),
-    is: numbersText(outcome?.after ?? []),
-    expected: numbersText(outcome?.expected ?? []),
-  };
   const birthPlace = facts.place(Math.max(0, facts.birthStep(uid)));
   return {
     variant: outcome ? "overlap" : "overlap_refused",
     severity: outcome ? "warning" : "error",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(birthPlace, "made", { x }, [uid]),
-      chainLink(facts.place(step), outcome ? "written" : "checked", findingFacts, [uid]),
+      [birthPlace, "made", [uid]],
+      [step, outcome ? "written" : "checked", [uid]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [fixHint("clone_operand", facts.place(step))],
+    names: [x],
+    facts: {
+      x,
+      op: operationName(op.name),
+      is: numbersText(outcome?.after ?? []),
+      expected: numbersText(outcome?.expected ?? []),
+    },
+    fixes: [["clone_operand"]],
     ...(outcome ? {} : { explainsError: true }),
   };
 }

@@ -1,6 +1,6 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
-import { chainLink, type Facts } from "../finding.ts";
+import type { Link } from "../diagnosis.ts";
 import type { Tensor } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -53,18 +53,10 @@ export function viewMadeUnderNoGrad(facts: RunFacts, { op: write, views }: Refus
 }
 
 /** The chain from where a view was made to where torch refused the write into it. */
-export function linksFromViewToRefusal(
-  facts: RunFacts,
-  { step }: RefusedWrite,
-  { op, uid }: ViewStep,
-  findingFacts: Facts,
-) {
+export function linksFromViewToRefusal({ step }: RefusedWrite, { op, uid }: ViewStep): Link[] {
   return [
-    chainLink(facts.place(op.step), "shares", { ...findingFacts, code: facts.statementFact(op.step) }, [
-      uid,
-      op.inputs[0],
-    ]),
-    chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [uid]),
+    [op.step, "shares", [uid, op.inputs[0]]],
+    [step, "checked", [uid]],
   ];
 }
 
@@ -84,6 +76,11 @@ export function customFunctionNodeOfTarget(facts: RunFacts, { uid, views, base, 
       return { node: nodeUid, handle: handleUid };
   }
   return null;
+}
+
+/** Whether torch refused the write for a reason that is not that of its leaf. */
+export function hasOtherReason(facts: RunFacts, write: RefusedWrite) {
+  return multiOutputView(write) ?? viewMadeUnderNoGrad(facts, write) ?? customFunctionNodeOfTarget(facts, write);
 }
 
 /** a view and the operation that made it of `op.inputs[0]` */

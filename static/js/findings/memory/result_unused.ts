@@ -3,7 +3,8 @@
  * called.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, madeBefore, type Diagnosis, type Fix } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import {
@@ -20,11 +21,6 @@ import { bareExpression, isInPlaceName, rootNameOfCalls } from "../../syntax/sta
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
-
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
-];
 
 /** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
 const PURE_METHODS = new Set(
@@ -39,31 +35,39 @@ const PURE_METHODS = new Set(
 const METHODS_WITH_EFFECT = new Set(["step", "zero_grad", "backward", "eval", "train", "requires_grad_"]);
 const CONTEXTS = new Set(["torch.no_grad", "torch.inference_mode", "torch.enable_grad"]);
 
-function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, line, shown }, i) => {
-    if (kind !== "statement" || shown !== undefined || out.has(line)) return;
-    const tree = facts.syntax(i);
-    const expression = tree && bareExpression(tree);
-    const diagnosis = expression && diagnosisOf(facts, i, expression);
-    if (diagnosis) out.set(line, diagnosis);
-  });
-  return [...out.values()];
+export const FINDINGS = [
+  diagnosis({
+    kind: "result_unused",
+    severity: "warning",
+    of: bareExpressions,
+    once: ({ line }) => line,
+    say: unusedResult,
+  }),
+];
+
+interface BareExpression {
+  step: number;
+  line: number;
+  node: SyntaxNode;
 }
 
-function diagnosisOf(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
+  for (const [step, { kind, line, shown }] of facts.steps.entries()) {
+    const tree = kind === "statement" && shown === undefined ? facts.syntax(step) : null;
+    const node = tree && bareExpression(tree);
+    if (node) yield { step, line, node };
+  }
+}
+
+function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosis | null {
   if (node.kind === "Attribute") return notCalled(facts, step, node);
-  if (node.kind === "Compare") return compared(facts, step, node);
+  if (node.kind === "Compare") return compared(step, node);
   if (node.kind !== "Call") return null;
   const path = calleePath(node) ?? "";
   if (CONTEXTS.has(path) && !positionalArguments(node).length)
-    return plainDiagnosis(facts, step, "context", {
-      x: codeFact(`with ${node.text}:`),
-      name: codeFact(calleeName(node)),
-    });
+    return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
   if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
-    return plainDiagnosis(facts, step, "grad", { x: codeFact("grad"), name: codeFact("grad") });
+    return plainDiagnosis(step, "grad", "grad", "grad");
   return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
 }
 
@@ -71,20 +75,15 @@ function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis |
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
   return resolveExpression(facts, object, step)
-    ? plainDiagnosis(facts, step, "not_called", { x: codeFact(object.text), name: codeFact(`${method}()`) })
+    ? plainDiagnosis(step, "not_called", object.text, `${method}()`, ["call_it"])
     : null;
 }
 
 /** A comparison of a variable with a constant. */
-function compared(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+function compared(step: number, node: SyntaxNode): Diagnosis | null {
   const [left, right] = node.children;
   const isMeant = node.value === "==" && pathSteps(left) && literalValue(right) !== undefined;
-  return isMeant
-    ? plainDiagnosis(facts, step, "comparison", {
-        x: codeFact(left.text),
-        name: codeFact(`${left.text} = ${right.text}`),
-      })
-    : null;
+  return isMeant ? plainDiagnosis(step, "comparison", left.text, `${left.text} = ${right.text}`, ["assign_it"]) : null;
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */
@@ -102,19 +101,13 @@ function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis 
   const x = facts.nameFact(source, step);
   if (!name || !isUsedLater(facts, name, step)) return null;
   const method = calleeName(call);
-  const findingFacts = { x, name: codeFact(method), code: facts.statementFact(step) };
   return {
     variant: method === "detach" ? "detach" : "method",
-    cause: facts.place(step),
-    chain: [
-      ...(facts.birthStep(source) < step && facts.birthStep(source) >= 0
-        ? [chainLink(facts.place(facts.birthStep(source)), "made", findingFacts, [source])]
-        : []),
-      chainLink(facts.place(step), "none", findingFacts, [source]),
-    ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [fixHint("keep_result", facts.place(step), isFunction ? { name, function: 1 } : { name: object.text })],
+    cause: step,
+    chain: [madeBefore(facts, source, step), [step, "none", [source]]],
+    names: [x],
+    facts: { x, name: codeFact(method) },
+    fixes: [["keep_result", isFunction ? { name, function: 1 } : { name: object.text }]],
   };
 }
 
@@ -129,22 +122,13 @@ function isUsedLater(facts: RunFacts, name: string, step: number) {
   );
 }
 
-function plainDiagnosis(
-  facts: RunFacts,
-  step: number,
-  variant: string,
-  findingFacts: { x: ReturnType<typeof codeFact>; name: ReturnType<typeof codeFact> },
-): Diagnosis {
-  const allFacts = { ...findingFacts, code: facts.statementFact(step) };
+function plainDiagnosis(step: number, variant: string, x: string, name: string, ...fixes: Fix[]): Diagnosis {
   return {
     variant,
-    cause: facts.place(step),
-    chain: [chainLink(facts.place(step), "none", allFacts)],
-    names: namesInFacts(findingFacts.x),
-    facts: allFacts,
-    fixes:
-      variant === "not_called" || variant === "comparison"
-        ? [fixHint(variant === "comparison" ? "assign_it" : "call_it", facts.place(step))]
-        : [],
+    cause: step,
+    chain: [[step, "none"]],
+    names: [codeFact(x)],
+    facts: { x: codeFact(x), name: codeFact(name) },
+    fixes,
   };
 }

@@ -2,10 +2,11 @@
  * One list or dict that a program appends again and again, and empties or fills in between: all entries are the last.
  */
 
+import type { Diagnosis } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
@@ -26,7 +27,7 @@ export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
   for (const [first, second, ...others] of byEntry.values()) {
     const change = second ? changeBetween(facts, first, second) : null;
     const diagnosis = change === null ? null : diagnosisOf(facts, [first, second, ...others], change);
-    if (diagnosis && !out.has(diagnosis.cause.line)) out.set(diagnosis.cause.line, diagnosis);
+    if (diagnosis && !out.has(facts.steps[first.step].line)) out.set(facts.steps[first.step].line, diagnosis);
   }
   return [...out.values()];
 }
@@ -71,28 +72,25 @@ function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], c
       mentionsAt(facts, i).names.has(root),
   );
   const [x, y] = [codeFact(appended), codeFact(list)];
-  const findingFacts = {
-    x,
-    y,
-    x_name: appended,
-    n: others.length + 2,
-    code: facts.statementFact(second.step),
-    effect: facts.steps[change].line,
-    change: facts.statementFact(change),
-  };
   return {
     variant: "same_list",
     severity: "note",
-    cause: facts.place(first.step),
+    cause: first.step,
     chain: [
-      chainLink(facts.place(first.step), "shares", findingFacts, [first.entry]),
-      chainLink(facts.place(change), "written", { ...findingFacts, code: facts.statementFact(change) }, [first.entry]),
-      ...(read < 0
-        ? []
-        : [chainLink(facts.place(read), "read", { x: y, code: facts.statementFact(read) }, [first.list])]),
+      [first.step, "shares", [first.entry]],
+      [change, "written", [first.entry]],
+      read >= 0 && [read, "read", [first.list], { x: y }],
     ],
-    names: namesInFacts(x, y),
-    facts: findingFacts,
-    fixes: [fixHint("append_copy", facts.place(first.step), { name: appended })],
+    names: [x, y],
+    facts: {
+      x,
+      y,
+      x_name: appended,
+      n: others.length + 2,
+      code: facts.statementFact(second.step),
+      effect: facts.steps[change].line,
+      change: facts.statementFact(change),
+    },
+    fixes: [["append_copy", { name: appended }]],
   };
 }

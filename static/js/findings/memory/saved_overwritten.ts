@@ -2,18 +2,9 @@
  * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
-import {
-  codeFact,
-  fixHint,
-  chainLink,
-  nameTextOfFact,
-  namesInFacts,
-  phrase,
-  type Diagnosis,
-  type Facts,
-  type FixHint,
-} from "../finding.ts";
+import { chainLink, codeFact, fixHint, nameTextOfFact, phrase, type Facts, type FixHint } from "../finding.ts";
 import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { inplaceFlags } from "./leaf_inplace.ts";
@@ -21,7 +12,6 @@ import { isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   {
@@ -72,7 +62,6 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
     ...(carried ? { carrier: codeFact(carried.name), at: facts.lineOf(carried.step) } : {}),
     op: facts.nodeOperationName(slot.node),
     write: op ? operationName(op) : "=",
-    code: facts.statementFact(step),
     saved_line: facts.lineOf(slot.birth),
     check_line: facts.place(failed.step).line,
     expected: slot.expected ?? 0,
@@ -99,12 +88,12 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
   return [
     {
       variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
-      cause: facts.place(step),
+      cause: step,
       chain,
-      names: namesInFacts(x, y),
+      names: [x, y],
       facts: findingFacts,
       fixes: carried
-        ? [fixHint("detach_start", facts.place(carried.step), { name: carried.name })]
+        ? [["detach_start", { name: carried.name }, carried.step]]
         : overwriteFixes(writerKind, facts, slot, step, findingFacts),
       explainsError: true,
     },

@@ -1,16 +1,8 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
-import {
-  codeFact,
-  fixHint,
-  chainLink,
-  nameTextOfFact,
-  namesInFacts,
-  type ChainLink,
-  type Diagnosis,
-  type Fact,
-} from "../finding.ts";
+import { chainLink, codeFact, fixHint, nameTextOfFact, type ChainLink, type Fact } from "../finding.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
@@ -24,7 +16,6 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { isGradcheckStep, isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 import {
   handlesReadingStorage,
   hasOtherReaders,
@@ -92,16 +83,15 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
         copy.uid,
         write.by,
       ]);
-      const findingFacts = { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line };
       const fixes = [fixHint("deepcopy_instead", facts.place(i))];
       return [
         {
           ...diagnosis,
           variant: "shallow_copy",
-          cause: facts.place(i),
+          cause: i,
           chain: [shared, ...diagnosis.chain.slice(1)],
-          names: namesInFacts(y, ...diagnosis.names),
-          facts: findingFacts,
+          names: [y, ...diagnosis.names],
+          facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
           fixes,
         },
       ];
@@ -136,18 +126,14 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     severity: "note",
     cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
-      ...(isArgument
-        ? []
-        : [
-            {
-              ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
-              ...called,
-            },
-          ]),
-      chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [by, write.storage]),
-      chainLink(facts.place(useStep), "read", { x: y, code: facts.statementFact(useStep) }, [uid]),
+      !isArgument && {
+        ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+        ...called,
+      },
+      [step, "written", [by, write.storage]],
+      [useStep, "read", [uid], { x: y }],
     ],
-    names: namesInFacts(y, x),
+    names: [y, x],
     facts: {
       line: facts.steps[step].line,
       x,
@@ -158,7 +144,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
       op: codeFact(op),
       effect: facts.steps[useStep].line,
     },
-    fixes: isArgument ? [] : [fixHint("clone_shared", sharingPlace, { x: tag.text })],
+    fixes: isArgument ? [] : [["clone_shared", { x: tag.text }, sharingPlace]],
   };
 }
 

@@ -1,12 +1,12 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval, lookedFor: "modes" },
@@ -57,23 +57,15 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
   const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
   return {
     variant,
-    cause: facts.place(call.step),
+    cause: call.step,
     chain: [
-      ...(evalStep === null
-        ? []
-        : [
-            chainLink(facts.place(evalStep), "made", { ...names, code: facts.statementFact(evalStep) }, [
-              call.outer?.module,
-            ]),
-          ]),
-      chainLink(facts.place(call.step), "written", names, call.op.outputs),
-      ...(outerStep === call.step
-        ? []
-        : [chainLink(facts.place(outerStep), "read", { ...names, code: facts.statementFact(outerStep) })]),
+      evalStep !== null && [evalStep, "made", [call.outer?.module]],
+      [call.step, "written", call.op.outputs],
+      outerStep !== call.step && [outerStep, "read"],
     ],
-    names: namesInFacts(module, names.code),
+    names: [module, names.code],
     facts: names,
-    fixes: variant === "function" ? [fixHint("training_argument", facts.place(call.step))] : [],
+    fixes: variant === "function" ? [["training_argument"]] : [],
   };
 }
 

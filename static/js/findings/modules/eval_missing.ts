@@ -3,7 +3,8 @@
  * missing.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -12,7 +13,6 @@ import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { modulePath } from "../training/training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "eval_missing", severity: "note", diagnose: diagnoseMissingEval, lookedFor: "modes" },
@@ -119,34 +119,30 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
     name: modulePath(module),
     n: facts.handle(call.op.inputs[0], call.step)?.shape?.[0] ?? 0,
     p: call.p,
-    code: facts.statementFact(outerStep),
   };
   if (mention !== null)
     return {
       variant: "not_called",
       severity: "warning",
-      cause: facts.place(mention),
+      cause: mention,
       chain: [
-        chainLink(facts.place(mention), "none", { ...names, code: facts.statementFact(mention) }, [call.outer?.module]),
-        chainLink(facts.place(outerStep), "read", names, call.op.outputs),
+        [mention, "none", [call.outer?.module]],
+        [outerStep, "read", call.op.outputs],
       ],
-      names: namesInFacts(layer, module),
-      facts: { ...names, code: facts.statementFact(mention), effect: facts.place(outerStep).line },
-      fixes: [fixHint("call_it", facts.place(mention))],
+      names: [layer, module],
+      facts: { ...names, effect: facts.place(outerStep).line },
+      fixes: [["call_it"]],
     };
   return {
     variant,
     severity: variant === "one" ? "warning" : "note",
-    cause: facts.place(outerStep),
+    cause: outerStep,
     chain: [
-      chainLink(facts.place(call.step), "written", { ...names, code: facts.statementFact(call.step) }, [
-        call.inner?.module,
-        ...call.op.outputs,
-      ]),
-      chainLink(facts.place(outerStep), "read", names),
+      [call.step, "written", [call.inner?.module, ...call.op.outputs]],
+      [outerStep, "read"],
     ],
-    names: namesInFacts(layer, module),
+    names: [layer, module],
     facts: names,
-    fixes: [fixHint("eval_first", facts.place(outerStep), { name: modulePath(module) })],
+    fixes: [["eval_first", { name: modulePath(module) }]],
   };
 }

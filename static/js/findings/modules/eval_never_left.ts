@@ -1,10 +1,10 @@
 /** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` after it. */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, codeFact } from "../finding.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { modulePath, innermostIteration } from "../training/training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "eval_never_left", severity: "warning", diagnose: diagnoseEvalNeverLeft, lookedFor: "modes" },
@@ -66,7 +66,6 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     module,
     name: modulePath(module),
     layer,
-    code: facts.statementFact(evalStep),
     iteration: innermostIteration(facts, leftStep),
     forward: facts.place(leftStep).line,
   };
@@ -79,16 +78,14 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     );
   return {
     variant: left.layer,
-    cause: facts.place(evalStep),
+    cause: evalStep,
     chain: [
       forwardLink(trainedStep, "way"),
-      chainLink(facts.place(evalStep), "cut", { ...names, iteration: innermostIteration(facts, evalStep) }, [
-        left.outer?.module,
-      ]),
+      [evalStep, "cut", [left.outer?.module], { iteration: innermostIteration(facts, evalStep) }],
       forwardLink(leftStep, "none"),
     ],
-    names: namesInFacts(module, layer),
+    names: [module, layer],
     facts: names,
-    fixes: [fixHint("train_first", facts.place(leftStep), { name: modulePath(module) })],
+    fixes: [["train_first", { name: modulePath(module) }, leftStep]],
   };
 }

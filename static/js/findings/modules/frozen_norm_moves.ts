@@ -1,6 +1,6 @@
 /** A batch norm whose parameters are frozen, and whose running statistics every forward of the training moves. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { modulePath, roundedNumber } from "../training/training_facts.ts";
 import { findEntity } from "../../trace/entities.ts";
@@ -9,7 +9,6 @@ import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "frozen_norm_moves", severity: "warning", diagnose: diagnoseFrozenNormMoves, lookedFor: "modes" },
@@ -81,30 +80,20 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     mean: facts.nameFact(mean, outerStep),
     n: params.length,
     others: count - 1,
-    code: facts.statementFact(outerStep),
     before: isListed ? roundedNumber(before) : "",
     after: isListed ? roundedNumber(after) : "",
     rounds: calls.length,
   };
   return {
     variant: isListed ? "measured" : undefined,
-    cause: facts.place(outerStep),
+    cause: outerStep,
     chain: [
-      ...(freezing
-        ? [
-            chainLink(
-              facts.place(freezing.step),
-              "made",
-              { ...names, code: facts.statementFact(freezing.step) },
-              params,
-            ),
-          ]
-        : []),
-      chainLink(facts.place(first.step), "written", { ...names, code: facts.statementFact(first.step) }, [mean]),
-      ...(outerStep === first.step ? [] : [chainLink(facts.place(outerStep), "used", names, [uid])]),
+      freezing && [freezing.step, "made", params],
+      [first.step, "written", [mean]],
+      outerStep !== first.step && [outerStep, "used", [uid]],
     ],
-    names: namesInFacts(layer, names.mean),
+    names: [layer, names.mean],
     facts: names,
-    fixes: [fixHint("eval_first", facts.place(outerStep), { name: modulePath(layer) })],
+    fixes: [["eval_first", { name: modulePath(layer) }]],
   };
 }

@@ -2,6 +2,7 @@
  * Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it.
  */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import type { CallingModule } from "../../trace/wire.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -22,15 +23,11 @@ export interface LayerCall {
   isUsedForTraining: boolean;
 }
 
-const callsByTrace = new WeakMap<object, LayerCall[]>();
-
 /** The calls of a run, in order; without those that a backward repeats. */
-export function layerCalls(facts: RunFacts): LayerCall[] {
-  const cached = callsByTrace.get(facts.trace);
-  if (cached) return cached;
+export const layerCalls = oncePerRun((facts): LayerCall[] => {
   const events = facts.eventsOfKind("layer_mode");
   const trained = events.length ? ancestorsOfRoots(facts) : new Set<string>();
-  const calls = events.flatMap((event) => {
+  return events.flatMap((event) => {
     const op = facts.operationOfEvent(event);
     if (!op || facts.steps[event.step].visit) return [];
     const { layer, training, modules, step } = event;
@@ -46,12 +43,10 @@ export function layerCalls(facts: RunFacts): LayerCall[] {
       isUsedForTraining: op.outputs.some((uid) => trained.has(uid)),
     };
   });
-  callsByTrace.set(facts.trace, calls);
-  return calls;
-}
+});
 
 /** Everything that the roots of the backward passes were computed from. */
-function ancestorsOfRoots(facts: RunFacts): Set<string> {
+export function ancestorsOfRoots(facts: RunFacts): Set<string> {
   const { edgesInto } = dataflowOf(facts);
   const seen = new Set<string>(facts.backwardCalls.flatMap(({ roots }) => roots.filter((root) => root !== null)));
   for (const uid of seen) for (const { from } of edgesInto.get(uid) ?? []) seen.add(from);

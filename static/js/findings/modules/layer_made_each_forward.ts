@@ -1,13 +1,13 @@
 /** A layer that is made anew in each call: every round trains another one, and no optimizer holds any. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { chainLink } from "../finding.ts";
 import { roundedNumber, innermostIteration } from "../training/training_facts.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
@@ -84,16 +84,13 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
       [parameter.uid],
     );
   return {
-    cause: facts.place(first.born),
+    cause: first.born,
     chain: [
       madeLink(first),
-      chainLink(facts.place(first.added), "gradient", { ...names, iteration: innermostIteration(facts, first.added) }, [
-        first.uid,
-      ]),
+      [first.added, "gradient", [first.uid], { iteration: innermostIteration(facts, first.added) }],
       madeLink(second),
     ],
-    names: namesInFacts(names.x, code),
+    names: [names.x, code],
     facts: names,
-    fixes: [],
   };
 }

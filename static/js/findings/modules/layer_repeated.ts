@@ -1,6 +1,7 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
@@ -8,7 +9,6 @@ import { mentionedNames } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
@@ -65,35 +65,29 @@ function diagnosisOf(
 ): Diagnosis {
   const x = facts.nameFact(uid, Math.min(step + 1, facts.steps.length - 1));
   const layer = codeFact(facts.scan.initialFields(part)?.type ?? "");
-  const findingFacts = {
-    x,
-    layer,
-    n: names.length,
-    places: names.map(codeFact),
-    count,
-    code: facts.statementFact(making.step),
-  };
   const trained = facts
     .eventsOfKind("grad_accumulated")
     .find(({ tensor }) => tensorsOfModule(facts, part, step).includes(tensor));
   return {
     severity: making.isMadeThere ? "warning" : "note",
-    cause: facts.place(making.step),
+    cause: making.step,
     chain: [
-      chainLink(facts.place(making.step), "shares", findingFacts, [uid, part]),
-      ...(trained
-        ? [
-            chainLink(
-              facts.place(trained.step),
-              "gradient",
-              { ...findingFacts, grad: gradNameOf(facts.nameFact(trained.tensor, trained.step)) },
-              [trained.tensor],
-            ),
-          ]
-        : []),
+      [making.step, "shares", [uid, part]],
+      trained && [
+        trained.step,
+        "gradient",
+        [trained.tensor],
+        { grad: gradNameOf(facts.nameFact(trained.tensor, trained.step)) },
+      ],
     ],
-    names: namesInFacts(x, layer),
-    facts: findingFacts,
-    fixes: [fixHint("list_of_new", facts.place(making.step))],
+    names: [x, layer],
+    facts: {
+      x,
+      layer,
+      n: names.length,
+      places: names.map(codeFact),
+      count,
+    },
+    fixes: [["list_of_new"]],
   };
 }

@@ -3,9 +3,10 @@
  * tied.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact, fixHint } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -13,7 +14,6 @@ import { callArgument, literalValue, methodCalls, pathText, receiver } from "../
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
@@ -46,26 +46,24 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
   const [missing, unexpected] = incompatibleKeys(facts, step);
   const prefix = prefixBetween(missing, unexpected);
   const x = codeFact(path);
-  const findingFacts = {
-    x,
-    n: tensors.size,
-    expected: codeFact(missing[0] ?? ""),
-    given: codeFact(unexpected[0] ?? ""),
-    prefix: codeFact(prefix?.text ?? ""),
-    code: facts.statementFact(step),
-  };
   const fix = prefix
     ? [fixHint(prefix.isGiven ? "strip_prefix" : "add_prefix", facts.place(step), { prefix: prefix.text })]
     : [];
   return {
     variant: prefix ? (prefix.isGiven ? "prefix" : "no_prefix") : missing.length && unexpected.length ? "keys" : "none",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(facts.birthStep(module)), "made", findingFacts, [module]),
-      chainLink(facts.place(step), "none", findingFacts, [module]),
+      [facts.birthStep(module), "made", [module]],
+      [step, "none", [module]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
+    names: [x],
+    facts: {
+      x,
+      n: tensors.size,
+      expected: codeFact(missing[0] ?? ""),
+      given: codeFact(unexpected[0] ?? ""),
+      prefix: codeFact(prefix?.text ?? ""),
+    },
     fixes: fix,
   };
 }
@@ -105,14 +103,12 @@ function tieBroken(facts: RunFacts, step: number, path: string, call: SyntaxNode
     const other = changes.find(({ before, after }) => before === change.before && after !== change.after);
     if (!other) continue;
     const [x, y] = [change, other].map(({ after }) => facts.nameFact(after, step));
-    const findingFacts = { x, y, module: codeFact(path), code: facts.statementFact(step) };
     return {
       variant: "untied",
-      cause: facts.place(step),
-      chain: [chainLink(facts.place(step), "moved", findingFacts, [change.after, other.after])],
-      names: namesInFacts(x, y, codeFact(path)),
-      facts: findingFacts,
-      fixes: [],
+      cause: step,
+      chain: [[step, "moved", [change.after, other.after]]],
+      names: [x, y, codeFact(path)],
+      facts: { x, y, module: codeFact(path) },
     };
   }
   return null;

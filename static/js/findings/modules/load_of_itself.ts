@@ -3,8 +3,9 @@
  * trained.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -12,7 +13,6 @@ import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
@@ -69,19 +69,17 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
   const findingFacts = {
     x: codeFact(into),
-    code: facts.statementFact(step),
     update: facts.place(update).line,
   };
   return {
     variant: "own_state",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(update), "way", { ...findingFacts, code: facts.statementFact(update) }, []),
-      chainLink(facts.place(step), "none", findingFacts, [module]),
+      [update, "way"],
+      [step, "none", [module]],
     ],
-    names: namesInFacts(findingFacts.x),
+    names: [findingFacts.x],
     facts: findingFacts,
-    fixes: [],
   };
 }
 
@@ -103,20 +101,18 @@ function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, o
     y: codeFact(from),
     part: facts.nameFact(part, update),
     n: own.length,
-    code: facts.statementFact(made),
     load: facts.place(step).line,
     update: facts.place(update).line,
   };
   return {
     variant: "shared_part",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "shares", findingFacts, [module]),
-      chainLink(facts.place(step), "none", { ...findingFacts, code: facts.statementFact(step) }, [own[0]]),
-      chainLink(facts.place(update), "written", { ...findingFacts, code: facts.statementFact(update) }, [own[0]]),
+      [made, "shares", [module]],
+      [step, "none", [own[0]]],
+      [update, "written", [own[0]]],
     ],
-    names: namesInFacts(findingFacts.x, findingFacts.y, findingFacts.part),
+    names: [findingFacts.x, findingFacts.y, findingFacts.part],
     facts: findingFacts,
-    fixes: [],
   };
 }

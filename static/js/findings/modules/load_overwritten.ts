@@ -1,12 +1,12 @@
 /** Weights that were loaded and, before anything read them, initialised again: the checkpoint has no effect. */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
@@ -58,17 +58,15 @@ function diagnosisOf(facts: RunFacts, step: number, path: string, module: string
     n: loaded.size,
     loaded: facts.place(step).line,
     load: facts.statementFact(step),
-    code: facts.statementFact(written),
   };
   return {
     variant: "overwritten",
-    cause: facts.place(written),
+    cause: written,
     chain: [
-      chainLink(facts.place(step), "way", { ...findingFacts, code: findingFacts.load }, [module]),
-      chainLink(facts.place(written), "written", findingFacts, [uid]),
+      [step, "way", [module], { code: findingFacts.load }],
+      [written, "written", [uid]],
     ],
-    names: namesInFacts(x, findingFacts.module),
+    names: [x, findingFacts.module],
     facts: findingFacts,
-    fixes: [],
   };
 }

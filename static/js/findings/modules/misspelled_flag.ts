@@ -2,8 +2,9 @@
  * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -13,7 +14,6 @@ import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
@@ -93,20 +93,19 @@ function diagnosisOf(facts: RunFacts, flags: MisspelledFlag[]): Diagnosis | null
     n: uids.length,
     attribute: codeFact(name),
     right: codeFact(isModule ? `${path}.requires_grad_(${text})` : `${path}.${FLAG} = ${text}`),
-    code: facts.statementFact(step),
   };
   return {
     variant: name === `${FLAG}_` ? "flag_over_method" : value ? "misspelled_true" : "misspelled",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(step), "made", names, [uids[0]]),
+      [step, "made", [uids[0]]],
       gradient
-        ? chainLink(facts.place(gradient.step), "gradient", names, [gradient.tensor, gradient.grad])
-        : chainLink(facts.place(facts.steps.length - 1), "none", names, [uids[0]]),
+        ? [gradient.step, "gradient", [gradient.tensor, gradient.grad]]
+        : [facts.steps.length - 1, "none", [uids[0]]],
     ],
-    names: namesInFacts(x, names.attribute, codeFact(FLAG)),
+    names: [x, names.attribute, codeFact(FLAG)],
     facts: names,
-    fixes: [fixHint("spell_requires_grad", facts.place(step), isModule ? { module: 1 } : {})],
+    fixes: [["spell_requires_grad", isModule ? { module: 1 } : {}]],
   };
 }
 

@@ -1,6 +1,6 @@
 /** `requires_grad` set on a module, which has none: its parameters stay as they were. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -9,7 +9,6 @@ import { pathText } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag }];
 
@@ -62,20 +61,17 @@ function diagnosisOf(facts: RunFacts, { uid, step, value }: ModuleFlag): Diagnos
     n: contrary.length,
     name: modulePath(module),
     value_text: value ? "True" : "False",
-    code: facts.statementFact(step),
   };
   return {
     variant: value ? "unfreeze" : undefined,
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(step), "made", names, [uid]),
-      gradient
-        ? chainLink(facts.place(gradient.step), "gradient", names, [gradient.tensor, gradient.grad])
-        : chainLink(facts.place(last - 1), "none", names, [contrary[0]]),
+      [step, "made", [uid]],
+      gradient ? [gradient.step, "gradient", [gradient.tensor, gradient.grad]] : [last - 1, "none", [contrary[0]]],
     ],
-    names: namesInFacts(module, x),
+    names: [module, x],
     facts: names,
-    fixes: [fixHint("requires_grad_method", facts.place(step), { name: modulePath(module) })],
+    fixes: [["requires_grad_method", { name: modulePath(module) }]],
   };
 }
 

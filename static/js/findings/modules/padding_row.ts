@@ -2,12 +2,12 @@
  * The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow }];
 
@@ -36,25 +36,23 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
   if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
   const x = facts.nameFact(uid, write.step);
   const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
-  const findingFacts = {
-    x,
-    row,
-    padding: codeFact(`padding_idx=${row}`),
-    values: numbersText(cells),
-    code: facts.statementFact(write.step),
-    effect: facts.steps[step].line,
-  };
   return {
     severity: "note",
-    cause: facts.place(write.step),
+    cause: write.step,
     chain: [
-      chainLink(facts.place(born), "made", findingFacts, [uid]),
-      chainLink(facts.place(write.step), "written", findingFacts, [uid]),
-      chainLink(facts.place(step), "used", { ...findingFacts, code: facts.statementFact(step) }, [uid]),
+      [born, "made", [uid]],
+      [write.step, "written", [uid]],
+      [step, "used", [uid]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [fixHint("zero_padding_row", facts.place(write.step), { row })],
+    names: [x],
+    facts: {
+      x,
+      row,
+      padding: codeFact(`padding_idx=${row}`),
+      values: numbersText(cells),
+      effect: facts.steps[step].line,
+    },
+    fixes: [["zero_padding_row", { row }]],
   };
 }
 

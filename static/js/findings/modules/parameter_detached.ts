@@ -3,8 +3,8 @@
  * `.data`, unregistered.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
@@ -13,7 +13,6 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter, lookedFor: "cut" },
@@ -118,27 +117,15 @@ function replacedParameterDiagnosis(
   const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
   return {
     variant: "replaced",
-    cause: facts.place(change.step),
+    cause: change.step,
     chain: [
-      chainLink(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
-      chainLink(facts.place(change.step), "moved", { x, code: facts.statementFact(change.step) }, [
-        change.before,
-        change.after,
-      ]),
-      chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [change.before]),
+      [made, "made", [optimizerUid], { x: optimizerName }],
+      [change.step, "moved", [change.before, change.after]],
+      [step, "written", [change.before]],
     ],
-    names: namesInFacts(x, optimizerName),
-    facts: {
-      x,
-      optimizer: optimizerName,
-      code: facts.statementFact(change.step),
-      made: facts.steps[made].line,
-      step: facts.steps[step].line,
-    },
-    fixes: [
-      fixHint("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
-      fixHint("in_place", facts.place(change.step)),
-    ],
+    names: [x, optimizerName],
+    facts: { x, optimizer: optimizerName, made: facts.steps[made].line, step: facts.steps[step].line },
+    fixes: [["optimizer_later", { to: facts.steps[change.step].line }, made], ["in_place"]],
   };
 }
 
@@ -188,22 +175,15 @@ function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: stri
   const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(facts.birthStep(otherUid)), "made", { x: y }, [otherUid]),
-      chainLink(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
-      ...(effect ? [chainLink(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
-      ...(nextWrite
-        ? [
-            chainLink(facts.place(nextWrite.step), "written", { x, code: facts.statementFact(nextWrite.step) }, [
-              uid,
-              otherUid,
-            ]),
-          ]
-        : []),
+      [facts.birthStep(otherUid), "made", [otherUid], { x: y }],
+      [step, "shares", [uid, otherUid], { x: y, y: x }],
+      effect && [effect.step, "gradient", [uid, effect.grad]],
+      nextWrite && [nextWrite.step, "written", [uid, otherUid]],
     ],
-    names: namesInFacts(x, y),
-    facts: { x, y, code: facts.statementFact(step) },
-    fixes: [fixHint("tie_parameter", facts.place(step))],
+    names: [x, y],
+    facts: { x, y },
+    fixes: [["tie_parameter"]],
   };
 }

@@ -3,7 +3,7 @@
  * parameter: nothing keeps the value.
  */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -94,13 +94,13 @@ function diagnosisOf(
   const z = facts.nameFact(other, step - 1);
   return {
     variant: other ? "alias" : "rebound",
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(previous.step), "made", { x }, [previous.uid]),
-      chainLink(facts.place(step), "moved", { x, code: facts.statementFact(step) }, [previous.uid]),
+      [previous.step, "made", [previous.uid]],
+      [step, "moved", [previous.uid]],
     ],
-    names: namesInFacts(x, y, ...(other ? [z] : [])),
-    facts: { x, y, name, other: z, code: facts.statementFact(step) },
-    fixes: [fixHint("in_place", facts.place(step))],
+    names: [x, y, ...(other ? [z] : [])],
+    facts: { x, y, name, other: z },
+    fixes: [["in_place"]],
   };
 }

@@ -3,9 +3,11 @@
  * along.
  */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
@@ -23,10 +25,9 @@ import { assignments, bareExpression, statementsAround } from "../../syntax/stat
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
-  { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
+  { kind: "same_module", severity: "warning", diagnose: (facts) => [...secondNameFindings(facts).values()] },
 ];
 
 const MAX_STATEMENTS = 400;
@@ -45,21 +46,8 @@ interface SecondName {
   step: number;
 }
 
-const findingsByTrace = new WeakMap<object, Map<string, Diagnosis>>();
-
-function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
-  return [...secondNameFindings(facts).values()];
-}
-
 /** The findings, by the second name. */
-export function secondNameFindings(facts: RunFacts): Map<string, Diagnosis> {
-  const cached = findingsByTrace.get(facts.trace) ?? secondNameDiagnoses(facts);
-  findingsByTrace.set(facts.trace, cached);
-  return cached;
-}
-
-function secondNameDiagnoses(facts: RunFacts): Map<string, Diagnosis> {
-  /** by the second name */
+export const secondNameFindings = oncePerRun((facts): Map<string, Diagnosis> => {
   const out = new Map<string, { given: SecondName; diagnosis: Diagnosis }>();
   for (const given of secondNames(facts)) {
     const diagnosis = diagnosisOf(facts, given);
@@ -68,7 +56,7 @@ function secondNameDiagnoses(facts: RunFacts): Map<string, Diagnosis> {
       out.set(given.name, { given, diagnosis });
   }
   return new Map([...out].map(([name, { diagnosis }]) => [name, diagnosis]));
-}
+});
 
 /** The names that are given to a module beside its own, each statement once. */
 function secondNames(facts: RunFacts): SecondName[] {
@@ -146,30 +134,20 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
   if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null;
   const x = codeFact(name);
   const y = codeFact(first);
-  const findingFacts = {
-    x,
-    y,
-    copied: codeFact(`copy.deepcopy(${first}${isStateDict ? ".state_dict()" : ""})`),
-    n: count,
-    code: facts.statementFact(step),
-    effect: facts.steps[write.step].line,
-    tensor: facts.nameFact(write.uid, write.step),
-  };
   return {
     variant: isStateDict ? "state_dict" : count > 1 ? "list" : "module",
-    cause: facts.place(step),
-    chain: [
-      chainLink(facts.place(step), "shares", findingFacts, [module]),
-      chainLink(facts.place(write.step), "written", { ...findingFacts, code: facts.statementFact(write.step) }, [
-        write.uid,
-      ]),
-      ...(read < 0
-        ? []
-        : [chainLink(facts.place(read), "read", { ...findingFacts, code: facts.statementFact(read) }, [module])]),
-    ],
-    names: namesInFacts(x, y),
-    facts: findingFacts,
-    fixes: [fixHint("copy_of_module", facts.place(step), { of: of.text })],
+    cause: step,
+    chain: [[step, "shares", [module]], [write.step, "written", [write.uid]], read >= 0 && [read, "read", [module]]],
+    names: [x, y],
+    facts: {
+      x,
+      y,
+      copied: codeFact(`copy.deepcopy(${first}${isStateDict ? ".state_dict()" : ""})`),
+      n: count,
+      effect: facts.steps[write.step].line,
+      tensor: facts.nameFact(write.uid, write.step),
+    },
+    fixes: [["copy_of_module", { of: of.text }]],
   };
 }
 

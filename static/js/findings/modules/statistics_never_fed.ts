@@ -3,7 +3,7 @@
  * an average of weights, a target network.
  */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
@@ -11,7 +11,6 @@ import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "statistics_never_fed", severity: "warning", diagnose: diagnoseStatisticsNeverFed, lookedFor: "modes" },
@@ -49,18 +48,16 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, outer: string): Diagnosis
     model,
     weight: facts.nameFact(weight, used),
     mean: facts.nameFact(mean, used),
-    code: facts.statementFact(used),
     written: facts.place(written.step).line,
   };
   const writing = { ...names, code: facts.statementFact(written.step) };
   return {
-    cause: facts.place(used),
+    cause: used,
     chain: [
-      chainLink(facts.place(written.step), "written", writing, [weight]),
-      chainLink(facts.place(used), "used", names, [mean]),
+      [written.step, "written", [weight], writing],
+      [used, "used", [mean]],
     ],
-    names: namesInFacts(model, names.mean),
+    names: [model, names.mean],
     facts: names,
-    fixes: [],
   };
 }

@@ -2,9 +2,10 @@
  * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
  */
 
+import type { Diagnosis } from "../diagnosis.ts";
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -84,23 +85,14 @@ function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: strin
   return {
     variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
     severity: explainsError ? "error" : "warning",
-    cause: facts.place(change.step),
+    cause: change.step,
     chain: [
-      chainLink(facts.place(change.step), "made", { x, code: facts.statementFact(change.step) }, [
-        change.after,
-        ...hiddenUids,
-      ]),
-      chainLink(facts.place(effect), "none", { x, code: facts.statementFact(effect) }, [change.owner]),
+      [change.step, "made", [change.after, ...hiddenUids]],
+      [effect, "none", [change.owner]],
     ],
-    names: namesInFacts(x, ownerName),
-    facts: {
-      x,
-      owner: ownerName,
-      n: hiddenUids.length,
-      code: facts.statementFact(change.step),
-      effect: facts.steps[effect].line,
-    },
-    fixes: [fixHint(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
+    names: [x, ownerName],
+    facts: { x, owner: ownerName, n: hiddenUids.length, effect: facts.steps[effect].line },
+    fixes: [[isTensor ? "register_parameter" : "module_list", { x: change.name }]],
     explainsError,
   };
 }

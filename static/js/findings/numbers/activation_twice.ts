@@ -3,11 +3,11 @@
  * worse.
  */
 
-import { codeFact, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "activation_twice", severity: "warning", diagnose: diagnoseActivationTwice },
@@ -58,24 +58,19 @@ function diagnosisOf(
 ): Diagnosis {
   const x = facts.nameFact(op.inputs[0], op.step);
   const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
-  const findingFacts = {
-    x,
-    applies: codeFact(applies),
-    op: operationName(op.name),
-    made: facts.steps[applied.step].line,
-    least: Number(minimum(classes).toPrecision(3)),
-    code: facts.statementFact(op.step),
-  };
   return {
-    cause: facts.place(op.step),
+    cause: op.step,
     chain: [
-      chainLink(facts.place(applied.step), "made", { ...findingFacts, code: facts.statementFact(applied.step) }, [
-        applied.outputs[0],
-      ]),
-      chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0]]),
+      [applied.step, "made", [applied.outputs[0]]],
+      [op.step, "used", [op.inputs[0]]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      applies: codeFact(applies),
+      op: operationName(op.name),
+      made: facts.steps[applied.step].line,
+      least: Number(minimum(classes).toPrecision(3)),
+    },
   };
 }

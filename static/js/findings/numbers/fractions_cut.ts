@@ -3,8 +3,9 @@
  * they were there.
  */
 
+import type { Diagnosis } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
@@ -70,24 +71,22 @@ function diagnosisOf(facts: RunFacts, op: Operation, use: Operation): Diagnosis 
   const before = cellsReadByOperation(facts, source, op.step) ?? [];
   const after = cellsOfTensor(facts, result, op.step) ?? [];
   const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
-  const findingFacts = {
-    x,
-    dtype: codeFact(dtypeOf(facts, result)),
-    before: numbersText(chosen.map((k) => before[k])),
-    after: numbersText(chosen.map((k) => after[k])),
-    code: facts.statementFact(op.step),
-    effect: facts.steps[use.step].line,
-    op: codeFact(operationName(use.name)),
-  };
   return {
     variant: "cut",
     cause: place,
     chain: [
-      chainLink(place, "made", findingFacts, [source, result]),
-      chainLink(facts.place(use.step), "used", { ...findingFacts, code: facts.statementFact(use.step) }, [result]),
+      [place, "made", [source, result]],
+      [use.step, "used", [result]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      dtype: codeFact(dtypeOf(facts, result)),
+      before: numbersText(chosen.map((k) => before[k])),
+      after: numbersText(chosen.map((k) => after[k])),
+      code: facts.statementFact(op.step),
+      effect: facts.steps[use.step].line,
+      op: codeFact(operationName(use.name)),
+    },
   };
 }

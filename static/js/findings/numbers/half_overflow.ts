@@ -3,7 +3,8 @@
  * it.
  */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
@@ -53,22 +54,20 @@ function diagnosisOf(facts: RunFacts, op: Operation, output: string, operands: s
   const x = facts.nameFact(operand, op.step);
   const place = facts.place(op.step);
   const made = facts.birthStep(operand);
-  const findingFacts = {
-    x,
-    op: codeFact(operationName(op.name)),
-    values: numbersText(cellsOfTensor(facts, operand, op.step) ?? []),
-    largest: LARGEST_FLOAT16,
-    code: facts.statementFact(op.step),
-  };
   return {
     variant: "overflow",
     cause: place,
     chain: [
-      ...(made >= 0 && made < op.step ? [chainLink(facts.place(made), "made", findingFacts, [operand])] : []),
-      chainLink(place, "nonfinite", { ...findingFacts, x: facts.nameFact(output, op.step) }, [output]),
+      made >= 0 && made < op.step && [made, "made", [operand]],
+      [place, "nonfinite", [output], { x: facts.nameFact(output, op.step) }],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      op: codeFact(operationName(op.name)),
+      values: numbersText(cellsOfTensor(facts, operand, op.step) ?? []),
+      largest: LARGEST_FLOAT16,
+      code: facts.statementFact(op.step),
+    },
   };
 }

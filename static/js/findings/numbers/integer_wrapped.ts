@@ -1,6 +1,7 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
-import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact } from "../finding.ts";
 import { diagnoseFractionsCut } from "./fractions_cut.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
@@ -8,7 +9,6 @@ import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
@@ -99,29 +99,25 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
 function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string, element: WrappedElement): Diagnosis {
   const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
   const [x] = names;
-  const findingFacts = {
-    x,
-    dtype: codeFact(dtype),
-    a: element.a,
-    b: element.b,
-    got: element.got,
-    sign: ARITHMETIC[name].sign,
-    lowest: RANGES[dtype][0],
-    highest: RANGES[dtype][1],
-    code: facts.statementFact(op.step),
-  };
   const made = facts.birthStep(op.inputs[0]);
   const operandName = nameTextOfFact(x);
   return {
-    cause: facts.place(op.step),
+    cause: op.step,
     chain: [
-      ...(made < op.step && facts.steps[made]
-        ? [chainLink(facts.place(made), "made", findingFacts, [op.inputs[0]])]
-        : []),
-      chainLink(facts.place(op.step), "checked", findingFacts, [...op.inputs, ...op.outputs]),
+      made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
+      [op.step, "checked", [...op.inputs, ...op.outputs]],
     ],
-    names: namesInFacts(...names),
-    facts: findingFacts,
-    fixes: operandName ? [fixHint("wider_integer", facts.place(op.step), { name: operandName })] : [],
+    names: [...names],
+    facts: {
+      x,
+      dtype: codeFact(dtype),
+      a: element.a,
+      b: element.b,
+      got: element.got,
+      sign: ARITHMETIC[name].sign,
+      lowest: RANGES[dtype][0],
+      highest: RANGES[dtype][1],
+    },
+    fixes: operandName ? [["wider_integer", { name: operandName }]] : [],
   };
 }

@@ -3,13 +3,13 @@
  * of range.
  */
 
-import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact } from "../finding.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
@@ -89,28 +89,21 @@ function diagnosisOf(facts: RunFacts, op: Operation, { variant, name, value, ope
   const x = facts.nameFact(operand, op.step);
   const loss = facts.nameFact(op.outputs[0], op.step);
   const cells = cellsOfTensor(facts, operand, op.step);
-  const findingFacts = {
-    x,
-    loss,
-    op: codeFact(name),
-    value: numbersText([Number(value.toPrecision(4))], true),
-    held: numbersText([held], true),
-    values: cells ? numbersText(cells) : "",
-    code: facts.statementFact(op.step),
-  };
   const made = facts.birthStep(operand);
   const inputName = nameTextOfFact(x);
   return {
     variant,
-    cause: facts.place(op.step),
-    chain: [
-      ...(made < op.step && facts.steps[made]
-        ? [chainLink(facts.place(made), "made", { ...findingFacts, code: facts.statementFact(made) }, [operand])]
-        : []),
-      chainLink(facts.place(op.step), "checked", findingFacts, [op.outputs[0]]),
-    ],
-    names: namesInFacts(x, loss),
-    facts: findingFacts,
-    fixes: variant === "probabilities" ? [fixHint("log_of_operand", facts.place(op.step), { name: inputName })] : [],
+    cause: op.step,
+    chain: [made < op.step && facts.steps[made] && [made, "made", [operand]], [op.step, "checked", [op.outputs[0]]]],
+    names: [x, loss],
+    facts: {
+      x,
+      loss,
+      op: codeFact(name),
+      value: numbersText([Number(value.toPrecision(4))], true),
+      held: numbersText([held], true),
+      values: cells ? numbersText(cells) : "",
+    },
+    fixes: variant === "probabilities" ? [["log_of_operand", { name: inputName }]] : [],
   };
 }

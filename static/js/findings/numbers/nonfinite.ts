@@ -3,17 +3,10 @@
  * backward.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { emptyMeanOf } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
-import {
-  fixHint,
-  chainLink,
-  namesInFacts,
-  phrase,
-  type Diagnosis,
-  type ChainLink,
-  type LineAndStep,
-} from "../finding.ts";
+import { chainLink, fixHint, phrase, type ChainLink, type LineAndStep } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
@@ -25,7 +18,6 @@ import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "nonfinite", severity: "warning", diagnose: diagnoseNonfiniteValues, lookedFor: "numbers" },
@@ -76,28 +68,20 @@ function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, st
   const values = divergence.values.slice(0, steps.length + 1);
   const [first] = steps;
   const x = facts.nameFact(uid, first);
-  const findingFacts = {
-    x,
-    code: facts.statementFact(first),
-    values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
-    effect: facts.steps[step].line,
-  };
   return {
     variant: "diverged",
-    cause: facts.place(first),
+    cause: first,
     chain: [
-      chainLink(facts.place(first), "written", findingFacts, [uid]),
-      chainLink(
-        facts.place(steps[steps.length - 1]),
-        "written",
-        { ...findingFacts, code: facts.statementFact(steps[steps.length - 1]) },
-        [uid],
-      ),
-      chainLink(facts.place(step), "nonfinite", { ...findingFacts, code: facts.statementFact(step) }),
+      [first, "written", [uid]],
+      [steps[steps.length - 1], "written", [uid]],
+      [step, "nonfinite"],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
+      effect: facts.steps[step].line,
+    },
   };
 }
 
@@ -211,18 +195,13 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const emptyMean = emptyMeanOf(facts, nanOperation);
   if (emptyMean) {
     const operand = facts.nameFact(namedViewSource(facts, emptyMean.uid, step), step);
-    const findingFacts = { x, op: name, operand, code: facts.statementFact(step), ...emptyMean.facts };
     return {
       variant: emptyMean.variant,
       severity: requiresGrad ? "warning" : "note",
-      cause: facts.place(step),
-      chain: [
-        chainLink(facts.place(step), "nonfinite", findingFacts, [output, emptyMean.uid]),
-        ...linksToNanGradient(facts, step),
-      ],
-      names: namesInFacts(x, operand),
-      facts: findingFacts,
-      fixes: [],
+      cause: step,
+      chain: [[step, "nonfinite", [output, emptyMean.uid]], ...linksToNanGradient(facts, step)],
+      names: [x, operand],
+      facts: { x, op: name, operand, ...emptyMean.facts },
     };
   }
   const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
@@ -232,13 +211,9 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
     severity: requiresGrad && !isGiven ? "warning" : "note",
-    cause: facts.place(originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step),
-    chain: [
-      ...(originLink ? [originLink] : []),
-      chainLink(facts.place(step), "nonfinite", { x, code: facts.statementFact(step) }, [output]),
-      ...linksToNanGradient(facts, step),
-    ],
-    names: namesInFacts(x, ...operandNames),
+    cause: originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step,
+    chain: [originLink && originLink, [step, "nonfinite", [output]], ...linksToNanGradient(facts, step)],
+    names: [x, ...operandNames],
     facts: {
       x,
       op: name,
@@ -326,43 +301,24 @@ function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | nul
       : isMasked && operand
         ? "zero_times_infinite"
         : nonfiniteGradientVariant(sentCells.some(isNanCell), nonfiniteGrad?.isNan ?? false),
-    cause: facts.place(birthStep),
+    cause: birthStep,
     chain: [
-      chainLink(
-        facts.place(birthStep),
-        "made",
-        { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
-        [visit.node, badOperand?.tensor],
-      ),
-      ...(branchNode
-        ? [
-            chainLink(
-              facts.place(facts.birthStep(branchNode)),
-              "way",
-              { code: facts.statementFact(facts.birthStep(branchNode)) },
-              [branchNode],
-            ),
-          ]
-        : []),
-      chainLink(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
-      ...(nonfiniteGrad
-        ? [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])]
-        : []),
+      [birthStep, "made", [visit.node, badOperand?.tensor], { x: facts.statementFact(birthStep) }],
+      branchNode && [facts.birthStep(branchNode), "way", [branchNode]],
+      [step, "nonfinite", [visit.node], { code: `${op}` }],
+      nonfiniteGrad && [nonfiniteGrad.step, "gradient", [nonfiniteGrad.uid]],
     ],
-    names: namesInFacts(x),
+    names: [x],
     facts: {
       x,
       grad: gradNameOf(x),
       op,
-      code: facts.statementFact(birthStep),
       values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
       incoming: numbersText(incoming),
       sent: numbersText(sentCells, sentCells.length === 1),
       choice: branchNode ? facts.nodeOperationName(branchNode) : "",
     },
-    fixes: branchNode
-      ? [fixHint("safe_where", facts.place(birthStep))]
-      : fixesForNonfinite(facts.place(birthStep), facts.place(birthStep)),
+    fixes: branchNode ? [["safe_where"]] : fixesForNonfinite(facts.place(birthStep), facts.place(birthStep)),
   };
 }
 

@@ -3,11 +3,11 @@
  * nothing raises.
  */
 
-import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { tupleText } from "../../trace/format.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { chainLink, nameTextOfFact, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { shapeText } from "../errors/operands.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
@@ -123,9 +123,8 @@ function diagnosisOf(
     x,
     y,
     n: size,
-    x_shape: shapeText([size, 1]),
-    y_shape: shapeText([size]),
-    code: facts.statementFact(step),
+    x_shape: tupleText([size, 1]),
+    y_shape: tupleText([size]),
   };
   const madeLink = (uid: string, name: Fact, shape: string) => {
     const birth = facts.birthStep(uid);
@@ -134,14 +133,14 @@ function diagnosisOf(
   return {
     variant: "table",
     severity: "warning",
-    cause: facts.place(step),
+    cause: step,
     chain: [
       madeLink(row, y, findingFacts.y_shape),
-      ...(facts.birthStep(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
-      chainLink(facts.place(step), "counted", findingFacts, [column, row]),
+      facts.birthStep(column) < step && madeLink(column, x, findingFacts.x_shape),
+      [step, "counted", [column, row]],
     ],
-    names: namesInFacts(x, y),
+    names: [x, y],
     facts: findingFacts,
-    fixes: nameTextOfFact(y) ? [fixHint("unsqueeze_operand", facts.place(step), { name: nameTextOfFact(y) })] : [],
+    fixes: nameTextOfFact(y) ? [["unsqueeze_operand", { name: nameTextOfFact(y) }]] : [],
   };
 }

@@ -1,6 +1,7 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -8,7 +9,6 @@ import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
@@ -83,24 +83,20 @@ function isUnusedLoss(facts: RunFacts, op: Operation, last: Operation) {
 function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, count: number): Diagnosis {
   const x = codeFact(name);
   const [earlier] = dropped.slice(-1);
-  const findingFacts = {
-    x,
-    n: dropped.length,
-    rounds: dropped.length + 1,
-    total: count,
-    code: facts.statementFact(call.step),
-    made: facts.place(last.step).line,
-  };
   return {
-    cause: facts.place(call.step),
+    cause: call.step,
     chain: [
-      chainLink(facts.place(earlier.step), "made", { ...findingFacts, code: facts.statementFact(earlier.step) }, [
-        earlier.outputs[0],
-      ]),
-      chainLink(facts.place(call.step), "starts", findingFacts, [last.outputs[0]]),
+      [earlier.step, "made", [earlier.outputs[0]]],
+      [call.step, "starts", [last.outputs[0]]],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [fixHint("into_loop", facts.place(call.step))],
+    names: [x],
+    facts: {
+      x,
+      n: dropped.length,
+      rounds: dropped.length + 1,
+      total: count,
+      made: facts.place(last.step).line,
+    },
+    fixes: [["into_loop"]],
   };
 }

@@ -1,7 +1,8 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
+import type { Diagnosis, DiagnosisRow, Link } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import {
@@ -17,7 +18,6 @@ import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Operation } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans }];
 
@@ -185,33 +185,23 @@ function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagn
   for (const mean of means) addToList(bySize, mean.size, mean);
   const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
   const x = codeFact(name);
-  const findingFacts = {
-    x,
-    n: means.length,
-    count,
-    sizes: sizes.sort((a, b) => b - a),
-    small: Math.min(...sizes),
-    large: Math.max(...sizes),
-    plain: Number(plain.toPrecision(4)),
-    weighted: Number(weighted.toPrecision(4)),
-    code: facts.statementFact(step),
-    added: facts.place(means[0].step).line,
-  };
   return {
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      ...ends.map(({ step: counted, size, tensor }) =>
-        chainLink(
-          facts.place(counted),
-          "counted",
-          { ...findingFacts, small: size, code: facts.statementFact(counted) },
-          [tensor],
-        ),
-      ),
-      chainLink(facts.place(step), "read", findingFacts),
+      ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
+      [step, "read"],
     ],
-    names: namesInFacts(x),
-    facts: findingFacts,
-    fixes: [],
+    names: [x],
+    facts: {
+      x,
+      n: means.length,
+      count,
+      sizes: sizes.sort((a, b) => b - a),
+      small: Math.min(...sizes),
+      large: Math.max(...sizes),
+      plain: Number(plain.toPrecision(4)),
+      weighted: Number(weighted.toPrecision(4)),
+      added: facts.place(means[0].step).line,
+    },
   };
 }

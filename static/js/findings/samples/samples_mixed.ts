@@ -2,7 +2,8 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
@@ -17,7 +18,6 @@ import {
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
@@ -153,29 +153,25 @@ function diagnosisOf(facts: RunFacts, op: Operation, shape: number[], reader: Op
   const numbers = numbersOfTensor(facts, output, op.step);
   const values = numbers && /log/.test(op.name) ? numbers.map(Math.exp) : numbers;
   const row = values ? values.slice(0, shape[1]).reduce((a, b) => a + b, 0) : null;
-  const findingFacts = {
-    x,
-    op: codeFact(operationName(op.name)),
-    n: shape[0],
-    classes: shape[1],
-    wrong: codeFact("dim=0"),
-    right: codeFact("dim=1"),
-    row: row === null ? "?" : Number(row.toPrecision(3)),
-    code: facts.statementFact(op.step),
-    reader: operationName(reader.name).replace(/_nd$/, ""),
-  };
   return {
     variant: row === null ? "unlisted" : "softmax",
-    cause: facts.place(op.step),
+    cause: op.step,
     chain: [
-      chainLink(facts.place(op.step), "shares", findingFacts, [output]),
-      chainLink(facts.place(reader.step), "read", { ...findingFacts, code: facts.statementFact(reader.step) }, [
-        output,
-      ]),
+      [op.step, "shares", [output]],
+      [reader.step, "read", [output]],
     ],
-    names: namesInFacts(x, codeFact("dim")),
-    facts: findingFacts,
-    fixes: [fixHint("softmax_of_classes", facts.place(op.step))],
+    names: [x, codeFact("dim")],
+    facts: {
+      x,
+      op: codeFact(operationName(op.name)),
+      n: shape[0],
+      classes: shape[1],
+      wrong: codeFact("dim=0"),
+      right: codeFact("dim=1"),
+      row: row === null ? "?" : Number(row.toPrecision(3)),
+      reader: operationName(reader.name).replace(/_nd$/, ""),
+    },
+    fixes: [["softmax_of_classes"]],
   };
 }
 
@@ -189,20 +185,17 @@ function attentionDiagnosis(facts: RunFacts, op: Operation, shape: number[], pro
     samples: facts.handle(product.inputs[0], product.step)?.shape?.[0] ?? shape[0],
     wrong: codeFact("dim=0"),
     right: codeFact("dim=-1"),
-    code: facts.statementFact(op.step),
     read: facts.place(product.step).line,
   };
   return {
     variant: "attention",
-    cause: facts.place(op.step),
+    cause: op.step,
     chain: [
-      chainLink(facts.place(op.step), "shares", findingFacts, [output, weight]),
-      chainLink(facts.place(product.step), "read", { ...findingFacts, code: facts.statementFact(product.step) }, [
-        output,
-      ]),
+      [op.step, "shares", [output, weight]],
+      [product.step, "read", [output]],
     ],
-    names: namesInFacts(findingFacts.x, codeFact("dim")),
+    names: [findingFacts.x, codeFact("dim")],
     facts: findingFacts,
-    fixes: [fixHint("softmax_of_positions", facts.place(op.step))],
+    fixes: [["softmax_of_positions"]],
   };
 }

@@ -3,11 +3,11 @@
  * moments do.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
@@ -108,14 +108,14 @@ function diagnosisOf(
   };
   return {
     variant: "sequence",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "made", { ...findingFacts, code: facts.statementFact(made) }, [module]),
-      chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [op.inputs[0]]),
-      chainLink(facts.place(dropped.step), "read", findingFacts, [dropped.outputs[0]]),
+      [made, "made", [module]],
+      [op.step, "used", [op.inputs[0]]],
+      [dropped.step, "read", [dropped.outputs[0]]],
     ],
-    names: namesInFacts(x, findingFacts.module, codeFact("batch_first")),
+    names: [x, findingFacts.module, codeFact("batch_first")],
     facts: findingFacts,
-    fixes: [fixHint("batch_first", facts.place(made))],
+    fixes: [["batch_first"]],
   };
 }

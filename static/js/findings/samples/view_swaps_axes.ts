@@ -1,12 +1,12 @@
 /** A `view` or `reshape` to the same sizes in another order, where a transpose is meant: no element moves. */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViewThatSwapsAxes },
@@ -44,19 +44,17 @@ function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
   const order = axesInOrder(from, to);
   const x = facts.nameFact(op.inputs[0], op.step);
   const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
-  const findingFacts = {
-    x,
-    call,
-    from: codeFact(`(${from.join(", ")})`),
-    to: codeFact(`(${to.join(", ")})`),
-    code: facts.statementFact(op.step),
-  };
   return {
-    cause: facts.place(op.step),
-    chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
-    names: namesInFacts(x, call),
-    facts: findingFacts,
-    fixes: order ? [fixHint("swap_axes", facts.place(op.step), { order: order.join(", ") })] : [],
+    cause: op.step,
+    chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
+    names: [x, call],
+    facts: {
+      x,
+      call,
+      from: codeFact(`(${from.join(", ")})`),
+      to: codeFact(`(${to.join(", ")})`),
+    },
+    fixes: order ? [["swap_axes", { order: order.join(", ") }]] : [],
   };
 }
 
@@ -84,22 +82,20 @@ function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
     if (String(to) === String(from)) continue;
     const x = facts.nameFact(op.inputs[0], op.step);
     const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
-    const findingFacts = {
-      x,
-      call,
-      n: from[1],
-      from: codeFact(`(${from.join(", ")})`),
-      to: codeFact(`(${to.join(", ")})`),
-      code: facts.statementFact(op.step),
-    };
     out.set(line, {
       variant: "final_states",
       severity: "warning",
-      cause: facts.place(op.step),
-      chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
-      names: namesInFacts(x, call),
-      facts: findingFacts,
-      fixes: [fixHint("batch_in_front", facts.place(op.step))],
+      cause: op.step,
+      chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
+      names: [x, call],
+      facts: {
+        x,
+        call,
+        n: from[1],
+        from: codeFact(`(${from.join(", ")})`),
+        to: codeFact(`(${to.join(", ")})`),
+      },
+      fixes: [["batch_in_front"]],
     });
   }
   return [...out.values()];

@@ -3,11 +3,18 @@
 import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
+/** what was found in a statement, at a step that ran it */
+export interface FoundInStatement<T> {
+  step: number;
+  stmt: number;
+  found: T;
+}
+
 /** What is found in the syntax of statements, each time that they run; each statement is looked at once. */
 export function findInStatements<T>(
   facts: RunFacts,
   find: (tree: SyntaxNode, stmt: number) => T[],
-): { step: number; stmt: number; found: T }[] {
+): FoundInStatement<T>[] {
   const findings = statementTrees(facts.trace.program).map((tree, stmt) => (tree ? find(tree, stmt) : []));
   if (!findings.some(({ length }) => length)) return [];
   return facts.steps.flatMap(({ kind, stmt }, step) =>

@@ -1,5 +1,6 @@
 /** Where the program reads the `.grad` of which tensor. */
 
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { mentionsAt } from "./statement_mentions.ts";
 import { pathSteps, pathText } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
@@ -19,12 +20,8 @@ interface GradReading {
 /** Of a loop's readings of one expression so many are looked at, and the last. */
 const MAX_READINGS_IN_LOOP = 4;
 
-const gradReadingsByTrace = new WeakMap<object, GradReading[]>();
-
 /** The readings of a run, in order; of a loop the first few and the last. */
-export function gradReadings(facts: RunFacts): GradReading[] {
-  const cached = gradReadingsByTrace.get(facts.trace);
-  if (cached) return cached;
+export const gradReadings = oncePerRun((facts): GradReading[] => {
   const readings: GradReading[] = [];
   /** how often each expression was looked at */
   const readingCounts = new Map<SyntaxNode, number>();
@@ -41,9 +38,8 @@ export function gradReadings(facts: RunFacts): GradReading[] {
         if (uid[0] === "t") readings.push({ uid, node, path: nameOfRead(facts, node, uid, i), step: i });
     }
   });
-  gradReadingsByTrace.set(facts.trace, readings);
   return readings;
-}
+});
 
 /** What is called so where the statement stands; the variable of a comprehension has no name in its function. */
 function nameOfRead(facts: RunFacts, node: SyntaxNode, uid: string, step: number) {

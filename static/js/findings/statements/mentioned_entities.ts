@@ -53,6 +53,18 @@ export function receiverOf(facts: RunFacts, step: number, method: string): Menti
   const uid = text === null ? undefined : uidsByName(facts, step).get(text);
   return text !== null && uid ? { text, uid } : null;
 }
+
+/** The tensor that a method of a statement is called on, if it fits, else the first that the statement mentions. */
+export function fittingReceiverOrMention(
+  facts: RunFacts,
+  step: number,
+  method: string,
+  fits: (uid: string) => unknown,
+) {
+  const called = receiverOf(facts, step, method);
+  return called && fits(called.uid) ? called : mentionedTensors(facts, step).find(({ uid }) => fits(uid));
+}
+
 /** What each name and path means to the statement of a step: names of its function before those of the module. */
 function uidsByName(facts: RunFacts, step: number): Map<string, string> {
   const { frame } = facts.steps[step] ?? {};

@@ -1,16 +1,22 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { chainLink } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { innermostIteration } from "./training_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "accumulation_undivided", severity: "note", diagnose: diagnoseUndividedAccumulation },
+export const FINDINGS = [
+  diagnosis({
+    kind: "accumulation_undivided",
+    severity: "note",
+    of: undividedAccumulations,
+    once: ({ calls: [first] }, facts) => facts.placeOfBackward(first).line,
+    say: diagnosisOf,
+  }),
 ];
 
 /** Operations whose result is a mean, or is one unless they are told otherwise. */
@@ -23,18 +29,13 @@ interface Accumulation {
   used: LedgerEntry;
 }
 
-function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
+function undividedAccumulations(facts: RunFacts): Accumulation[] {
   const calls = new Map(facts.backwardCalls.map((call) => [call.uid, call]));
-  const byLine = new Map<number, Accumulation>();
-  for (const { entries } of gradientLedgers(facts)) {
+  return gradientLedgers(facts).flatMap(({ entries }) => {
     const found = accumulations(entries, calls);
-    const [first] = found;
-    if (!first || found.length < 2 || !found.every((accumulation) => isUndivided(facts, accumulation))) continue;
-    if (new Set(found.map((accumulation) => accumulation.calls.length)).size > 1) continue;
-    const { line } = facts.placeOfBackward(first.calls[0]);
-    if (!byLine.has(line)) byLine.set(line, first);
-  }
-  return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
+    if (found.length < 2 || !found.every((accumulation) => isUndivided(facts, accumulation))) return [];
+    return new Set(found.map((accumulation) => accumulation.calls.length)).size > 1 ? [] : [found[0]];
+  });
 }
 
 /**
@@ -78,7 +79,7 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
   const optimizerName = facts.nameFact(optimizer?.uid, used.step);
   const loss = facts.nameFact(call.roots[0], call.step);
   return {
-    cause: facts.placeOfBackward(call),
+    cause: call,
     chain: [
       ...calls.map(({ step, roots }) =>
         chainLink(
@@ -88,17 +89,16 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
           roots,
         ),
       ),
-      chainLink(facts.place(used.step), "used", { code: facts.statementFact(used.step) }, [used.by]),
+      [used.step, "used", [used.by]],
     ],
-    names: namesInFacts(loss, optimizerName),
+    names: [loss, optimizerName],
     facts: {
       loss,
       loss_name: plainName(loss),
       optimizer: optimizerName,
       n: calls.length,
-      code: facts.backwardStatementFact(call),
       step: facts.place(used.step).line,
     },
-    fixes: [fixHint("divide_loss", facts.placeOfBackward(call), { n: calls.length })],
+    fixes: [["divide_loss", { n: calls.length }]],
   };
 }

@@ -1,40 +1,39 @@
 /** Gradients that are clipped after the optimizer's step has used them, and dropped before another one does. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
+import { groupBy } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import type { Facts } from "../finding.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
+export const FINDINGS = [
+  diagnosis({
+    kind: "clip_after_step",
+    severity: "warning",
+    of: (facts) => groupBy(lateClips(facts), ({ clipped }) => facts.lineOf(clipped.step)),
+    say: diagnosisOf,
+  }),
 ];
 
 /** a gradient's life in which it was clipped too late; dropped: null where the run ended first */
 interface LateClip {
+  uid: string;
   added: LedgerEntry;
   used: LedgerEntry;
   clipped: LedgerEntry;
   dropped: LedgerEntry | null;
 }
 
-function diagnoseClipAfterStep(facts: RunFacts): Diagnosis[] {
-  /** by the line that clips, with the tensors whose gradients it clips */
-  const byLine = new Map<number, { clip: LateClip; uids: string[] }>();
-  for (const ledger of gradientLedgers(facts)) {
-    const clip = lateClips(ledger).find(({ clipped }) => changedNumbers(facts, ledger.uid, clipped.step));
-    if (!clip) continue;
-    const { line } = facts.place(clip.clipped.step);
-    const known = byLine.get(line);
-    if (!known) byLine.set(line, { clip, uids: [ledger.uid] });
-    else if (known.clip.clipped.step === clip.clipped.step) known.uids.push(ledger.uid);
-  }
-  return [...byLine.values()].map(({ clip, uids }) => diagnosisOf(facts, clip, uids));
+function lateClips(facts: RunFacts): LateClip[] {
+  return gradientLedgers(facts).flatMap(
+    (ledger) => lateClipsOf(ledger).find(({ uid, clipped }) => changedNumbers(facts, uid, clipped.step)) ?? [],
+  );
 }
 
 /** None where a clip came in time even once, or where gradients add up: what was clipped is then used after all. */
-function lateClips({ entries }: GradientLedger): LateClip[] {
+function lateClipsOf({ uid, entries }: GradientLedger): LateClip[] {
   const out: LateClip[] = [];
   let [added, used, late]: [LedgerEntry | null, LedgerEntry | null, LateClip | null] = [null, null, null];
   for (const entry of entries) {
@@ -45,7 +44,7 @@ function lateClips({ entries }: GradientLedger): LateClip[] {
       [used, late] = [entry, null];
     } else if (entry.kind === "clipped") {
       if (added && !used) return [];
-      if (added && used) late = { added, used, clipped: entry, dropped: null };
+      if (added && used) late = { uid, added, used, clipped: entry, dropped: null };
     } else if (entry.kind === "reset" || entry.kind === "unseen") {
       if (late && entry.kind === "reset") out.push({ ...late, dropped: entry });
       [added, used, late] = [null, null, null];
@@ -60,32 +59,30 @@ function changedNumbers(facts: RunFacts, uid: string, step: number) {
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 
-/** `uids` are those of the tensors whose gradients are clipped. */
-function diagnosisOf(facts: RunFacts, { added, used, clipped, dropped }: LateClip, uids: string[]): Diagnosis {
+/** What one line clips. */
+function diagnosisOf(facts: RunFacts, clips: LateClip[]): Diagnosis {
+  const [{ added, used, clipped, dropped }] = clips;
+  const uids = clips.filter((clip) => clip.clipped.step === clipped.step).map(({ uid }) => uid);
   const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
   const isMeasured = before !== null && after !== null;
   const norms: Facts = isMeasured ? { before: roundedNumber(before), after: roundedNumber(after) } : {};
   const optimizer = facts.nameFact(used.by, used.step);
-  const findingFacts = {
-    optimizer,
-    code: facts.statementFact(clipped.step),
-    step_code: facts.statementFact(used.step),
-    step: facts.place(used.step).line,
-    ...norms,
-  };
   return {
     variant: isMeasured ? "measured" : undefined,
-    cause: facts.place(clipped.step),
+    cause: clipped.step,
     chain: [
-      chainLink(facts.place(added.step), "gradient", { code: facts.statementFact(added.step) }, uids),
-      chainLink(facts.place(used.step), "used", { code: facts.statementFact(used.step) }, [used.by]),
-      chainLink(facts.place(clipped.step), "written", { code: facts.statementFact(clipped.step) }, uids),
-      ...(dropped
-        ? [chainLink(facts.place(dropped.step), "released", { code: facts.statementFact(dropped.step) }, uids)]
-        : []),
+      [added.step, "gradient", uids],
+      [used.step, "used", [used.by]],
+      [clipped.step, "written", uids],
+      dropped && [dropped.step, "released", uids],
     ],
-    names: namesInFacts(optimizer, facts.nameFact(uids[0], clipped.step)),
-    facts: findingFacts,
-    fixes: [fixHint("move_before", facts.place(clipped.step), { to: facts.place(used.step).line })],
+    names: [optimizer, facts.nameFact(uids[0], clipped.step)],
+    facts: {
+      optimizer,
+      step_code: facts.statementFact(used.step),
+      step: facts.place(used.step).line,
+      ...norms,
+    },
+    fixes: [["move_before", { to: facts.place(used.step).line }]],
   };
 }

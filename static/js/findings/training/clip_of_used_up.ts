@@ -1,7 +1,8 @@
 /** A clip that gets a generator of parameters which had been gone through before: it clips nothing. */
 
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { callArgument } from "../../syntax/expressions.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { codeFact } from "../finding.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -9,21 +10,16 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { usedUpGenerator } from "./exhausted_parameters.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipOfUsedUp },
+export const FINDINGS = [
+  diagnosis({
+    kind: "clip_without_gradient",
+    severity: "warning",
+    of: clipSteps,
+    once: ({ stmt }) => stmt,
+    say: (facts, { step, found }) => diagnosisOf(facts, step, callArgument(found, "parameters", 0)),
+  }),
 ];
-
-function diagnoseClipOfUsedUp(facts: RunFacts): Diagnosis[] {
-  /** by statement */
-  const out = new Map<number, Diagnosis>();
-  for (const { step, stmt, found } of clipSteps(facts)) {
-    const diagnosis = out.has(stmt) ? null : diagnosisOf(facts, step, callArgument(found, "parameters", 0));
-    if (diagnosis) out.set(stmt, diagnosis);
-  }
-  return [...out.values()];
-}
 
 /** None where the clip took a gradient, or there was none that a step then used. */
 function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null): Diagnosis | null {
@@ -42,21 +38,20 @@ function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null):
     made: facts.place(made).line,
     read: facts.place(used).line,
     reader: facts.statementFact(used),
-    code: facts.statementFact(clip),
     step: facts.place(next.step).line,
   };
   return {
     variant: "used_up",
-    cause: facts.place(clip),
+    cause: clip,
     chain: [
-      chainLink(facts.place(made), "made", { ...names, code: facts.statementFact(made) }),
-      chainLink(facts.place(used), "read", { ...names, code: names.reader }),
-      chainLink(facts.place(clip), "none", names),
-      chainLink(facts.place(next.step), "used", { ...names, code: facts.statementFact(next.step) }, [next.optimizer]),
+      [made, "made"],
+      [used, "read", [], { code: names.reader }],
+      [clip, "none"],
+      [next.step, "used", [next.optimizer]],
     ],
-    names: namesInFacts(x, codeFact("parameters")),
+    names: [x, codeFact("parameters")],
     facts: names,
-    fixes: [fixHint("list_parameters", facts.place(made))],
+    fixes: [["list_parameters", {}, made]],
   };
 }
 

@@ -1,16 +1,22 @@
 /** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
+import { groupBy } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import type { Facts } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { scalerByBackward, type Scaler } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "clip_while_scaled", severity: "warning", diagnose: diagnoseClipWhileScaled },
+export const FINDINGS = [
+  diagnosis({
+    kind: "clip_while_scaled",
+    severity: "warning",
+    of: (facts) => groupBy(takenWhileScaled(facts), ({ taken }) => `${taken.kind} ${facts.lineOf(taken.step)}`),
+    say: diagnosisOf,
+  }),
 ];
 
 /** a gradient that a scaled loss gave, and what was done with it before it was divided again */
@@ -23,17 +29,11 @@ interface ScaledGradient {
   scaler: Scaler;
 }
 
-function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
-  const scaledCalls = scalerByBackward(facts);
-  if (!scaledCalls.size) return [];
-  const byLine = new Map<string, ScaledGradient[]>();
-  for (const { uid, entries } of gradientLedgers(facts)) {
-    const scaled = firstTakenWhileScaled(uid, entries, scaledCalls);
-    if (!scaled) continue;
-    const key = `${scaled.taken.kind} ${facts.place(scaled.taken.step).line}`;
-    byLine.set(key, [...(byLine.get(key) ?? []), scaled]);
-  }
-  return [...byLine.values()].map((gradients) => diagnosisOf(facts, gradients));
+function takenWhileScaled(facts: RunFacts): ScaledGradient[] {
+  const calls = scalerByBackward(facts);
+  return calls.size
+    ? gradientLedgers(facts).flatMap(({ uid, entries }) => firstTakenWhileScaled(uid, entries, calls) ?? [])
+    : [];
 }
 
 function firstTakenWhileScaled(
@@ -68,37 +68,26 @@ function diagnosisOf(facts: RunFacts, gradients: ScaledGradient[]): Diagnosis {
   const norms: Facts = isMeasured
     ? { before: roundedNumber(before), limit: roundedNumber(after), after: roundedNumber(after / scaler.value) }
     : {};
-  const findingFacts = {
-    scaler: scalerName,
-    optimizer: optimizerName,
-    scale: roundedNumber(scaler.value),
-    name: plainName(scalerName),
-    optimizer_name: plainName(optimizerName),
-    code: facts.statementFact(taken.step),
-    ...norms,
-  };
   const name = plainName(scalerName);
   return {
     variant: isClip ? (isMeasured ? "measured" : undefined) : "step",
-    cause: facts.place(taken.step),
+    cause: taken.step,
     chain: [
-      chainLink(facts.place(added.step), "gradient", { ...findingFacts, code: facts.statementFact(added.step) }, uids),
-      chainLink(facts.place(taken.step), isClip ? "written" : "used", findingFacts, uids),
-      ...(unscaled
-        ? [
-            chainLink(
-              facts.place(unscaled.step),
-              "released",
-              { ...findingFacts, code: facts.statementFact(unscaled.step) },
-              uids,
-            ),
-          ]
-        : []),
+      [added.step, "gradient", uids],
+      [taken.step, isClip ? "written" : "used", uids],
+      unscaled && [unscaled.step, "released", uids],
     ],
-    names: namesInFacts(scalerName, optimizerName),
-    facts: findingFacts,
+    names: [scalerName, optimizerName],
+    facts: {
+      scaler: scalerName,
+      optimizer: optimizerName,
+      scale: roundedNumber(scaler.value),
+      name: plainName(scalerName),
+      optimizer_name: plainName(optimizerName),
+      ...norms,
+    },
     fixes: isClip
-      ? [fixHint("unscale_first", facts.place(taken.step), { name, optimizer: plainName(optimizerName) })]
-      : [fixHint("scaler_step", facts.place(taken.step), { name, optimizer: plainName(optimizerName) })],
+      ? [["unscale_first", { name, optimizer: plainName(optimizerName) }]]
+      : [["scaler_step", { name, optimizer: plainName(optimizerName) }]],
   };
 }

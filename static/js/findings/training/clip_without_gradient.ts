@@ -1,30 +1,25 @@
 /** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
 
-import { addToList } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
-import { gradientLedgers, type GradientLedger } from "../account/gradient_ledger.ts";
+import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
+export const FINDINGS = [
+  diagnosis({
+    kind: "clip_without_gradient",
+    severity: "warning",
+    when: ({ ranToItsEnd }) => ranToItsEnd,
+    of: (facts) => groupBy(clipSteps(facts), ({ stmt }) => stmt),
+    say: diagnosisOf,
+  }),
 ];
 
 const CLIP_FUNCTIONS = new Set(["clip_grad_norm_", "clip_grad_value_"]);
-
-function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
-  if (!facts.ranToItsEnd) return [];
-  const stepsByStatement = new Map<number, number[]>();
-  for (const { step, stmt } of clipSteps(facts)) addToList(stepsByStatement, stmt, step);
-  if (!stepsByStatement.size) return [];
-  const ledgers = gradientLedgers(facts);
-  if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return [];
-  return [...stepsByStatement.values()].flatMap((steps) => diagnosisOf(facts, steps, ledgers) ?? []);
-}
 
 /** The steps that clip gradients, with the call that does. */
 export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
@@ -32,12 +27,12 @@ export function clipSteps(facts: RunFacts): { step: number; stmt: number; found:
   return findInStatements(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 
-/**
- * `steps` are those of one statement that clips. Null where it ever met a gradient, or none came and was used
- * afterwards.
- */
-function diagnosisOf(facts: RunFacts, steps: number[], ledgers: GradientLedger[]): Diagnosis | null {
+/** Null where the statement that clips ever met a gradient, or none came and was used afterwards. */
+function diagnosisOf(facts: RunFacts, clips: { step: number }[]): Diagnosis | null {
   const history = tensorHistoryOf(facts);
+  const steps = clips.map(({ step }) => step);
+  const ledgers = gradientLedgers(facts);
+  if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return null;
   if (steps.some((step) => ledgers.some(({ uid }) => history.valueAt(uid, "grad", step)))) return null;
   const [clip] = steps;
   const entries = ledgers.flatMap((ledger) => ledger.entries.map((entry) => ({ ...entry, uid: ledger.uid })));
@@ -49,14 +44,14 @@ function diagnosisOf(facts: RunFacts, steps: number[], ledgers: GradientLedger[]
   const optimizer = facts.nameFact(used.by, used.step);
   const names = { optimizer, code: facts.statementFact(clip), backward: facts.place(backward).line };
   return {
-    cause: facts.place(clip),
+    cause: clip,
     chain: [
-      chainLink(facts.place(clip), "none", names),
-      chainLink(facts.place(backward), "gradient", { code: facts.statementFact(backward) }, [added.uid]),
-      chainLink(facts.place(used.step), "used", { code: facts.statementFact(used.step) }, [used.by]),
+      [clip, "none"],
+      [backward, "gradient", [added.uid]],
+      [used.step, "used", [used.by]],
     ],
-    names: namesInFacts(optimizer),
+    names: [optimizer],
     facts: { ...names, backward_code: facts.statementFact(backward), step: facts.place(used.step).line },
-    fixes: [fixHint("move_after", facts.place(clip), { to: facts.place(backward).line })],
+    fixes: [["move_after", { to: facts.place(backward).line }]],
   };
 }

@@ -1,6 +1,7 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { callArgument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
@@ -20,25 +21,23 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
   if (!generator) return [];
   const { name, made, used } = generator;
   const x = codeFact(name);
-  const findingFacts = {
-    x,
-    code: facts.statementFact(used),
-    made: facts.steps[made].line,
-    effect: facts.steps[step].line,
-  };
   return [
     {
       variant: "exhausted",
       severity: "error",
-      cause: facts.place(used),
+      cause: used,
       chain: [
-        chainLink(facts.place(made), "made", { x }),
-        chainLink(facts.place(used), "read", findingFacts),
-        chainLink(facts.place(step), "none", { ...findingFacts, code: facts.statementFact(step) }),
+        [made, "made"],
+        [used, "read"],
+        [step, "none"],
       ],
-      names: namesInFacts(x),
-      facts: findingFacts,
-      fixes: [fixHint("list_parameters", facts.place(made))],
+      names: [x],
+      facts: {
+        x,
+        made: facts.steps[made].line,
+        effect: facts.steps[step].line,
+      },
+      fixes: [["list_parameters", {}, made]],
       explainsError: true,
     },
   ];

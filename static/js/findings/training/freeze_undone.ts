@@ -1,14 +1,19 @@
 /** Parameters that were frozen and, before anything ran, all made to require grad again: the freezing has no effect. */
 
-import { addToList } from "../../trace/multimap.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFreezeUndone, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "frozen_updated",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => groupBy(freezings(facts), ({ frozen }) => facts.steps[frozen].stmt ?? null),
+    say: diagnosisOf,
+  }),
 ];
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
@@ -19,13 +24,6 @@ interface Freezing {
 }
 
 const MAX_NAMED_PARAMETERS = 4;
-
-function diagnoseFreezeUndone(facts: RunFacts): Diagnosis[] {
-  /** by the statement that freezes */
-  const byStatement = new Map<number | null, Freezing[]>();
-  for (const freezing of freezings(facts)) addToList(byStatement, facts.steps[freezing.frozen].stmt ?? null, freezing);
-  return [...byStatement.values()].flatMap((all) => diagnosisOf(facts, all) ?? []);
-}
 
 /** The parameters that were frozen before the first backward. */
 function freezings(facts: RunFacts): Freezing[] {
@@ -58,20 +56,18 @@ function diagnosisOf(facts: RunFacts, all: Freezing[]): Diagnosis | null {
     frozen: names,
     n: all.length,
     grad: gradNameOf(x),
-    code: facts.statementFact(undone),
     freezing: facts.statementFact(frozen),
     made: facts.place(frozen).line,
   };
   return {
     variant: "undone",
-    cause: facts.place(undone),
+    cause: undone,
     chain: [
-      chainLink(facts.place(frozen), "cut", { ...findingFacts, code: findingFacts.freezing }, [uid]),
-      chainLink(facts.place(undone), "written", findingFacts, [uid]),
-      chainLink(facts.place(gradient.step), "gradient", findingFacts, [uid, gradient.grad]),
+      [frozen, "cut", [uid], { code: findingFacts.freezing }],
+      [undone, "written", [uid]],
+      [gradient.step, "gradient", [uid, gradient.grad]],
     ],
-    names: namesInFacts(...names),
+    names: [...names],
     facts: findingFacts,
-    fixes: [],
   };
 }

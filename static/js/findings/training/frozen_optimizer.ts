@@ -1,55 +1,50 @@
 /** An optimizer that steps round after round while none of its parameters requires grad. */
 
+import { diagnosis, type Diagnosis, type Link } from "../diagnosis.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { owningModuleFact } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "frozen_optimizer",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => optimizersOf(facts).values(),
+    say: diagnosisOf,
+  }),
 ];
 
 const MIN_STEPS = 2;
 
-function diagnoseFrozenOptimizer(facts: RunFacts): Diagnosis[] {
+function diagnosisOf(facts: RunFacts, { uid: optimizer, made, stepped, unrecorded }: Optimizer): Diagnosis | null {
+  if (stepped.length + unrecorded < MIN_STEPS || !stepped.length) return null;
   const history = tensorHistoryOf(facts);
   const replaced = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [before] : [])));
-  return [...optimizersOf(facts).values()].flatMap(({ uid: optimizer, made, stepped, unrecorded }) => {
-    if (stepped.length + unrecorded < MIN_STEPS || !stepped.length) return [];
-    const params = optimizerParameters(facts, optimizer, stepped[0].step);
-    const isFrozen = (param: string, step: number) => history.valueAt(param, "requires_grad", step) === false;
-    if (!params.length || !stepped.every(({ step }) => params.every((param) => isFrozen(param, step)))) return [];
-    if (params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) return [];
-    if (params.some((param) => replaced.has(param) || replaced.has(facts.index.moduleOfTensor.get(param) ?? "")))
-      return []; // see `parameter_detached`
-    const [uid] = params;
-    const step = stepped[0].step;
-    const freezing = history.fieldChanges(uid, "requires_grad").findLast((change) => change.step < step);
-    const causeStep = freezing && freezing.step > facts.birthStep(uid) ? freezing.step : made;
-    const names = {
-      x: facts.nameFact(uid, step),
-      module: owningModuleFact(facts, uid, step),
-      optimizer: facts.nameFact(optimizer, step),
-      n: params.length,
-      code: facts.statementFact(causeStep),
-      step: facts.place(step).line,
-    };
-    const madeLink = chainLink(facts.place(made), "made", { ...names, code: facts.statementFact(made) }, [optimizer]);
-    const cutLink = chainLink(facts.place(causeStep), "cut", names, [uid]);
-    return [
-      {
-        cause: facts.place(causeStep),
-        chain: [
-          ...(causeStep === made ? [madeLink] : [madeLink, cutLink].sort((a, b) => a.step - b.step)),
-          chainLink(facts.place(step), "none", { ...names, code: facts.statementFact(step) }, [optimizer]),
-        ],
-        names: namesInFacts(names.x, names.module, names.optimizer),
-        facts: names,
-        fixes: [],
-      },
-    ];
-  });
+  const params = optimizerParameters(facts, optimizer, stepped[0].step);
+  const isFrozen = (param: string, step: number) => history.valueAt(param, "requires_grad", step) === false;
+  if (!params.length || !stepped.every(({ step }) => params.every((param) => isFrozen(param, step)))) return null;
+  if (params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) return null;
+  if (params.some((param) => replaced.has(param) || replaced.has(facts.index.moduleOfTensor.get(param) ?? "")))
+    return null; // see `parameter_detached`
+  const [uid] = params;
+  const step = stepped[0].step;
+  const freezing = history.fieldChanges(uid, "requires_grad").findLast((change) => change.step < step);
+  const causeStep = freezing && freezing.step > facts.birthStep(uid) ? freezing.step : made;
+  const names = {
+    x: facts.nameFact(uid, step),
+    module: owningModuleFact(facts, uid, step),
+    optimizer: facts.nameFact(optimizer, step),
+    n: params.length,
+    step: facts.place(step).line,
+  };
+  const cut: Link = [causeStep, "cut", [uid]];
+  return {
+    cause: causeStep,
+    chain: [causeStep < made && cut, [made, "made", [optimizer]], causeStep > made && cut, [step, "none", [optimizer]]],
+    names: [names.x, names.module, names.optimizer],
+    facts: names,
+  };
 }

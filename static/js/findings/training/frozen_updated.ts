@@ -1,14 +1,20 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { groupBy } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFrozenParameterUpdated, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "frozen_updated",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => groupBy(frozenParameters(facts), ({ frozen }) => facts.lineOf(frozen)),
+    say: diagnosisOf,
+  }),
 ];
 
 interface FrozenParameter {
@@ -20,16 +26,6 @@ interface FrozenParameter {
 }
 
 const MAX_NAMED_PARAMETERS = 8;
-
-function diagnoseFrozenParameterUpdated(facts: RunFacts): Diagnosis[] {
-  /** by the line that freezes */
-  const byLine = new Map<number, FrozenParameter[]>();
-  for (const frozen of frozenParameters(facts)) {
-    const { line } = facts.place(frozen.frozen);
-    byLine.set(line, [...(byLine.get(line) ?? []), frozen]);
-  }
-  return [...byLine.values()].map((parameters) => diagnosisOf(facts, parameters));
-}
 
 /** The parameters that an optimizer updated after they were frozen. */
 function frozenParameters(facts: RunFacts): FrozenParameter[] {
@@ -67,30 +63,20 @@ function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis 
     .eventsOfKind("grad_accumulated")
     .findLast((event) => event.tensor === uid && event.step < frozen);
   return {
-    cause: facts.place(frozen),
+    cause: frozen,
     chain: [
-      ...(accumulated
-        ? [
-            chainLink(
-              facts.place(accumulated.step),
-              "gradient",
-              { x, grad: gradNameOf(x), code: facts.statementFact(accumulated.step) },
-              [uid, accumulated.grad],
-            ),
-          ]
-        : []),
-      chainLink(facts.place(frozen), "cut", { x, grad: gradNameOf(x), code: facts.statementFact(frozen) }, [uid]),
-      chainLink(facts.place(updated), "written", { x, code: facts.statementFact(updated) }, [uid]),
+      accumulated && [accumulated.step, "gradient", [uid, accumulated.grad]],
+      [frozen, "cut", [uid]],
+      [updated, "written", [uid]],
     ],
-    names: namesInFacts(...names, facts.nameFact(uid, frozen)),
+    names: [...names, facts.nameFact(uid, frozen)],
     facts: {
       x,
       frozen: names,
       grad: gradNameOf(x),
       optimizer: facts.nameFact(optimizer, updated),
-      code: facts.statementFact(frozen),
       effect: facts.steps[updated].line,
     },
-    fixes: [fixHint("reset_frozen", facts.place(frozen))],
+    fixes: [["reset_frozen"]],
   };
 }

@@ -1,6 +1,7 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { groupBy } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { innermostIteration } from "./training_facts.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
@@ -8,10 +9,15 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "gradients_dropped",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => groupBy(fatesOfBackwards(facts), ({ call }) => call.stmt),
+    say: (facts, fates) => diagnosisOf(facts, fates) ?? restDiagnosis(facts, fates),
+  }),
 ];
 
 /** what became of all that one backward added; open: nothing yet, or it is not known */
@@ -21,14 +27,6 @@ interface BackwardFate {
   /** of the first tensor that it reached */
   uid: string;
   end: LedgerEntry | null;
-}
-
-function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
-  /** by the statement that calls backward */
-  const byStatement = new Map<number | null, BackwardFate[]>();
-  for (const fate of fatesOfBackwards(facts))
-    byStatement.set(fate.call.stmt, [...(byStatement.get(fate.call.stmt) ?? []), fate]);
-  return [...byStatement.values()].flatMap((fates) => diagnosisOf(facts, fates) ?? restDiagnosis(facts, fates) ?? []);
 }
 
 /** Backwards one after the other with one fate at one step. */
@@ -67,21 +65,19 @@ function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null
     n: rest,
     size,
     backward: facts.placeOfBackward(call).line,
-    code: facts.statementFact(resetStep),
     step: facts.place(useStep).line,
   };
   return {
     variant: "rest",
     severity: "note",
-    cause: facts.place(resetStep),
+    cause: resetStep,
     chain: [
-      chainLink(facts.place(useStep), "used", { ...names, code: facts.statementFact(useStep) }, [uid]),
-      chainLink(facts.placeOfBackward(call), "gradient", { ...names, code: facts.backwardStatementFact(call) }, [uid]),
-      chainLink(facts.place(resetStep), "released", names, [uid]),
+      [useStep, "used", [uid]],
+      [call, "gradient", [uid]],
+      [resetStep, "released", [uid]],
     ],
-    names: namesInFacts(x),
+    names: [x],
     facts: names,
-    fixes: [],
   };
 }
 
@@ -129,27 +125,16 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
     variant,
     cause: resetPlace,
     chain: [
-      chainLink(
-        facts.placeOfBackward(call),
-        "gradient",
-        {
-          grad: gradNameOf(x),
-          iteration: innermostIteration(facts, call.step),
-          code: facts.backwardStatementFact(call),
-        },
-        [uid],
-      ),
-      chainLink(
+      [call, "gradient", [uid], { grad: gradNameOf(x), iteration: innermostIteration(facts, call.step) }],
+      [
         resetPlace,
         "released",
-        { iteration: innermostIteration(facts, resetStep), code: facts.statementFact(resetStep) },
         [uid],
-      ),
-      chainLink(facts.place(step.step), "used", { iteration: innermostIteration(facts, step.step), x: optimizerName }, [
-        optimizer.uid,
-      ]),
+        { iteration: innermostIteration(facts, resetStep), code: facts.statementFact(resetStep) },
+      ],
+      [step.step, "used", [optimizer.uid], { iteration: innermostIteration(facts, step.step), x: optimizerName }],
     ],
-    names: namesInFacts(x, optimizerName),
+    names: [x, optimizerName],
     facts: {
       x,
       optimizer: optimizerName,
@@ -158,7 +143,7 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
       code: facts.statementFact(resetStep),
       step: facts.place(step.step).line,
     },
-    fixes: isOneLine ? [] : [fixHint("zero_grad_later", resetPlace, { to: facts.place(step.step).line })],
+    fixes: isOneLine ? [] : [["zero_grad_later", { to: facts.place(step.step).line }]],
   };
 }
 

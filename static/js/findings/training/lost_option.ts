@@ -3,9 +3,10 @@
  * group alone.
  */
 
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { codeFact, fixHint } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
+import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import {
   callArgument,
@@ -21,9 +22,17 @@ import { assignments, loopHead, loopVariables, mayCallMethod, statementsAround }
 import { childOf, statementTree, statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "module_flag",
+    severity: "warning",
+    when: (facts) => optimizersOf(facts).size,
+    of: (facts) => findInStatements(facts, (tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
+    once: ({ stmt }) => stmt,
+    say: diagnosisOf,
+  }),
+];
 
 const OPTIONS = new Set(["lr", "momentum", "weight_decay", "betas"]);
 
@@ -33,22 +42,6 @@ interface LostOption {
   owner: SyntaxNode;
   option: string;
   loop: number;
-}
-
-function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
-  const optimizers = optimizersOf(facts);
-  if (!optimizers.size) return [];
-  /** by statement */
-  const out = new Map<number, Diagnosis>();
-  const { program } = facts.trace;
-  for (const { step, stmt, found } of findInStatements(facts, (tree, index) => lostOptions(program, tree, index))) {
-    const optimizer = out.has(stmt) ? undefined : optimizers.get(resolveExpression(facts, found.owner, step) ?? "");
-    const later = optimizer?.steps.find((other) => other > step);
-    if (!optimizer || later === undefined) continue;
-    if (found.variant !== "last_group" || areOthersLeft(facts, optimizer.uid, optimizer.steps))
-      out.set(stmt, diagnosisOf(facts, step, later, found));
-  }
-  return [...out.values()];
 }
 
 /** What a statement sets to no effect, as it and the loops around it say. */
@@ -123,7 +116,12 @@ function areOthersLeft(facts: RunFacts, optimizer: string, steps: number[]) {
   return first.slice(0, -1).every(({ lr }, k) => typeof lr === "number" && lr === last[k].lr);
 }
 
-function diagnosisOf(facts: RunFacts, step: number, later: number, { variant, owner, option, loop }: LostOption) {
+function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<LostOption>): Diagnosis | null {
+  const { variant, owner, option, loop } = found;
+  const set = optimizersOf(facts).get(resolveExpression(facts, owner, step) ?? "");
+  const later = set?.steps.find((other) => other > step);
+  if (!set || later === undefined) return null;
+  if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;
   const path = pathText(owner) ?? owner.text;
   const optimizer = codeFact(path);
   const findingFacts = {
@@ -132,7 +130,6 @@ function diagnosisOf(facts: RunFacts, step: number, later: number, { variant, ow
     path,
     name: option,
     loop: loop || facts.place(step).line,
-    code: facts.statementFact(step),
     effect: facts.place(later).line,
   };
   const fix = {
@@ -142,12 +139,12 @@ function diagnosisOf(facts: RunFacts, step: number, later: number, { variant, ow
   }[variant];
   return {
     variant,
-    cause: facts.place(step),
+    cause: step,
     chain: [
-      chainLink(facts.place(step), "made", findingFacts, []),
-      chainLink(facts.place(later), "none", { ...findingFacts, code: facts.statementFact(later) }, []),
+      [step, "made"],
+      [later, "none"],
     ],
-    names: namesInFacts(optimizer, findingFacts.attribute),
+    names: [optimizer, findingFacts.attribute],
     facts: findingFacts,
     fixes: [fix],
   };

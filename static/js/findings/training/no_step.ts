@@ -1,36 +1,42 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "no_step", severity: "warning", diagnose: diagnoseNoStep, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "no_step",
+    severity: "warning",
+    lookedFor: "optimizers",
+    when: ({ ranToItsEnd }) => ranToItsEnd,
+    of: optimizersWithoutStep,
+    say: diagnosisOf,
+  }),
 ];
 
-function diagnoseNoStep(facts: RunFacts): Diagnosis[] {
-  if (!facts.ranToItsEnd) return [];
+/** Those that hold nothing which another steps. */
+function optimizersWithoutStep(facts: RunFacts) {
   const optimizers = [...optimizersOf(facts).values()];
-  const hasStepped = ({ stepped, steps, unrecorded }: (typeof optimizers)[number]) =>
-    stepped.length + steps.length + unrecorded > 0;
+  const hasStepped = ({ stepped, unrecorded }: Optimizer) => stepped.length + unrecorded > 0;
+  const stepping = optimizers.filter(hasStepped);
   const held = new Set(
-    optimizers
-      .filter(hasStepped)
-      .flatMap(({ uid, made, steps }) => optimizerParameters(facts, uid, steps.at(-1) ?? made)),
+    stepping.flatMap(({ uid, made, steps }) => optimizerParameters(facts, uid, steps.at(-1) ?? made)),
   );
-  return optimizers.flatMap((optimizer) => {
-    if (hasStepped(optimizer)) return [];
-    const uids = optimizerParameters(facts, optimizer.uid, optimizer.made);
-    return uids.some((uid) => held.has(uid)) ? [] : (diagnosisOf(facts, optimizer.uid, optimizer.made, uids) ?? []);
-  });
+  return optimizers
+    .filter((optimizer) => !hasStepped(optimizer))
+    .map(({ uid, made }) => ({ uid, made, uids: optimizerParameters(facts, uid, made) }))
+    .filter(({ uids }) => !uids.some((uid) => held.has(uid)));
 }
 
 /** None where the program takes the gradients itself, or changes the parameters otherwise. */
-function diagnosisOf(facts: RunFacts, optimizer: string, made: number, uids: string[]): Diagnosis | null {
+function diagnosisOf(
+  facts: RunFacts,
+  { uid: optimizer, made, uids }: { uid: string; made: number; uids: string[] },
+): Diagnosis | null {
   const ledgers = gradientLedgers(facts).filter(({ uid }) => uids.includes(uid));
   const entries = ledgers.flatMap((ledger) => ledger.entries.filter(({ step }) => step > made));
   const additions = entries.filter(({ kind }) => kind === "added");
@@ -48,16 +54,16 @@ function diagnosisOf(facts: RunFacts, optimizer: string, made: number, uids: str
   };
   const code = facts.statementFact(backwardStep);
   return {
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "made", names, [optimizer]),
-      chainLink(facts.place(backwardStep), "gradient", { code }, [additions[0].by]),
-      chainLink(facts.place(facts.steps.length - 1), "none", {}, uids.slice(0, 1)),
+      [made, "made", [optimizer]],
+      [backwardStep, "gradient", [additions[0].by], { code }],
+      [facts.steps.length - 1, "none", uids.slice(0, 1)],
     ],
-    names: namesInFacts(optimizerName),
+    names: [optimizerName],
     facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
     concerns: uids,
-    fixes: [fixHint("add_step", facts.place(backwardStep), { name: plainName(optimizerName) })],
+    fixes: [["add_step", { name: plainName(optimizerName) }, backwardStep]],
   };
 }
 

@@ -3,8 +3,9 @@
  * parameters.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, fixHint, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
+import type { Fact, Facts } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
@@ -16,7 +17,6 @@ import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/opt
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer, lookedFor: "optimizers" },
@@ -245,13 +245,12 @@ function averageDiagnosis(facts: RunFacts, { uid, added }: UnheldParameter, writ
     severity: "note",
     cause: used,
     chain: [
-      chainLink(used, "way", { ...names, code: facts.statementFact(used.step) }, [uid]),
-      chainLink(facts.place(added), "gradient", names, [uid]),
-      chainLink(facts.place(written), "written", move, [uid]),
+      [used, "way", [uid]],
+      [added, "gradient", [uid], names],
+      [written, "written", [uid]],
     ],
-    names: namesInFacts(names.module as Fact, names.x as Fact),
+    names: [names.module as Fact, names.x as Fact],
     facts: { ...move, write: facts.lineOf(written) },
-    fixes: [],
   };
 }
 
@@ -277,7 +276,6 @@ function diagnosisOf(
     optimizer: optimizerName,
     optimizer_name: plainName(optimizerName),
     n: parameters.length,
-    code: facts.statementFact(optimizer.made),
     step: facts.place(optimizer.step).line,
   };
   const { variant, written } = parameters[0];
@@ -285,23 +283,24 @@ function diagnosisOf(
   return {
     variant,
     severity: variant === "before" ? "note" : "warning",
-    cause: facts.place(optimizer.made),
+    cause: optimizer.made,
     chain: [
-      chainLink(facts.place(optimizer.made), "made", names, [optimizer.uid]),
-      chainLink(facts.place(added), "gradient", names, [uid]),
-      chainLink(facts.place(optimizer.step), "none", { ...names, code: facts.statementFact(optimizer.step) }, [
-        optimizer.uid,
-      ]),
+      [optimizer.made, "made", [optimizer.uid]],
+      [added, "gradient", [uid]],
+      [optimizer.step, "none", [optimizer.uid]],
     ],
-    names: namesInFacts(module, x, optimizerName),
+    names: [module, x, optimizerName],
     facts: names,
     concerns: parameters.map((parameter) => parameter.uid),
     fixes: [
-      fixHint(variant === "twice" ? "optimizer_of" : "optimizer_with", facts.place(optimizer.made), {
-        name: modulePath(module),
-        optimizer: names.optimizer_name,
-        method,
-      }),
+      [
+        variant === "twice" ? "optimizer_of" : "optimizer_with",
+        {
+          name: modulePath(module),
+          optimizer: names.optimizer_name,
+          method,
+        },
+      ],
     ],
   };
 }

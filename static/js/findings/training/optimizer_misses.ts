@@ -3,7 +3,9 @@
  * has.
  */
 
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
+import type { Diagnosis } from "../diagnosis.ts";
+import { chainLink, fixHint } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { modulesAround, outermostModuleWithout } from "./training_facts.ts";
@@ -19,11 +21,7 @@ interface MisdirectedOptimizer {
   grad: number;
 }
 
-const misdirectedOptimizersByTrace = new WeakMap<object, MisdirectedOptimizer[]>();
-
-export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
-  const cached = misdirectedOptimizersByTrace.get(facts.trace);
-  if (cached) return cached;
+export const misdirectedOptimizers = oncePerRun((facts): MisdirectedOptimizer[] => {
   const optimizers = [...optimizersOf(facts).values()].filter(({ steps }) => steps.length);
   const parametersByOptimizer = new Map(
     optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),
@@ -34,7 +32,7 @@ export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
   const isWritten = unownedGrads.some(({ tensor, step }) =>
     facts.writesOf(facts.tensor(tensor, step)?.storage).some((write) => write.step > step),
   );
-  const out = optimizers.flatMap(({ uid, made, steps }) => {
+  return optimizers.flatMap(({ uid, made, steps }) => {
     const params = parametersByOptimizer.get(uid) ?? [];
     const hasGradients = grads.some(({ tensor, step }) => step > made && params.includes(tensor));
     const unownedSince = unownedGrads.filter(({ step }) => step > made && step < steps[steps.length - 1]);
@@ -44,9 +42,7 @@ export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
       return [];
     return [{ optimizer: uid, made, step: steps[steps.length - 1], held: params, trained, grad: unownedSince[0].step }];
   });
-  misdirectedOptimizersByTrace.set(facts.trace, out);
-  return out;
-}
+});
 
 function isParameter(facts: RunFacts, uid: string) {
   return facts.scan.initialFields(uid)?.type === "Parameter";
@@ -91,15 +87,15 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
     const madeLink = chainLink(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
     return {
       variant: isAnew ? "made_anew" : isMadeLater ? "not_given" : "others_given",
-      cause: facts.place(causeStep),
+      cause: causeStep,
       chain: [
         madeLink,
-        ...(isMadeLater ? [movedLink] : []),
-        chainLink(facts.place(miss.grad), "gradient", { x }, [uid]),
-        chainLink(facts.place(miss.step), "none", { x, code: facts.statementFact(miss.step) }, [miss.optimizer]),
+        isMadeLater && movedLink,
+        [miss.grad, "gradient", [uid]],
+        [miss.step, "none", [miss.optimizer]],
       ],
-      names: namesInFacts(x, optimizerName, ...(isAnew ? [findingFacts.module, held] : [])),
-      facts: { ...findingFacts, code: facts.statementFact(causeStep) },
+      names: [x, optimizerName, ...(isAnew ? [findingFacts.module, held] : [])],
+      facts: { ...findingFacts },
       concerns: [...miss.held, ...miss.trained],
       fixes: isAnew ? [] : optimizerFixes(facts, miss.made, ownerUid, isMadeLater ? causeStep : null, miss.grad),
     };

@@ -3,8 +3,8 @@
  * optimizer was replaced.
  */
 
+import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -14,7 +14,6 @@ import { callArgument, calleeName, pathText, receiver } from "../../syntax/expre
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
@@ -94,15 +93,15 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
     return [
       {
         variant: "vanished",
-        cause: facts.place(lowering.step),
+        cause: lowering.step,
         chain: [
-          chainLink(facts.place(made), "made", { ...names, first: rate }, [uid]),
-          chainLink(facts.place(lowering.step), "written", { ...names, first: roundedNumber(lowering.after) }, [uid]),
-          chainLink(facts.place(steps[from]), "used", { ...names, code: facts.statementFact(steps[from]) }, [uid]),
+          [made, "made", [uid]],
+          [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
+          [steps[from], "used", [uid]],
         ],
-        names: namesInFacts(optimizer),
+        names: [optimizer],
         facts: { ...names, first: rate },
-        fixes: [fixHint("out_of_loop", facts.place(lowering.step))],
+        fixes: [["out_of_loop"]],
       },
     ];
   });
@@ -200,21 +199,17 @@ function replacedDiagnosis(
     used: roundedNumber(learningRateAt(facts, successor, next) ?? Number.NaN),
     schedule: facts.statementFact(step),
     scheduled: facts.place(step).line,
-    code: facts.statementFact(made),
     step: facts.place(next).line,
   };
   return {
     variant: "replaced",
-    cause: facts.place(made),
+    cause: made,
     chain: [
-      chainLink(facts.place(made), "made", names, [successor]),
-      chainLink(facts.place(step), "read", { ...names, code: names.schedule }, [optimizer]),
-      chainLink(facts.place(next), "used", { ...names, code: facts.statementFact(next), first: names.used }, [
-        successor,
-      ]),
+      [made, "made", [successor]],
+      [step, "read", [optimizer], { code: names.schedule }],
+      [next, "used", [successor], { first: names.used }],
     ],
-    names: namesInFacts(x),
+    names: [x],
     facts: names,
-    fixes: [],
   };
 }

@@ -1,30 +1,21 @@
 /** A learning rate that no step ever used, since the scheduler stepped before the optimizer's first step. */
 
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
-import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { keyValuePairs } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
+import { groupDicts, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { Value } from "../../trace/wire.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },
+export const FINDINGS = [
+  diagnosis({
+    kind: "scheduler_first",
+    severity: "warning",
+    of: (facts) => optimizersOf(facts).values(),
+    say: diagnosisOf,
+  }),
 ];
-
-function diagnoseSchedulerFirst(facts: RunFacts): Diagnosis[] {
-  return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
-    const [first] = stepped;
-    if (!first) return [];
-    const change = firstChangeByScheduler(facts, uid, made, first.step);
-    if (!change || !isRunAgainAfter(facts, change.step, first.step)) return [];
-    const usedRates = stepped.map(({ step }) => learningRateAt(facts, uid, step - 1));
-    if (change.before === 0 || usedRates.some((rate) => rate === null || rate === change.before)) return [];
-    return [diagnosisOf(facts, uid, made, change, first.step)];
-  });
-}
 
 interface RateChange {
   step: number;
@@ -52,36 +43,34 @@ function isRunAgainAfter(facts: RunFacts, step: number, after: number) {
 
 /** The learning rate of an optimizer's first group after a step; null where it is no number. */
 export function learningRateAt(facts: RunFacts, uid: string, step: number): number | null {
-  const entities = facts.stateAt(step);
-  const groups = findEntity(
-    entities,
-    referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups),
-    "object",
-  );
-  const group = findEntity(entities, referencedUid(groups?.items?.[0] as Value), "object");
+  const group = findEntity(facts.stateAt(step), groupDicts(facts, uid, step)[0], "object");
   const rate = group ? (keyValuePairs(group) ?? []).find(([key]) => key === "lr")?.[1] : null;
   return typeof rate === "number" ? rate : null;
 }
 
-function diagnosisOf(facts: RunFacts, uid: string, made: number, change: RateChange, first: number): Diagnosis {
+function diagnosisOf(facts: RunFacts, { uid, made, stepped }: Optimizer): Diagnosis | null {
+  if (!stepped.length) return null;
+  const first = stepped[0].step;
+  const change = firstChangeByScheduler(facts, uid, made, first);
+  if (!change || !isRunAgainAfter(facts, change.step, first)) return null;
+  const usedRates = stepped.map(({ step }) => learningRateAt(facts, uid, step - 1));
+  if (change.before === 0 || usedRates.some((rate) => rate === null || rate === change.before)) return null;
   const optimizer = facts.nameFact(uid, first);
-  const code = facts.statementFact(change.step);
   const names = {
     optimizer,
-    code,
     rate: roundedNumber(change.before),
     first: roundedNumber(learningRateAt(facts, uid, first - 1) ?? Number.NaN),
     step: facts.place(first).line,
   };
   return {
-    cause: facts.place(change.step),
+    cause: change.step,
     chain: [
-      chainLink(facts.place(made), "made", names, [uid]),
-      chainLink(facts.place(change.step), "written", names, [uid]),
-      chainLink(facts.place(first), "used", { ...names, code: facts.statementFact(first) }, [uid]),
+      [made, "made", [uid]],
+      [change.step, "written", [uid]],
+      [first, "used", [uid]],
     ],
-    names: namesInFacts(optimizer),
+    names: [optimizer],
     facts: names,
-    fixes: [fixHint("move_after", facts.place(change.step), { to: facts.place(first).line })],
+    fixes: [["move_after", { to: facts.place(first).line }]],
   };
 }

@@ -1,49 +1,54 @@
 /** One dict of options in two optimizers: a learning rate that one is given is the other's too. */
 
+import { groupBy } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
-import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { groupDicts, optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "shared_group", severity: "warning", diagnose: diagnoseSharedGroup }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "shared_group",
+    severity: "warning",
+    of: (facts) => groupBy(groupsOfOptimizers(facts), ({ group }) => group),
+    say: diagnosisOf,
+  }),
+];
 
-function diagnoseSharedGroup(facts: RunFacts): Diagnosis[] {
-  /** by the dict, the optimizers that have it */
-  const owners = new Map<string, { uid: string; made: number }[]>();
-  for (const { uid, made } of optimizersOf(facts).values())
-    for (const group of groupDicts(facts, uid, made)) owners.set(group, [...(owners.get(group) ?? []), { uid, made }]);
-  return [...owners].flatMap(([group, [first, second]]) => (second ? [diagnosisOf(facts, group, first, second)] : []));
+interface OwnedGroup {
+  group: string;
+  uid: string;
+  /** the step that made the optimizer */
+  made: number;
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  group: string,
-  first: { uid: string; made: number },
-  second: { uid: string; made: number },
-): Diagnosis {
+function groupsOfOptimizers(facts: RunFacts): OwnedGroup[] {
+  return [...optimizersOf(facts).values()].flatMap(({ uid, made }) =>
+    groupDicts(facts, uid, made).map((group) => ({ group, uid, made })),
+  );
+}
+
+/** Of one dict, with the optimizers that have it. */
+function diagnosisOf(facts: RunFacts, [first, second]: OwnedGroup[]): Diagnosis | null {
+  if (!second) return null;
+  const { group } = first;
   const [x, y] = [facts.nameFact(first.uid, first.made), facts.nameFact(second.uid, second.made)];
   const dict = findEntity(facts.stateAt(second.made), group, "object");
   const rate = (dict ? keyValuePairs(dict) : null)?.find(([key]) => key === "lr")?.[1];
-  const findingFacts = {
-    x,
-    y,
-    lr: typeof rate === "number" ? rate : "",
-    first: facts.steps[first.made].line,
-    code: facts.statementFact(second.made),
-  };
   return {
-    cause: facts.place(second.made),
+    cause: second.made,
     chain: [
-      chainLink(facts.place(first.made), "made", { ...findingFacts, code: facts.statementFact(first.made) }, [
-        first.uid,
-        group,
-      ]),
-      chainLink(facts.place(second.made), "shares", findingFacts, [second.uid, group]),
+      [first.made, "made", [first.uid, group]],
+      [second.made, "shares", [second.uid, group]],
     ],
-    names: namesInFacts(x, y),
-    facts: findingFacts,
-    fixes: [fixHint("own_groups", facts.place(first.made))],
+    names: [x, y],
+    facts: {
+      x,
+      y,
+      lr: typeof rate === "number" ? rate : "",
+      first: facts.steps[first.made].line,
+    },
+    fixes: [["own_groups", {}, first.made]],
   };
 }
