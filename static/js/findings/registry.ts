@@ -67,6 +67,7 @@ import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.t
 import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
+import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -134,4 +135,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...sameNumbers,
   ...nothingMoves,
   ...staleCopy,
+  ...hooksPileUp,
 ];

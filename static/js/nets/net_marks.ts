@@ -1,6 +1,6 @@
 /** What a net looks like: frames, rails and rows as descriptions of SVG. */
 
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
@@ -547,7 +547,7 @@ function keptMarks({ h: height }: PlacedNetRow, { kept, holds, letGoNow }: RowTo
     h(
       "text",
       { class: classNames("net-kept", !holds && "gone", letGoNow && "now"), x: x - 16, y: y + 4 },
-      bytesLabel(kept),
+      bytesText(kept),
     ),
   ];
 }

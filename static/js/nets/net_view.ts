@@ -1,7 +1,7 @@
 /** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
 
 import type { Say } from "../words/sentences.ts";
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
 import { createButton, createElement, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetOf, targetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, setSvgSize } from "../browser/svg.ts";
@@ -144,7 +144,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     }
     if (!state?.output && !totals.kept) return "";
     const shape = state?.output ? shapeText(state.output) : "–";
-    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", { name, shape, size: bytesLabel(totals.kept) });
+    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", { name, shape, size: bytesText(totals.kept) });
   }
 
   /** Rows that stand elsewhere slide there; the light runs along the edges that a gradient has just taken. */

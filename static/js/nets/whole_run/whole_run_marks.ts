@@ -1,6 +1,6 @@
 /** What the rows of a whole run look like: names, verdicts, curves and bars as descriptions of SVG. */
 
-import { bytesLabel } from "../../trace/modes_and_memory.ts";
+import { bytesText } from "../../trace/format.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import {
   INDENT,
@@ -408,7 +408,7 @@ function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: RowOfR
   if (parameter !== null) return [];
   const marks: VNode[] = [];
   if (kept !== null && facts.kept)
-    marks.push(h("text", { class: "whole-number end", x: kept, y }, bytesLabel(facts.kept)));
+    marks.push(h("text", { class: "whole-number end", x: kept, y }, bytesText(facts.kept)));
   if (called !== null && facts.calls)
     marks.push(
       h(
