@@ -5,7 +5,8 @@ PROBLEMS = r"""async steps => {
     const slider = document.querySelector("#slider");
     const scroller = document.querySelector(".net-scroll");
     const found = [];
-    const BOXES = ".net-chip > rect, .net-slot > rect, .net-call > rect, .net-tag > path, .net-card > rect:first-child, .net-version > rect, .net-values-frame, .net-no-gradient > rect, .net-bar-ground, .net-kept-box, .net-bins";
+    const BOXES = ".net-chip > rect, .net-slot > rect, .net-call > rect, .net-tag > path, .net-version > rect," +
+        ".net-card > rect:first-child, .net-values-frame, .net-no-gradient > rect, .net-bar-ground, .net-kept-box, .net-bins";
     for (const step of steps) {
         slider.value = String(step);
         slider.dispatchEvent(new Event("input", {bubbles: true}));
@@ -21,14 +22,14 @@ PROBLEMS = r"""async steps => {
         });
         const say = words => found.push(`step ${step}: ${words}`);
         // what a text stands in, as the rectangle before it in its group, holds all of it; no other box lies on it
-        const boxes = [...document.querySelectorAll(BOXES)].map(e => ({e, box: e.getBoundingClientRect()})).filter(({box}) => box.width && isInSight(box));
+        const boxes = [...document.querySelectorAll(BOXES)].map(e => ({e, box: e.getBoundingClientRect()}));
         texts.forEach(({text, words, box, size, isHead}, k) => {
             if (size < 11.9) say(`"${words}" is ${size.toFixed(1)} px high`);
             for (const {e, box: other} of boxes) {
                 const isOwn = e.parentElement.contains(text);
                 const wide = Math.min(box.right, other.right) - Math.max(box.left, other.left);
                 const high = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
-                if (wide < 1.5 || high < 5) continue;
+                if (wide < 1.5 || high < 5 || !isInSight(other)) continue;
                 const middle = (box.left + box.right) / 2;
                 const isWithin = middle > other.left && middle < other.right;
                 if (!isOwn) say(`"${words}" lies on ${e.parentElement.getAttribute("class")}`);
