@@ -5,8 +5,9 @@ PROBLEMS = r"""async steps => {
     const slider = document.querySelector("#slider");
     const scroller = document.querySelector(".net-scroll");
     const found = [];
-    const BOXES = ".net-chip > rect, .net-slot > rect, .net-call > rect, .net-tag > path, .net-version > rect, .net-bins," +
-        ".net-card > rect:first-child, .net-values-frame, .net-no-gradient > rect, .net-bar-ground, .net-kept-box";
+    const BOXES = [".net-chip > rect", ".net-slot > rect", ".net-call > rect", ".net-tag > path", ".net-version > rect",
+        ".net-card > rect:first-child", ".net-values-frame", ".net-no-gradient > rect", ".net-bar-ground",
+        ".net-kept-box", ".net-bins"].join();
     for (const step of steps) {
         slider.value = String(step);
         slider.dispatchEvent(new Event("input", {bubbles: true}));
