@@ -313,6 +313,24 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     "zero_gradient.one_class": ("silent/ce_single_logit", (("nn.Linear(3, 1)", "nn.Linear(3, 2)"),)),
     "zero_gradient.one_score": ("silent/attention_over_one_score", (("softmax(-1)", "softmax(1)"),)),
     "zero_gradient.saturated": ("silent/clamp", (("w.clamp", "(w / 8).clamp"),)),
+    "graph_grows.history": (
+        "silent/recurrent_states_in_a_buffer",
+        (
+            ("((obs, hidden))", "((obs, hidden.detach()))"),
+            ("hidden = cell(obs, hidden)", "hidden = cell(obs, hidden.detach())"),
+        ),
+    ),
+    "hooks_pile_up": (
+        "silent/hook_in_a_function_of_a_loop",
+        (
+            (
+                "    kept = [",
+                "    handle = net[0].register_forward_hook(lambda m, i, o: seen.append(o.mean().item()))\n    kept = [",
+            ),
+            ("    net[0].register_forward_hook(lambda m, i, o: seen.append(o.mean().item()))\n", ""),
+            ("    return kept", "    handle.remove()\n    return kept"),
+        ),
+    ),
     "nothing_moves.rate": (
         "silent/learning_rate_of_an_integer_division",
         (("epoch // 10", "min(1.0, (epoch + 1) / 10)"),),

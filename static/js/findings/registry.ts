@@ -70,6 +70,7 @@ import { FINDINGS as lossTimesMask } from "./samples/loss_times_mask.ts";
 import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
+import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -140,4 +141,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...sameNumbers,
   ...nothingMoves,
   ...staleCopy,
+  ...hooksPileUp,
 ];
