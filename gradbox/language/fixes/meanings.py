@@ -253,7 +253,7 @@ def softmax_over_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def softmax_over_last_dim(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Write `dim=-1` for the dimension of a softmax, like `softmax_of_classes`. facts: wrong, that dimension, else 0."""
+    """Write `dim=-1` for the dimension of a softmax, like `softmax_of_classes`. facts: wrong, that dimension, or 0."""
     yield from _set_softmax_dim(program, hint, "-1")
 
 
