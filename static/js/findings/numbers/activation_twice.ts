@@ -1,9 +1,9 @@
 /**
- * A loss that applies softmax or sigmoid itself gets what has been through it already: nothing raises, it only learns
- * worse.
+ * A loss that applies softmax or sigmoid itself gets what has been through it already, or a softmax what another gave:
+ * nothing raises, it only learns worse.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
 import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -11,6 +11,13 @@ import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "activation_twice", severity: "warning", diagnose: diagnoseActivationTwice },
+  diagnosis({
+    kind: "activation_twice",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(/^_?softmax$/),
+    once: ({ step }, facts) => facts.lineOf(step),
+    say: softmaxOfSoftmax,
+  }),
 ];
 
 const VALUE_KEEPING_OPERATIONS =
@@ -36,6 +43,34 @@ function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
     if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
   }
   return [...out.values()];
+}
+
+/** A softmax of what a softmax along the same axis gave, of the same sizes. */
+function softmaxOfSoftmax(facts: RunFacts, op: Operation): Diagnosis | null {
+  const first = facts.producingOperation(op.inputs[0]);
+  if (!first || operationName(first.name).replace(/^_/, "") !== "softmax" || facts.isInsideBackward(op.step)) return null;
+  const rank = facts.handle(op.inputs[0], op.step)?.shape?.length ?? 0;
+  const axis = ({ args }: Operation) => (typeof args?.dim === "number" ? (args.dim + rank) % rank : null);
+  if (!rank || axis(op) === null || axis(op) !== axis(first)) return null;
+  const size = facts.handle(op.inputs[0], op.step)?.shape?.[axis(op) ?? 0] ?? 0;
+  if (size < 2) return null;
+  const x = facts.nameFact(op.inputs[0], op.step);
+  return {
+    variant: "again",
+    cause: op.step,
+    chain: [
+      [first.step, "made", [op.inputs[0]]],
+      [op.step, "used", [op.inputs[0]]],
+    ],
+    names: [x],
+    facts: {
+      x,
+      applies: codeFact("softmax"),
+      made: facts.lineOf(first.step),
+      n: size,
+      most: Number((Math.E / (Math.E + size - 1)).toPrecision(3)),
+    },
+  };
 }
 
 /** The operation that applied a function to a tensor, through views of its result. */

@@ -1,17 +1,33 @@
 /**
  * A loss, or a count of right answers, between a column and a row of as many numbers: broadcasting makes a table, and
- * nothing raises.
+ * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
 import { tupleText } from "../../trace/format.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
 import { chainLink, nameTextOfFact, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
   { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseComparedTable },
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    when: (facts) => facts.backwardCalls.length,
+    of: (facts) => facts.scan.operationsNamed(/^(?:sub|mul)$/),
+    once: ({ step }, facts) => facts.lineOf(step),
+    say: pairedInMean,
+  }),
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(COMPARISON),
+    once: ({ step }, facts) => facts.lineOf(step),
+    say: choiceAmongAll,
+  }),
 ];
 
 const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
@@ -26,6 +42,8 @@ const MAX_CONVERSIONS = 4;
 const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
+const MAX_STEPS_TO_MEAN = 8;
+const ELEMENTWISE = /^(?:sub|rsub|mul|div|neg|add|pow|abs|exp|log|clamp|clamp_min|clamp_max|square|minimum|maximum)$/;
 
 function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
@@ -53,6 +71,62 @@ function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
     out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
   }
   return [...out.values()];
+}
+
+/**
+ * Numbers of one batch that meet as a column and a row, and end in a mean: an advantage and the logarithm of a
+ * probability, two estimates. Whoever means the table brings another one to it, or reads its rows.
+ */
+function pairedInMean(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
+  if (facts.steps[step].visit || inputs.length !== 2) return null;
+  const pair = columnAndRowOperands(facts, inputs, step, false);
+  if (!pair || sharesStorage(facts, pair.column, pair.row, step)) return null;
+  const gradients = inputs.map((uid) => Boolean(facts.tensor(uid, step)?.requires_grad));
+  const isComparedInLoss = gradients[0] !== gradients[1] && isUsedInLoss(facts, outputs, step);
+  const mean = isComparedInLoss ? null : meanOfTable(facts, outputs[0], step, pair.size);
+  if (!mean) return null;
+  const said = diagnosisOf(facts, pair, step);
+  return { ...said, variant: "paired", facts: { ...said.facts, reduced: facts.lineOf(mean.step) } };
+}
+
+/** The mean or sum over all of a table that a gradient runs through, where only numbers of one batch join on the way. */
+function meanOfTable(facts: RunFacts, table: string, step: number, size: number): Operation | null {
+  const followed = new Set([table]);
+  for (let i = step; i <= Math.min(step + MAX_STEPS_TO_MEAN, facts.steps.length - 1); i++)
+    for (const op of facts.opsAt(i)) {
+      if (!op.inputs.some((uid) => followed.has(uid))) continue;
+      if (/^(?:mean|sum)$/.test(operationName(op.name)))
+        return facts.handle(op.outputs[0], i)?.shape?.length === 0 && op.requires_grad[0] ? op : null;
+      const others = op.inputs.filter((uid) => !followed.has(uid));
+      const isOfBatch = (uid: string) => (facts.handle(uid, i)?.shape ?? []).reduce((a, b) => a * b, 1) <= size;
+      if (!ELEMENTWISE.test(operationName(op.name)) || !others.every(isOfBatch)) return null;
+      followed.add(op.outputs[0]);
+    }
+  return null;
+}
+
+/** An argmax without `dim`, one number, that is compared with a label for each row, and counted. */
+function choiceAmongAll(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
+  if (facts.steps[step].visit || inputs.length !== 2 || !isCounted(facts, outputs[0], step)) return null;
+  for (const [choice, labels] of [inputs, [...inputs].reverse()]) {
+    const maker = facts.producingOperation(choice);
+    const shape = facts.handle(maker?.inputs[0], step)?.shape ?? [];
+    const [rows] = facts.handle(labels, step)?.shape ?? [];
+    if (!maker || operationName(maker.name) !== "argmax" || facts.handle(choice, step)?.shape?.length) continue;
+    if (shape.length < 2 || facts.handle(labels, step)?.shape?.length !== 1 || rows !== shape[0] || rows < 2) continue;
+    const [x, y] = [facts.nameFact(maker.inputs[0], maker.step), facts.nameFact(labels, step)];
+    return {
+      variant: "flattened",
+      cause: maker.step,
+      chain: [
+        [maker.step, "made", [choice], { x, x_shape: tupleText(shape) }],
+        [step, "counted", [labels], { y }],
+      ],
+      names: [x, y],
+      facts: { x, y, n: rows, x_shape: tupleText(shape), counted: facts.lineOf(step) },
+    };
+  }
+  return null;
 }
 
 /** Whether a tensor says which class was chosen, as the largest or by a threshold, in whatever dtype. */
@@ -113,12 +187,18 @@ function isUsedInLoss(facts: RunFacts, outputs: string[], step: number) {
   return false;
 }
 
+/** What a tensor without a name was detached from. */
+function namedOrDetached(facts: RunFacts, uid: string, step: number) {
+  const cut = facts.nameText(uid, step) ? undefined : facts.eventsOfKind("path_cut").find(({ result }) => result === uid);
+  return cut?.tensor ?? uid;
+}
+
 function diagnosisOf(
   facts: RunFacts,
   { column, row, size }: { column: string; row: string; size: number },
   step: number,
 ): Diagnosis {
-  const [x, y] = [facts.nameFact(column, step), facts.nameFact(row, step)];
+  const [x, y] = [facts.nameFact(namedOrDetached(facts, column, step), step), facts.nameFact(row, step)];
   const findingFacts = {
     x,
     y,
