@@ -20,7 +20,7 @@ import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { Item, Value } from "../../trace/wire.ts";
+import type { Item, Step, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_facts.ts";
 
@@ -237,15 +237,17 @@ export function nextReaderByName(
   stepsByName: StepsByName,
 ): LaterReader | null {
   for (const tag of tags) {
+    const calling = callingStatement(facts, step, tag);
     const nextUse = stepsByName
       .get(firstNameOf(tag.text))
       ?.find(
         ({ at, isBound }) =>
           at > step &&
+          !(calling.includes(at) && !doesGiveOrReadAgain(facts, at, firstNameOf(tag.text))) &&
           (!tag.frame || facts.steps[at].frame === tag.frame) &&
           !(isBound && tag.kind === "item" && isConditional(facts.trace.program, facts.steps[at].stmt ?? -1)),
       );
-    if (!nextUse || nextUse.isBound) continue;
+    if (!nextUse || nextUse.isBound || isGivenAgain(facts, nextUse.at, calling, tag)) continue;
     const useStep = nextUse.at;
     const meaningThen = facts.scan.meaningsByName
       .get(`${tag.frame}/${tag.text}`)
@@ -253,6 +255,37 @@ export function nextReaderByName(
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
+}
+
+/**
+ * The steps that end the statement in which a caller stood while a function that it called wrote; none where the name
+ * is of the function itself.
+ */
+function callingStatement(facts: RunFacts, step: number, { frame }: NameTag): number[] {
+  if (!frame || frame === facts.steps[step].frame) return [];
+  const isOfCaller = ({ frame: of, kind }: Step) => of === frame && (kind === "statement" || kind === "return");
+  const first = facts.steps.findIndex((traceStep, at) => at > step && isOfCaller(traceStep));
+  if (first < 0) return [];
+  const then = facts.steps.findIndex((traceStep, at) => at > first && isOfCaller(traceStep));
+  return then > 0 && facts.steps[then].kind === "return" && facts.steps[then].line === facts.steps[first].line
+    ? [first, then]
+    : [first];
+}
+
+/** Whether the statement that made a call names something more than once, or gives its name to what came back. */
+function doesGiveOrReadAgain(facts: RunFacts, at: number, name: string) {
+  const tree = facts.syntax(at);
+  const uses = tree && nameUses(tree);
+  return (uses?.read.get(name)?.length ?? 0) > 1 || Boolean(uses?.bound.has(name));
+}
+
+/** Whether a caller gives a name to what a call gave back, or calls for nothing but what it does to its argument. */
+function isGivenAgain(facts: RunFacts, at: number, calling: number[], { text, kind }: NameTag) {
+  if (kind !== "var" || !calling.length) return false;
+  const trees = calling.map((step) => facts.syntax(step));
+  if (calling.includes(at) && trees.some((tree) => tree && nameUses(tree).bound.has(text))) return true;
+  const names = mentionsAt(facts, calling[0]).names;
+  return names.has(text) && trees[0] !== null && bareExpression(trees[0])?.kind === "Call";
 }
 
 /** Whether a tensor was in a list or dict before the variable was bound to it, so that its item changes as expected. */

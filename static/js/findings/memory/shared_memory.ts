@@ -119,17 +119,25 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
   const op = inPlaceOperationOfWrite(facts, write) ?? "";
   const called = linkOfCall(facts, sharingStep, uid, x, y);
+  const entered = nameTextOfFact(x) === tag.text && !isArgument ? functionEntered(facts, step, tag) : null;
   const isCopyMissing =
     !isArgument && sharingStep < step && (isWrittenByTorch(facts, write) || isKeptWithoutCopy(facts, uid, tag, step));
   return {
-    variant: isArgument ? "argument" : isByLayer ? "module" : sharedMemoryVariant(facts, write, writer, uid, tag),
+    variant: entered
+      ? "caller"
+      : isArgument
+        ? "argument"
+        : isByLayer
+          ? "module"
+          : sharedMemoryVariant(facts, write, writer, uid, tag),
     severity: "note",
     cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
-      !isArgument && {
-        ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
-        ...called,
-      },
+      !isArgument &&
+        !entered && {
+          ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+          ...called,
+        },
       [step, "written", [by, write.storage]],
       [useStep, "read", [uid], { x: y }],
     ],
@@ -143,9 +151,18 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
       code: facts.statementFact(step),
       op: codeFact(op),
       effect: facts.steps[useStep].line,
+      function: codeFact(entered ?? ""),
     },
-    fixes: isArgument ? [] : [["clone_shared", { x: tag.text }, sharingPlace]],
+    fixes: isArgument || entered ? [] : [["clone_shared", { x: tag.text }, sharingPlace]],
   };
+}
+
+/** The function that a step is in, as a call of it; null where the name is of that function itself. */
+function functionEntered(facts: RunFacts, step: number, { frame }: NameTag): string | null {
+  const own = facts.steps[step].frame;
+  if (!own || own === frame) return null;
+  const entered = facts.steps.findLast(({ set }, i) => i < step && set?.[own]?.name)?.set?.[own]?.name;
+  return entered ? `${entered}()` : null;
 }
 
 /** That what a call is given has a name in the function, which the caller does not read. */

@@ -48,7 +48,8 @@ function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
 /** A softmax of what a softmax along the same axis gave, of the same sizes. */
 function softmaxOfSoftmax(facts: RunFacts, op: Operation): Diagnosis | null {
   const first = facts.producingOperation(op.inputs[0]);
-  if (!first || operationName(first.name).replace(/^_/, "") !== "softmax" || facts.isInsideBackward(op.step)) return null;
+  if (!first || operationName(first.name).replace(/^_/, "") !== "softmax" || facts.isInsideBackward(op.step))
+    return null;
   const rank = facts.handle(op.inputs[0], op.step)?.shape?.length ?? 0;
   const axis = ({ args }: Operation) => (typeof args?.dim === "number" ? (args.dim + rank) % rank : null);
   if (!rank || axis(op) === null || axis(op) !== axis(first)) return null;

@@ -189,7 +189,9 @@ function isUsedInLoss(facts: RunFacts, outputs: string[], step: number) {
 
 /** What a tensor without a name was detached from. */
 function namedOrDetached(facts: RunFacts, uid: string, step: number) {
-  const cut = facts.nameText(uid, step) ? undefined : facts.eventsOfKind("path_cut").find(({ result }) => result === uid);
+  const cut = facts.nameText(uid, step)
+    ? undefined
+    : facts.eventsOfKind("path_cut").find(({ result }) => result === uid);
   return cut?.tensor ?? uid;
 }
 
