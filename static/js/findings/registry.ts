@@ -71,6 +71,7 @@ import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
 import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
+import { FINDINGS as advantageWithHistory } from "./gradients/advantage_with_history.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -142,4 +143,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...nothingMoves,
   ...staleCopy,
   ...hooksPileUp,
+  ...advantageWithHistory,
 ];

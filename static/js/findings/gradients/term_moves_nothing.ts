@@ -10,6 +10,7 @@ import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "../facts/cell_values.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -42,6 +43,12 @@ function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
     for (const term of [...(terms as Term[]), ...numbersAdded(facts, rootUid, call.step)]) {
       const cut = term.cut ?? cutBehindTerm(facts, term);
       if (!cut) continue;
+      if (!term.cut && isOnlyOfOthers(facts, term)) {
+        const made = facts.birthStep(term.uid);
+        const key = `${facts.steps[made]?.line} untrained`;
+        if (!out.has(key)) out.set(key, untrainedTerm(facts, call, term, made, moving[0]));
+        continue;
+      }
       const key = `${facts.steps[cut.step].line} ${facts.steps[term.step].line}`;
       if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
     }
@@ -146,6 +153,46 @@ function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   if (!cut || cut.step > step) return null;
   const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
+}
+
+/**
+ * Whether all that a term was computed from, under `no_grad` or detached, are parameters that no optimizer holds, such
+ * as those of a teacher: its history was not lost on the way, it has nothing to do with what is trained.
+ */
+function isOnlyOfOthers(facts: RunFacts, { uid, step }: Term): boolean {
+  const held = parametersHeld(facts);
+  const { cuts } = ancestorsAndCuts(facts, uid, step);
+  const leavesOf = ({ tensor, step: at }: GraphCut) =>
+    facts.tensor(tensor, at)?.leaf ? [tensor] : leavesReachedFrom(facts, tensor, at);
+  return (
+    held.size > 0 &&
+    cuts.length > 0 &&
+    cuts.every((cut) => CUTS_BY_INTENT.has(cut.reason) && !leavesOf(cut).some((leaf) => held.has(leaf)))
+  );
+}
+
+const parametersHeld = oncePerRun(
+  (facts) =>
+    new Set(
+      [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) =>
+        optimizerParameters(facts, uid, steps.at(-1) ?? made),
+      ),
+    ),
+);
+
+function untrainedTerm(facts: RunFacts, { step: at, roots }: BackwardCall, term: Term, made: number, other: LossTerm) {
+  const [x, loss] = [facts.nameFact(term.uid, term.step), facts.nameFact(roots[0], at)];
+  return {
+    variant: "untrained",
+    severity: "note",
+    cause: made,
+    chain: [
+      [made, "made", [term.uid]],
+      [term.step, "none", [other.uid], { other: facts.nameFact(other.uid, term.step) }],
+    ],
+    names: [x, loss],
+    facts: { x, loss, value: valueFact(facts, term) },
+  } satisfies Diagnosis;
 }
 
 /**
