@@ -8,7 +8,7 @@ import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { BackwardCall, Operation } from "../facts/scan.ts";
+import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -36,7 +36,7 @@ function weightWithHistory(facts: RunFacts, op: Operation): Diagnosis | null {
     const [x, y, p] = [
       facts.nameFact(score, step),
       facts.nameFact(weight, step),
-      facts.nameFact(trained.uid, trained.call.step),
+      facts.nameFact(trained.uid, trained.step),
     ];
     const name = nameTextOfFact(y);
     return {
@@ -44,7 +44,8 @@ function weightWithHistory(facts: RunFacts, op: Operation): Diagnosis | null {
       chain: [
         [drawn.step, "made", [drawn.outputs[0]]],
         facts.birthStep(weight) < step && [facts.birthStep(weight), "way", [weight]],
-        [trained.call, "gradient", [trained.uid], { x: p }],
+        [step, "used", [score, weight]],
+        [trained.step, "gradient", [trained.uid], { x: p }],
       ],
       names: [x, y, p],
       facts: { x, y, p, grad: gradNameOf(p), drawn: facts.lineOf(drawn.step) },
@@ -79,7 +80,7 @@ function trainedByWeight(
   score: string,
   weight: string,
   step: number,
-): { uid: string; call: BackwardCall } | null {
+): { uid: string; step: number } | null {
   const [scoreNode, weightNode] = [
     nodeReceivingGradient(facts, score, step),
     nodeReceivingGradient(facts, weight, step),
@@ -99,7 +100,11 @@ function trainedByWeight(
   );
   for (const node of fromWeight) {
     const uid = facts.index.nodes.get(node)?.variable;
-    if (uid && moved.has(uid) && !fromScore.has(node)) return { uid, call };
+    if (!uid || !moved.has(uid) || fromScore.has(node)) continue;
+    const added = facts
+      .eventsOfKind("grad_accumulated")
+      .find((event) => event.tensor === uid && event.step >= call.step);
+    if (added) return { uid, step: added.step };
   }
   return null;
 }

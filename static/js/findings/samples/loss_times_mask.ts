@@ -1,4 +1,7 @@
-/** A mask, or weights, for each element that meet a loss after it has become one number: they can't choose any more. */
+/**
+ * A mask, or weights, for each element that meet a loss after it has become one number: they can't choose any more. So do
+ * weights that are computed from that number.
+ */
 
 import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -15,6 +18,9 @@ const LOSS = /_loss\b|_loss_|^binary_cross_entropy\w*$|^kl_div$/;
 const ONE_NUMBER = /^(?:mul|div|add|sub|neg|clone|sqrt|to)_?$/;
 const TOTAL = /^(?:sum|mean)$/;
 const MAX_OPERATIONS = 6;
+const MEAN_OF_SAMPLES = /^(?:cross_entropy_loss|nll_loss\w*|binary_cross_entropy\w*)$/;
+const CURVED = /^(?:exp|pow|log|sigmoid)$/;
+const MAX_NUMBERS = 16;
 
 export const FINDINGS: DiagnosisRow[] = [
   diagnosis({
@@ -24,7 +30,56 @@ export const FINDINGS: DiagnosisRow[] = [
     once: ({ step }, facts) => facts.steps[step].line,
     say: lateMask,
   }),
+  diagnosis({
+    kind: "loss_times_mask",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(/^mul$/).filter(({ step }) => !facts.isInsideBackward(step)),
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: weightOfMean,
+  }),
 ];
+
+/** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
+function weightOfMean(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [a, b] = op.inputs;
+  const hasHistory = (uid: string) => facts.tensor(uid, op.step)?.requires_grad && !shapeOf(facts, uid).length;
+  if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
+  const [behindA, behindB] = [numbersBehind(facts, a), numbersBehind(facts, b)];
+  const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
+  const count = countOf(facts, reduced?.inputs[1] ?? "");
+  const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
+  if (!reduced || count < 2 || !isCurved) return null;
+  const x = facts.nameFact(reduced.outputs[0], op.step);
+  return {
+    variant: "own",
+    cause: op.step,
+    chain: [
+      [reduced.step, "made", reduced.outputs],
+      [op.step, "used", op.inputs],
+    ],
+    names: [x],
+    facts: {
+      x,
+      n: count,
+      made: facts.lineOf(reduced.step),
+      op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
+    },
+  };
+}
+
+/** The operations on numbers that one was made by, as far as the loss that gave the first. */
+function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
+  const found = new Set<Operation>();
+  const uids = new Set([uid]);
+  for (const each of uids) {
+    const op = facts.producingOperation(each);
+    if (!op || found.size > MAX_NUMBERS) continue;
+    found.add(op);
+    if (MEAN_OF_SAMPLES.test(operationName(op.name))) continue;
+    for (const input of op.inputs) if (!shapeOf(facts, input).length) uids.add(input);
+  }
+  return found;
+}
 
 function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
   if (op.inputs.length < 2) return null;
