@@ -100,7 +100,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  */
 const mixingsOf = oncePerRun((facts): Mixing[] => {
   const axes = axesOf(facts);
-  return axes.uses.flatMap((use) => {
+  const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
     if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isOfParameter(use.axis)) return [];
     const cut = axes.of(op.outputs[0]).filter((axis) => axes.displaced.has(axis));
@@ -115,6 +115,8 @@ const mixingsOf = oncePerRun((facts): Mixing[] => {
     if (!isOfLayer || kinds.has("unknown") || !viewNameAt(facts, op.step)) return [];
     return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
   });
+  const lines = new Set(found.flatMap(({ op, use }) => (use.as === "summed" ? [] : facts.steps[op.step].line)));
+  return found.filter(({ op, use }) => use.as !== "summed" || !lines.has(facts.steps[op.step].line));
 });
 
 function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
