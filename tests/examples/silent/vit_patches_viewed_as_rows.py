@@ -1,4 +1,4 @@
-# view_swaps_axes at 15: `x`
+# view_swaps_axes at 15: `grid`
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -10,9 +10,9 @@ class PatchEmbed(nn.Module):
         super().__init__()
         self.proj = nn.Conv2d(3, 32, kernel_size=4, stride=4)
     def forward(self, x):
-        x = self.proj(x)
-        B, C, H, W = x.shape
-        return x.reshape(B, H * W, C)
+        grid = self.proj(x)
+        B, C, H, W = grid.shape
+        return grid.reshape(B, H * W, C)
 class ViT(nn.Module):
     def __init__(self):
         super().__init__()
