@@ -1,10 +1,10 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
+import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import { torchOffers, type TorchOffer } from "./torch_offers.ts";
 import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
-import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 

@@ -1,10 +1,9 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS = [

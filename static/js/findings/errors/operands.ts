@@ -2,12 +2,10 @@
  * The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from.
  */
 
-import type { Link } from "../diagnosis.ts";
+import { codeFact, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { callsIn, receiver } from "../../syntax/expressions.ts";
 import { statementTree } from "../../syntax/tree.ts";
-import { codeFact, type Fact } from "../finding.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export interface Operand {

@@ -3,9 +3,9 @@
  * lazily.
  */
 
+import { codeFact, type CodeFact, type Fact, type LineAndStep } from "../finding.ts";
 import { findEntity, findHandle, mergeEntityFields, type Handle } from "../../trace/entities.ts";
 import { EntityHistory } from "../../trace/entity_history.ts";
-import { codeFact, type CodeFact, type Fact, type LineAndStep } from "../finding.ts";
 import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";

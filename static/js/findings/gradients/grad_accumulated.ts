@@ -1,15 +1,14 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
+import type { Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
+import { namesInFacts } from "../finding.ts";
 import { oncePerRun } from "../facts/once_per_run.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, namesInFacts, type Fact } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -57,22 +56,26 @@ function diagnosisOf(
   { first: firstSum, between: firstUse, again: secondSum, used, effect }: StaleGradSum,
 ): Diagnosis {
   const x = facts.nameFact(uid, secondSum);
-  const additionLink = (step: number) =>
-    chainLink(facts.place(step), "gradient", { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [
-      uid,
-      gradUidOf(facts, uid, step),
-    ]);
   const role = used ? "written" : "read";
-  const useLink = (step: number) =>
-    chainLink(facts.place(step), role, { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]);
   const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
   return {
     variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
     severity: used ? "warning" : "note",
     cause: secondSum,
-    chain: [additionLink(firstSum), useLink(firstUse), additionLink(secondSum), useLink(effect)],
+    chain: [
+      [firstSum, "gradient", [uid, gradUidOf(facts, uid, firstSum)]],
+      [firstUse, role, [uid]],
+      [secondSum, "gradient", [uid, gradUidOf(facts, uid, secondSum)]],
+      [effect, role, [uid]],
+    ],
     names: [x],
-    facts: { x, grads: [gradNameOf(x)], first: facts.steps[firstSum].line, effect: facts.steps[effect].line },
+    facts: {
+      x,
+      grad: gradNameOf(x),
+      grads: [gradNameOf(x)],
+      first: facts.steps[firstSum].line,
+      effect: facts.steps[effect].line,
+    },
     fixes: [["zero_grad", used ? { to: facts.steps[firstUse].line } : {}]],
   };
 }

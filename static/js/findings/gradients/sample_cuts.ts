@@ -3,15 +3,13 @@
  * behind.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },

@@ -2,13 +2,12 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
+import { chainLink } from "../finding.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { chainLink, type Fact } from "../finding.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
 const FUNCTION_INSTANCE_ERROR = /^'([^']+)' object (?:has no attribute|is not)/;

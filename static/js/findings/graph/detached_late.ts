@@ -1,8 +1,7 @@
 /** A tensor that was detached in place after something was computed from it: that graph stays as it was recorded. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach }];
 

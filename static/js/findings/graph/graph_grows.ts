@@ -1,15 +1,13 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { codeFact, phrase } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },

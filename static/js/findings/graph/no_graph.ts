@@ -1,10 +1,10 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Link, RunFacts } from "../diagnosis.ts";
+import { codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
@@ -12,7 +12,6 @@ import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
@@ -117,17 +116,10 @@ function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
 }
 
 /** The step that made the root, where it lies between. */
-function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: number) {
+function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: number): Link[] {
   const birthStep = facts.birthStep(rootUid);
   if (birthStep <= cut.step || birthStep >= step) return [];
-  return [
-    chainLink(
-      facts.place(birthStep),
-      "made",
-      { x: facts.nameFact(rootUid, birthStep), code: facts.statementFact(birthStep) },
-      [rootUid],
-    ),
-  ];
+  return [[birthStep, "made", [rootUid], { x: facts.nameFact(rootUid, birthStep) }]];
 }
 
 /** The first name that one of several steps gave to a tensor. */

@@ -3,16 +3,14 @@
  * run.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nameOfTensorHook } from "./hook_registration.ts";
 import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

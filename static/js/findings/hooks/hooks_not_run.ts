@@ -1,7 +1,6 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { hookName, hookRegistrations, nameOfTensorHook } from "./hook_registration.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -9,7 +8,6 @@ import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const MODULE_METHODS = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
 

@@ -1,10 +1,9 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
-import { placeAt, type Diagnosis } from "../diagnosis.ts";
+import { codeFact, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { itemsize, numel } from "../../trace/reads.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { customFunctionName } from "../facts/custom_function_call.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
@@ -14,7 +13,6 @@ import { nameUses } from "../../syntax/name_uses.ts";
 import { assignments, mayCallMethod } from "../../syntax/statements.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** A tensor on a `ctx` after its backward counts from so many bytes on. */
 const MIN_KEPT_BYTES = 2048;

@@ -1,10 +1,8 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { placeAt, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, placeAt, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];

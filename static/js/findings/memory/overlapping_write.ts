@@ -3,13 +3,12 @@
  * way.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** elements: before, as torch left them, with a copy */

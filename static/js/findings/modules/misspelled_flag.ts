@@ -2,9 +2,8 @@
  * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { codeFact } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -13,7 +12,6 @@ import { literalValue, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },

@@ -1,13 +1,12 @@
 /** `requires_grad` set on a module, which has none: its parameters stay as they were. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { modulePath } from "../training/training_facts.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag }];

@@ -3,7 +3,7 @@
  * `.data`, unregistered.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
@@ -11,7 +11,6 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

@@ -3,10 +3,9 @@
  * parameter: nothing keeps the value.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";

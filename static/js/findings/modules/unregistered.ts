@@ -2,16 +2,14 @@
  * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { statementTrees } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;

@@ -3,10 +3,10 @@
  * element.
  */
 
+import type { Fact } from "../finding.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
-import type { Fact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 

@@ -1,14 +1,12 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },

@@ -3,14 +3,18 @@
  * moments do.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+export const FINDINGS = [
+  diagnosis({
+    kind: "samples_mixed",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(RECURRENT),
+    once: byLine,
+    say: sequenceOverBatch,
+  }),
 ];
 
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
@@ -27,17 +31,11 @@ interface SequenceSizes {
   second: number;
 }
 
-function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(RECURRENT)) {
-    const { line } = facts.steps[op.step];
-    if (facts.isInsideBackward(op.step) || out.has(line) || !op.requires_grad.some(Boolean)) continue;
-    const sizes = sizesWithTimeFirst(facts, op);
-    const readers = sizes && readersBySample(facts, op, sizes);
-    if (sizes && readers) out.set(line, diagnosisOf(facts, op, sizes, readers));
-  }
-  return [...out.values()];
+function sequenceOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
+  if (facts.isInsideBackward(op.step) || !op.requires_grad.some(Boolean)) return null;
+  const sizes = sizesWithTimeFirst(facts, op);
+  const readers = sizes && readersBySample(facts, op, sizes);
+  return readers && diagnosisOf(facts, op, sizes, readers);
 }
 
 /**

@@ -1,13 +1,12 @@
 /** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,11 +1,10 @@
 /** An optimizer that steps round after round while none of its parameters requires grad. */
 
-import { diagnosis, type Diagnosis, type Link } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { owningModuleFact } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,11 +1,10 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,11 +1,10 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

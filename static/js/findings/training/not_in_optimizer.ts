@@ -3,9 +3,8 @@
  * parameters.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import type { Fact, Facts } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
@@ -16,7 +15,6 @@ import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer, lookedFor: "optimizers" },
