@@ -13,7 +13,6 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
@@ -225,7 +224,7 @@ function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
 
 /** Where the program reads a `.grad` that is None. */
 function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return gradReadings(facts)
     .filter(
       ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
@@ -235,7 +234,7 @@ function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
 
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
 function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
     const step = steps.at(-1);
     if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
@@ -256,7 +255,7 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
  */
 function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
   if (!facts.ranToItsEnd) return [];
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const step = steps[steps.length - 1];
   const isNeverReached = (uid: string) => {
     const storage = history.valueAt(uid, "storage", step) as string | null;
@@ -284,9 +283,8 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
 
 /** Where every step of an optimizer finds that the gradients have been reset. */
 function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
   const params = optimizerParameters(facts, uid, steps[0]);
-  const isWithoutGrad = (step: number) => params.every((param) => !history.valueAt(param, "grad", step - 1));
+  const isWithoutGrad = (step: number) => params.every((param) => !facts.history.valueAt(param, "grad", step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], uids: params }];
 }

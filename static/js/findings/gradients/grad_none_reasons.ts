@@ -8,14 +8,14 @@ import { cutsBeforeBackward, isGraphCut, straightThrough } from "./graph_cuts.ts
 import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
 import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
 import { replacementInLoss } from "./replaced_tensor.ts";
-import { tensorHistoryOf, type HistoryField } from "../facts/tensor_history.ts";
+import type { HistoryField } from "../facts/field_history.ts";
 import { valueLeftTorchReason } from "./value_lost.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** Why a tensor's `.grad` is None at a step; null where the trace does not say why. */
 export function gradNoneReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
   if (!tensor) return null;
   if (history.valueAt(uid, "leaf", step) === false && !tensor.retains_grad) return nonLeafReason(facts, uid, step);
@@ -30,7 +30,7 @@ export function gradNoneReason(facts: RunFacts, uid: string, step: number): Grad
 
 function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReason {
   const made = lastFieldChangeStep(facts, uid, "grad_fn", step);
-  const nodeUid = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) as string | null;
+  const nodeUid = facts.history.valueAt(uid, "grad_fn", step) as string | null;
   const lastCall = lastBackwardBefore(facts, step);
   const leafUid = leafBeforeRebinding(facts, uid, made);
   const starts: Link[] = lastCall && lastCall.step >= made ? [[lastCall, "starts", lastCall.roots]] : [];
@@ -50,8 +50,8 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
 /** The leaf that a name meant before it came, at a step, to mean this tensor, which was computed from it. */
 function leafBeforeRebinding(facts: RunFacts, uid: string, step: number): string | null {
   const previousUid = tensorBeforeRebinding(facts, uid, step);
-  if (!previousUid || tensorHistoryOf(facts).valueAt(previousUid, "leaf", step) !== true) return null;
-  return tensorHistoryOf(facts).valueAt(previousUid, "requires_grad", step) ? previousUid : null;
+  if (!previousUid || facts.history.valueAt(previousUid, "leaf", step) !== true) return null;
+  return facts.history.valueAt(previousUid, "requires_grad", step) ? previousUid : null;
 }
 
 /** The tensor that a name of this one meant until the step that gave it the name. */
@@ -66,9 +66,8 @@ function tensorBeforeRebinding(facts: RunFacts, uid: string, step: number): stri
 }
 
 function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): GradNoneReason {
-  const history = tensorHistoryOf(facts);
   const birth = facts.birthStep(uid);
-  const requiredBefore = history
+  const requiredBefore = facts.history
     .fieldChanges(uid, "requires_grad")
     .findLast(({ value, step: at }) => value && at <= step);
   if (requiredBefore) {
@@ -77,7 +76,7 @@ function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): Grad
   }
   const source = sourceBehindGraphCut(facts, uid);
   const formerUid = tensorBeforeRebinding(facts, uid, birth);
-  if (formerUid && history.valueAt(formerUid, "requires_grad", birth))
+  if (formerUid && facts.history.valueAt(formerUid, "requires_grad", birth))
     return {
       variant: "name_moved",
       severity: "warning",
@@ -109,15 +108,13 @@ function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): Grad
 /** The tensor that requires grad of which this one was computed without its history. */
 function sourceBehindGraphCut(facts: RunFacts, uid: string) {
   const edges = dataflowOf(facts).edgesInto.get(uid) ?? [];
-  const requires = ({ from, step }: DataflowEdge) => tensorHistoryOf(facts).valueAt(from, "requires_grad", step);
+  const requires = ({ from, step }: DataflowEdge) => facts.history.valueAt(from, "requires_grad", step);
   return edges.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
 }
 
 function gradResetReason(facts: RunFacts, uid: string, at: number): GradNoneReason {
   const x = facts.nameFact(uid, at);
-  const accumulated = facts
-    .eventsOfKind("grad_accumulated")
-    .findLast(({ tensor, step }) => tensor === uid && step < at);
+  const accumulated = facts.gradientsTo(uid).findLast(({ step }) => step < at);
   const cut: Link = [at, "cut", [uid], { x }];
   return {
     variant: "reset",
@@ -184,9 +181,7 @@ function noBackwardYetReason(facts: RunFacts, uid: string, step: number, birth: 
   );
   if (gradCall)
     return { variant: "autograd_grad", severity: "note", cause: gradCall.step, chain: [made, startOf(gradCall)] };
-  const laterAccumulation = facts
-    .eventsOfKind("grad_accumulated")
-    .find((event) => event.tensor === uid && event.step > step && facts.backwardAt(event.step));
+  const laterAccumulation = facts.gradientsTo(uid).find((event) => event.step > step && facts.backwardAt(event.step));
   const call = laterAccumulation ? facts.backwardAt(laterAccumulation.step) : undefined;
   if (!call) return { variant: "no_backward", severity: "note", cause: step, chain: [made] };
   return {
@@ -304,7 +299,7 @@ function gradRequiredTooLateReason(
   path: DataflowEdge[],
   [made, starts]: Ends,
 ): GradNoneReason | null {
-  const requiredLate = tensorHistoryOf(facts)
+  const requiredLate = facts.history
     .fieldChanges(uid, "requires_grad")
     .find(({ value, step }) => value === true && step > path[0].step);
   if (!requiredLate) return null;
@@ -334,9 +329,5 @@ function lastBackwardBefore(facts: RunFacts, step: number) {
 
 /** The step at which a field last became what it is at a step. */
 function lastFieldChangeStep(facts: RunFacts, uid: string, field: HistoryField, step: number) {
-  return (
-    tensorHistoryOf(facts)
-      .fieldChanges(uid, field)
-      .findLast((change) => change.step <= step)?.step ?? facts.birthStep(uid)
-  );
+  return facts.history.fieldChanges(uid, field).findLast((change) => change.step <= step)?.step ?? facts.birthStep(uid);
 }

@@ -7,7 +7,6 @@ import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../d
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 
@@ -69,7 +68,7 @@ function isTakenBy(facts: RunFacts, uid: string, pattern: RegExp) {
 }
 
 function isWithHistory(facts: RunFacts, uid: string, step: number) {
-  return tensorHistoryOf(facts).valueAt(uid, "requires_grad", step) === true;
+  return facts.history.valueAt(uid, "requires_grad", step) === true;
 }
 
 /** A parameter that an optimizer holds and that a distribution was made of. */

@@ -4,7 +4,6 @@ import type { Link, RunFacts } from "../diagnosis.ts";
 import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
@@ -31,8 +30,7 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
     const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
     const object = call ? receiver(call) : null;
     const tensorUid = object && (resolveExpression(facts, object, i, i - 1) ?? resolveExpression(facts, object, i));
-    if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
-      continue;
+    if (!tensorUid || !computedFrom.has(tensorUid) || !facts.history.valueAt(tensorUid, "requires_grad", i)) continue;
     const y = facts.nameFact(tensorUid, i - 1);
     const chain: Link[] = [[i, "cut", [tensorUid], { x: y }]];
     return { variant: "cut_item", severity: "warning", cause: i, chain, facts: { y }, fixes: ["keep_history"] };

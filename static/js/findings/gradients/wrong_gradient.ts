@@ -33,17 +33,13 @@ function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheckStep(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
-    if (slotStateBefore(facts, slot, visit) !== "changed") continue;
+    if (facts.node(slot.node, visit - 1)?.saved?.[slot.slot]?.state !== "changed") continue;
     seen.add(key);
     const diagnosis = diagnosisOf(facts, change, slot, visit);
     if (diagnosis) out.push(diagnosis);
     if (out.length >= MAX_WRONG_GRADIENT_FINDINGS) break;
   }
   return out;
-}
-
-function slotStateBefore(facts: RunFacts, { node, slot }: SavedSlot, visit: number) {
-  return facts.node(node, visit - 1)?.saved?.[slot]?.state;
 }
 
 /** Null where the numbers that backward needed, at the step of its visit, are the same as before. */

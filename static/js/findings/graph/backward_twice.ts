@@ -37,7 +37,7 @@ function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const entryNode = isCarried
     ? firstOldNode
     : (path?.find((nodeUid) => isNodeVisitedInBackward(facts, first, nodeUid)) ?? failed.node);
-  const carrier = path ? namedTensorIntoFreedGraph(facts, path, entryNode, first) : null;
+  const carrier = path ? namedOutputOnPath(facts, path, entryNode, [first.end]) : null;
   return [
     diagnosisOfCase(facts, {
       failed,
@@ -105,12 +105,6 @@ function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: numb
 
 function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: string) {
   return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
-}
-
-/** The named tensor through which the second backward comes into what the first had walked: the output of the first
- * such node on the way that has a name. */
-function namedTensorIntoFreedGraph(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
-  return namedOutputOnPath(facts, path, entryNode, [first.end]);
 }
 
 /** The first output on a path of nodes that has a name at one of the steps, or when its node was made. */

@@ -2,8 +2,7 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
-import type { Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
-import { chainLink } from "../finding.ts";
+import { nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
@@ -24,16 +23,11 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
   if (step < 0) return [];
   const findingFacts = { function: { code: name }, x: { code: name } };
-  const used = chainLink(facts.place(facts.errorStep), "checked", {
-    ...findingFacts,
-    code: facts.statementFact(facts.errorStep),
-  });
-  const madeLinks = step < facts.errorStep ? [chainLink(facts.place(step), "made", findingFacts)] : [];
   return [
     {
       variant: "not_applied",
       cause: step,
-      chain: [...madeLinks, used],
+      chain: [step < facts.errorStep && [step, "made"], [facts.errorStep, "checked"]],
       names: [findingFacts.function],
       facts: findingFacts,
       fixes: [["apply_function", { name }]],
@@ -142,10 +136,6 @@ function savedThenWrittenDiagnosis(
     ],
     names: [x],
     facts: findingFacts,
-    fixes: [["out_of_place"], ["clone_before", { name: nameInFact(x) }]],
+    fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
   };
-}
-
-function nameInFact(fact: Fact) {
-  return typeof fact === "object" && "code" in fact ? fact.code : "";
 }

@@ -3,7 +3,7 @@
  * gradients back.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -210,13 +210,6 @@ function undeclaredWriteDiagnosis(
     ],
     names: [x, innerName],
     facts: { x, y: innerName, function: customFunctionName(facts, node) },
-    fixes: [
-      [
-        "mark_dirty",
-        {
-          name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
-        },
-      ],
-    ],
+    fixes: [["mark_dirty", { name: nameTextOfFact(innerName) }]],
   };
 }

@@ -9,7 +9,6 @@ import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 
@@ -170,7 +169,7 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
 function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
   for (const uid of tensors) {
     if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
-    const requiredStep = tensorHistoryOf(facts)
+    const requiredStep = facts.history
       .fieldChanges(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
     const useStep = requiredStep === undefined ? -1 : firstUseStep(facts, uid, requiredStep);
@@ -235,7 +234,5 @@ function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: s
 /** The step at which a tensor that required grad at first last came not to. */
 function stepThatStoppedRequiringGrad(facts: RunFacts, uid: string) {
   if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
-  return tensorHistoryOf(facts)
-    .fieldChanges(uid, "requires_grad")
-    .findLast(({ value }) => value === false)?.step;
+  return facts.history.fieldChanges(uid, "requires_grad").findLast(({ value }) => value === false)?.step;
 }

@@ -6,7 +6,6 @@
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { hookName, hookRegistrations } from "./hook_registration.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
@@ -63,20 +62,19 @@ function isWithinBackward(facts: RunFacts, step: number) {
  * node the backward did not come to any more.
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
-  const history = tensorHistoryOf(facts);
   const registersHook = (step: number) =>
     hookRegistrations(facts.syntax(step), ...METHODS).some(({ hook: node }) =>
       node.kind === "Lambda" ? hook === "lambda" : hookName(node).split(".").at(-1) === hook,
     );
   const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
-    const hookChange = history
+    const hookChange = facts.history
       .fieldChanges(uid, "hooks")
       .findLast(({ step, value }) => step < before && value && registersHook(step));
     return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
   const unvisited = registrations.filter(
-    ({ uid }) => !facts.index.visitStepsByNode.has(String(history.valueAt(uid, "grad_fn", before))),
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(facts.history.valueAt(uid, "grad_fn", before))),
   );
   if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
   const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));

@@ -7,7 +7,6 @@ import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 
 const MODULE_METHODS = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
 
@@ -19,11 +18,10 @@ export function diagnoseHooksNotRun(facts: RunFacts): Diagnosis[] {
 function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
   const last = facts.backwardCalls.at(-1);
   if (!last || !mayCallMethod(facts.trace.program, "register_hook")) return [];
-  const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
-    const hung = kind === "tensor" ? history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
+    const hung = kind === "tensor" ? facts.history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
     const name = hung && nameOfTensorHook(facts, uid, hung.step);
-    const accumulated = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensor === uid);
+    const [accumulated] = facts.gradientsTo(uid);
     if (!hung || !name || hung.step <= last.end || !accumulated) return [];
     const x = facts.nameFact(uid, hung.step);
     const hook = codeFact(name);

@@ -12,7 +12,6 @@ import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { isGradcheckStep, isOptimizerStep } from "../facts/write_facts.ts";
 import {
@@ -240,9 +239,8 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
     return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
-    tensorHistoryOf(facts)
-      .fieldChanges(handleUid, "storage")
-      .findLast((change) => change.step < step)?.step ?? facts.birthStep(handleUid);
+    facts.history.fieldChanges(handleUid, "storage").findLast((change) => change.step < step)?.step ??
+    facts.birthStep(handleUid);
   const laterStep = Math.max(sharingStepOf(uid), sharingStepOf(writer));
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }

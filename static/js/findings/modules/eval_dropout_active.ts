@@ -2,7 +2,7 @@
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 
@@ -68,10 +68,7 @@ function dropoutInEval(facts: RunFacts, call: LayerCall): Diagnosis | null {
 
 /** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */
 function droppedFacts(facts: RunFacts, { op, step, p }: LayerCall) {
-  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => {
-    const tensor = facts.tensor(uid, step);
-    return (tensor && cellsReadBy(facts.stateAt(step), tensor)?.map(cellAsNumber)) ?? [];
-  });
+  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => numbersOfTensor(facts, uid, step) ?? []);
   const isListed = output.length > 0 && input.length === output.length;
   const zeros = isListed ? output.filter((value, k) => value === 0 && input[k] !== 0).length : "";
   return { p, zeros, n: isListed ? output.length : "" };

@@ -7,7 +7,6 @@ import { modulePath, roundedNumber } from "../training/training_facts.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
@@ -35,7 +34,6 @@ interface FrozenNorm {
 function frozenNorms(facts: RunFacts): FrozenNorm[] {
   const norms = layerCalls(facts).filter(({ layer, inner }) => layer === "batch_norm" && inner?.module);
   const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
-  const history = tensorHistoryOf(facts);
   return groupBy(norms, ({ inner }) => inner?.module ?? "").flatMap((all) => {
     const uid = all[0].inner?.module ?? "";
     const calls = all.filter(({ training, isUsedForTraining }) => training && isUsedForTraining);
@@ -45,14 +43,12 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
     const mean = referencedUid(attrs.running_mean);
     const isFrozen = (param: string) =>
       !trained.has(param) &&
-      calls.every(({ step }) => history.valueAt(param, "requires_grad", step) === false) &&
+      calls.every(({ step }) => facts.history.valueAt(param, "requires_grad", step) === false) &&
       // else `.data` gave it another
-      history
+      facts.history
         .fieldChanges(param, "storage")
         .every(({ step }) => step < calls[0].step) &&
-      facts
-        .writesOf(history.valueAt(param, "storage", calls[0].step) as string | null)
-        .every(({ step }) => step < calls[0].step);
+      facts.writesTo(param, calls[0].step).every(({ step }) => step < calls[0].step);
     return params.length && mean && params.every(isFrozen) ? [{ uid, calls, params, mean }] : [];
   });
 }
@@ -61,7 +57,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
 function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, others: number): Diagnosis {
   const [first, last] = [calls[0], calls[calls.length - 1]];
   const outerStep = outermostCallStep(facts, first.step);
-  const freezing = tensorHistoryOf(facts)
+  const freezing = facts.history
     .fieldChanges(params[0], "requires_grad")
     .find(({ value, step }) => value === false && step < first.step);
   const layer = facts.nameFact(uid, outerStep);

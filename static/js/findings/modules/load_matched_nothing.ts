@@ -9,8 +9,8 @@ import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { resolveExpression } from "../facts/resolve.ts";
-import { callArgument, literalValue, pathText } from "../../syntax/expressions.ts";
-import { stateDictLoads, type StateDictLoad } from "./state_dict_loads.ts";
+import { callArgument, literalValue, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -24,7 +24,13 @@ export const FINDINGS = [
   }),
 ];
 
-function loadOfNothing(facts: RunFacts, { step, call, into }: StateDictLoad): Diagnosis | null {
+/** Where a program loads a state dict. */
+export function stateDictLoads(facts: RunFacts): FoundInStatement<SyntaxNode>[] {
+  return findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
+}
+
+function loadOfNothing(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): Diagnosis | null {
+  const into = receiver(call);
   const path = pathText(into);
   const module = path ? resolveExpression(facts, into, step) : null;
   if (!path || module?.[0] !== "o") return null;

@@ -10,7 +10,9 @@ import { outermostModuleWithout } from "../training/training_facts.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { stateDictLoads, type StateDictLoad } from "./state_dict_loads.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
+import type { FoundInStatement } from "../statements/executed_statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
   diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
@@ -26,16 +28,16 @@ interface OwnLoad {
   others: string[];
 }
 
-function loadOfItself(facts: RunFacts, found: StateDictLoad): Diagnosis | null {
+function loadOfItself(facts: RunFacts, found: FoundInStatement<SyntaxNode>): Diagnosis | null {
   const load = ownLoad(facts, found);
   return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
-function ownLoad(facts: RunFacts, { step, call, into: to }: StateDictLoad): OwnLoad | null {
+function ownLoad(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): OwnLoad | null {
   const [state] = methodCalls(callArgument(call, "state_dict", 0), "state_dict");
-  const source = state ? receiver(state) : null;
-  const module = source && resolveExpression(facts, to, step);
+  const [to, source] = [receiver(call), state ? receiver(state) : null];
+  const module = to && source && resolveExpression(facts, to, step);
   if (!module) return null;
   const [into, from] = [to, source].map((node) => pathText(node) ?? node.text);
   const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);

@@ -3,8 +3,10 @@
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { resolveExpression } from "../facts/resolve.ts";
-import { pathText } from "../../syntax/expressions.ts";
-import { stateDictLoads, type StateDictLoad } from "./state_dict_loads.ts";
+import { pathText, receiver } from "../../syntax/expressions.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
+import type { FoundInStatement } from "../statements/executed_statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -20,7 +22,8 @@ const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponentia
 const MAX_STEPS_AHEAD = 2000;
 
 /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
-function loadOverwritten(facts: RunFacts, { step, into }: StateDictLoad): Diagnosis | null {
+function loadOverwritten(facts: RunFacts, { step, found }: FoundInStatement<SyntaxNode>): Diagnosis | null {
+  const into = receiver(found);
   const path = pathText(into);
   const module = path ? resolveExpression(facts, into, step) : null;
   if (!path || !module) return null;

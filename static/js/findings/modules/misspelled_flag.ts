@@ -7,7 +7,6 @@ import { addToList } from "../../trace/multimap.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { literalValue, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
@@ -77,8 +76,7 @@ function mayReadAttribute(tree: SyntaxNode | null, name: string) {
 function diagnosisOf(facts: RunFacts, flags: MisspelledFlag[]): Diagnosis | null {
   const [{ step, path, name, value, isModule }] = flags;
   const uids = [...new Set(flags.flatMap((flag) => flag.uids))];
-  const history = tensorHistoryOf(facts);
-  if (uids.some((uid) => history.valueAt(uid, "requires_grad", facts.steps.length) === value)) return null;
+  if (uids.some((uid) => facts.history.valueAt(uid, "requires_grad", facts.steps.length) === value)) return null;
   const gradient = facts
     .eventsOfKind("grad_accumulated")
     .find((event) => event.step > step && uids.includes(event.tensor));

@@ -9,7 +9,6 @@ import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -30,7 +29,7 @@ function normNeverFed(facts: RunFacts, call: LayerCall): Diagnosis | null {
   const [weight, mean, batches] = [norm.weight, norm.running_mean, norm.num_batches_tracked].map(referencedUid);
   if (!weight || !mean || !batches || numbersOfTensor(facts, batches, call.step)?.[0] !== 0) return null;
   const writesBefore = (uid: string) => {
-    const storage = tensorHistoryOf(facts).valueAt(uid, "storage", call.step) as string | null;
+    const storage = facts.history.valueAt(uid, "storage", call.step) as string | null;
     return facts.writesOf(storage).filter(({ step }) => step > facts.birthStep(uid) && step < call.step);
   };
   const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < call.step);

@@ -7,7 +7,6 @@ import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { statementTrees } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -79,7 +78,7 @@ function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: strin
   const x = codeFact(change.name);
   const ownerName = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
-  const leaf = tensorHistoryOf(facts).valueAt(hiddenUids[0], "leaf", change.step);
+  const leaf = facts.history.valueAt(hiddenUids[0], "leaf", change.step);
   return {
     variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
     severity: explainsError ? "error" : "warning",

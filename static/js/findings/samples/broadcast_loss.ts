@@ -48,7 +48,12 @@ function broadcastLoss(facts: RunFacts, op: Operation): Diagnosis | null {
 function comparedTable(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
   if (facts.steps[step].visit || inputs.length !== 2) return null;
   const pair = columnAndRowOperands(facts, inputs, step, false);
-  if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) return null;
+  if (
+    !pair ||
+    facts.tensor(pair.column, step)?.storage === facts.tensor(pair.row, step)?.storage ||
+    !isCounted(facts, outputs[0], step)
+  )
+    return null;
   if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) return null;
   return { ...diagnosisOf(facts, pair, step), variant: "compared" };
 }
@@ -59,10 +64,6 @@ function isChoice(facts: RunFacts, uid: string) {
   for (let k = 0; op && k < MAX_CONVERSIONS && CONVERSION.test(operationName(op.name)); k++)
     op = facts.producingOperation(op.inputs[0]);
   return CHOICE.test(operationName(op?.name ?? ""));
-}
-
-function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
-  return facts.tensor(a, step)?.storage === facts.tensor(b, step)?.storage;
 }
 
 /** Whether a comparison goes on into a sum or a mean over all of it, through conversions. */

@@ -5,7 +5,6 @@
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import {
   callArgument,
   calleeName,
@@ -56,7 +55,7 @@ function softmaxOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
 /** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
 function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {
   const [output] = op.outputs;
-  const node = tensorHistoryOf(facts).valueAt(output, "grad_fn", op.step) as string | null;
+  const node = facts.history.valueAt(output, "grad_fn", op.step) as string | null;
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   if (typeof dim === "number") return dim < 0 ? dim + length : dim;
   const numbers = length === 2 ? numbersOfTensor(facts, output, op.step) : null;
@@ -133,7 +132,7 @@ function isChoiceOfClass(call: SyntaxNode) {
 }
 
 function attributeOfNode(facts: RunFacts, op: Operation) {
-  const node = tensorHistoryOf(facts).valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
+  const node = facts.history.valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   return typeof dim === "number" && dim < 0 ? dim + 2 : dim;
 }

@@ -59,7 +59,7 @@ function readersBySample(facts: RunFacts, op: Operation, { first, second }: Sequ
       const [output] = other.outputs;
       const name = operationName(other.name);
       if (rows.has(other.inputs[0]) && LOSS.test(name))
-        return dropped && hasRows(facts, other.inputs[0], i, first) ? { dropped, loss: other } : null;
+        return dropped && facts.handle(other.inputs[0], i)?.shape?.[0] === first ? { dropped, loss: other } : null;
       const shape = facts.handle(output, i)?.shape ?? [];
       if (other.inputs.some((uid) => rows.has(uid)) && shape[0] === first && rows.size < MAX_FOLLOWED) rows.add(output);
       if (!whole.has(other.inputs[0]) || other.step < op.step) continue;
@@ -78,10 +78,6 @@ function isGivenUp(facts: RunFacts, op: Operation, name: string, shape: number[]
   if (DROPS_AXIS.test(name)) return true;
   const features = (facts.handle(op.inputs[0], op.step)?.shape ?? [])[2];
   return MERGES_AXIS.test(name) && shape[1] === second * features;
-}
-
-function hasRows(facts: RunFacts, uid: string, step: number, count: number) {
-  return facts.handle(uid, step)?.shape?.[0] === count;
 }
 
 function diagnosisOf(

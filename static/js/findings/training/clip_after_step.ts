@@ -4,7 +4,6 @@ import { diagnosis, type Diagnosis, type Facts, type RunFacts } from "../diagnos
 import { groupBy } from "../../trace/multimap.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -53,7 +52,7 @@ function lateClipsOf({ uid, entries }: GradientLedger): LateClip[] {
 }
 
 function changedNumbers(facts: RunFacts, uid: string, step: number) {
-  const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+  const grad = facts.history.valueAt(uid, "grad", step) as string | null;
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 

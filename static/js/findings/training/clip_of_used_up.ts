@@ -5,7 +5,6 @@ import { callArgument } from "../../syntax/expressions.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { usedUpGenerator } from "./exhausted_parameters.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
@@ -55,11 +54,10 @@ function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null):
 
 /** The next step of an optimizer with gradients in what it holds. */
 function nextUpdate(facts: RunFacts, clip: number): { optimizer: string; step: number } | null {
-  const history = tensorHistoryOf(facts);
   for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
     const step = steps.find((other) => other > clip);
     if (step === undefined) continue;
-    if (optimizerParameters(facts, optimizer, step).some((param) => history.valueAt(param, "grad", clip)))
+    if (optimizerParameters(facts, optimizer, step).some((param) => facts.history.valueAt(param, "grad", clip)))
       return { optimizer, step };
   }
   return null;

@@ -4,7 +4,6 @@ import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -67,6 +66,6 @@ function diagnosisOf(
 }
 
 function isWrittenAfter(facts: RunFacts, uid: string, made: number) {
-  const storage = tensorHistoryOf(facts).valueAt(uid, "storage", made) as string | null;
+  const storage = facts.history.valueAt(uid, "storage", made) as string | null;
   return facts.writesOf(storage).some(({ step }) => step > made);
 }
