@@ -26,18 +26,18 @@ from server.commands import settings_docs
 from server.commands import settled as settled_command
 from server.commands import site as site_command
 from server.commands.doctor import print_report
-from server.commands.explain import INPUT_HELP, ExplainCommand
+from server.commands.explain import INPUT_HELP, ExplainCommand, print_problem
 from server.gallery.scenarios import LANGUAGES
 from server.http.connections import RESERVED_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import create_server
 from server.operating import settings_checks
-from server.pictures.renderer_client import Renderer, RenderingFailed
+from server.pictures.renderer_client import Renderer
 from server.pool.local import LocalPool
-from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
 from server.templating import compile_templates
 from server.visitors.clients import parse_networks
+from server.wire.problems import ProblemError
 
 SWITCH_SECONDS = 0.0005
 """Seconds for which a thread may keep Python's lock while the event loop waits for it. The default is ten times as
@@ -150,9 +150,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     except (OSError, ValueError) as error:
         print(f"{args.input}: {error}", file=sys.stderr)
         return 2
-    if args.command == "explain":
-        return asyncio.run(run_explain(args, lines, settings))
-    return asyncio.run(run_trace(args, lines, settings))
+    return asyncio.run(print_each_file(args, lines, settings))
 
 
 def load_stdin_text(name: str | None) -> str:
@@ -209,20 +207,25 @@ def describe_missing_layers(settings: Settings) -> str:
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
-async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Print a trace for every file, in order. The exit status is 0 if every file has one."""
+async def print_each_file(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
+    """Print the trace or the findings of every file, in order. The exit status is 0 if every file has them."""
     status = 0
     pool = LocalPool(settings)
     await pool.start()
     renderer = Renderer(explain_command.CACHE_BYTES)
+    explain = ExplainCommand(pool, renderer, settings, args, stdin_text) if args.command == "explain" else None
     try:
-        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
-            if not isinstance(trace, RecordedTrace):
-                print(f"{name}: {trace}", file=sys.stderr, flush=True)
-                status = 1
-            elif not args.pretty:
-                print(trace.json().decode(), flush=True)
-            elif not await print_trace_for_reading(renderer, name, trace, args.language):
+        async for name, tracing in trace_files(pool, args.files, args.seed, stdin_text, settings):
+            try:
+                trace = await tracing
+                if explain:
+                    await explain.print_findings(name, trace)
+                elif args.pretty:
+                    await print_trace_for_reading(renderer, name, trace, args.language)
+                else:
+                    print(trace.json().decode(), flush=True)
+            except ProblemError as error:
+                print_problem(name, error.problem, as_json=args.json if explain else not args.pretty)
                 status = 1
     finally:
         await renderer.close()
@@ -230,61 +233,36 @@ async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Setting
     return status
 
 
-async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
-    """Print a trace as text. Returns False if the renderer failed."""
-    try:
-        findings = await explain_trace(renderer, trace.body, language)
-        reading = await read_run_for_terminal(renderer, trace.body, language)
-    except RenderingFailed as error:
-        print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
-        return False
+async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> None:
+    """Print a trace as text. Raises RenderingFailed."""
+    findings = await explain_trace(renderer, trace.body, language)
+    reading = await read_run_for_terminal(renderer, trace.body, language)
     source = trace.decoded().program.source
     print(
         "\n".join(run_report_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
         flush=True,
     )
-    return True
-
-
-async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
-    """Print the findings of every file, in order. The exit status is 0 if every file could be explained."""
-    status = 0
-    pool = LocalPool(settings)
-    await pool.start()
-    explain = ExplainCommand(pool, settings, args, stdin_text)
-    try:
-        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
-            if not isinstance(trace, RecordedTrace):
-                print(f"{name}: {trace}", file=sys.stderr, flush=True)
-                status = 1
-            elif not await explain.print_findings(name, trace):
-                status = 1
-    finally:
-        await explain.close()
-        await pool.close()
-    return status
 
 
 async def trace_files(
     pool: LocalPool, files: list[str], seed: int, stdin_text: str, settings: Settings
-) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """Yield each file with its trace, or why there is none, in order; a few files are traced ahead.
+) -> AsyncIterator[tuple[str, asyncio.Task[RecordedTrace]]]:
+    """Yield each file with the task that traces it, in order; a few files are traced ahead.
 
     stdin_text: the standard input of each
     """
-    running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
+    running: list[tuple[str, asyncio.Task[RecordedTrace]]] = []
     ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(trace_file(pool, name, seed, stdin_text, settings))))
         if len(running) >= ahead:
-            first, task = running.pop(0)
-            yield first, await task
-    for first, task in running:
-        yield first, await task
+            yield running.pop(0)
+    for first in running:
+        yield first
 
 
-async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace | str:
-    """Trace the program in a file. Returns its trace, or why there is none.
+async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace:
+    """Trace the program in a file. Raises ProblemError.
 
     name: the file's name, `-` for standard input
     stdin_text: the program's standard input
@@ -292,14 +270,12 @@ async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, set
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        return error.strerror or str(error)
+        raise ProblemError(404, "file_unreadable", error.strerror or str(error)) from None
     source = data.decode("utf-8", "replace")
     if len(data) > settings.source:
-        return f"the program has {len(data)} bytes; {settings.source} are allowed"
-    try:
-        return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
-    except WorkersUnavailable as error:
-        return str(error)
+        message = f"the program has {len(data)} bytes; {settings.source} are allowed"
+        raise ProblemError(413, "too_large", message)
+    return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
 
 
 if __name__ == "__main__":

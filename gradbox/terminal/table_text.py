@@ -230,12 +230,13 @@ def own_parameters_text(row: ModuleRow, sentences: dict[str, str]) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """A number of bytes in B, KiB, MiB or GiB."""
-    size, units = float(count), ["B", "KiB", "MiB", "GiB"]
-    while size >= KIB and len(units) > 1:
-        size /= KIB
-        units.pop(0)
-    return f"{count} B" if units[0] == "B" else f"{size:.1f} {units[0]}"
+    """A number of bytes as the page writes it: `512 B`, `1.5 KiB`."""
+    size, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if math.floor(size * 10 + 0.5) < KIB * 10:
+            break
+        size, unit = size / KIB, larger
+    return f"{math.floor(size * 10 + 0.5) / 10:.15g} {unit}"
 
 
 def parameter_name(row: ParameterRow, sentences: dict[str, str]) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.terminal.gradient_report import GradientReport
 from gradbox.terminal.run_text import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
-from gradbox.wire.api import GradientCheckReply, Job
+from gradbox.wire.api import GradientCheckReply, Job, Problem, ProblemReply
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
-from server.pictures.renderer_client import Renderer, RenderingFailed
+from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.runs.explainer import count_no_drawing, explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
@@ -51,23 +51,18 @@ class ExplainCommand:
     stdin_text: the standard input of fixed programs
     """
 
-    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, stdin_text: str) -> None:
-        self._pool, self._settings, self._args, self._stdin_text = pool, settings, args, stdin_text
-        self._renderer = Renderer(CACHE_BYTES)
+    def __init__(
+        self, pool: PoolInterface, renderer: Renderer, settings: Settings, args: argparse.Namespace, stdin_text: str
+    ) -> None:
+        self._pool, self._renderer, self._settings = pool, renderer, settings
+        self._args, self._stdin_text = args, stdin_text
 
-    async def close(self) -> None:
-        await self._renderer.close()
-
-    async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
-        """Print the findings of one trace. Returns False if it could not be explained."""
-        try:
-            findings = await explain_trace(self._renderer, trace.body, self._args.language)
-            looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
-            if self._args.fix:
-                await self._try_fixes(trace, findings)
-        except RenderingFailed as error:
-            print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
-            return False
+    async def print_findings(self, name: str, trace: RecordedTrace) -> None:
+        """Print the findings of one trace. Raises RenderingFailed if it could not be explained."""
+        findings = await explain_trace(self._renderer, trace.body, self._args.language)
+        looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
+        if self._args.fix:
+            await self._try_fixes(trace, findings)
         gradients = await self._check_gradients(trace) if self._args.check_gradients else None
         samples = await self._check_gradients(trace, samples=True) if self._args.check_samples else None
         if self._args.json:
@@ -87,7 +82,6 @@ class ExplainCommand:
             if samples is not None:
                 lines += [*GradientReport(samples, self._args.language).report_lines(), ""]
             print("\n".join(lines), flush=True)
-        return True
 
     async def _check_gradients(self, trace: RecordedTrace, samples: bool = False) -> GradientCheckReply:
         """Run the program again and again.
@@ -122,6 +116,19 @@ class ExplainCommand:
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)
+
+
+def print_problem(name: str, problem: Problem, as_json: bool) -> None:
+    """Say on the standard error stream why a file has no result.
+
+    as_json: also print the API's JSON of errors where the result would be, so that each file has its line
+    """
+    print(f"{name}: {problem.message}", file=sys.stderr, flush=True)
+    if as_json:
+        print(
+            ProblemReply(error=problem.model_copy(update={"field": name})).model_dump_json(exclude_none=True),
+            flush=True,
+        )
 
 
 def findings_report_lines(

@@ -40,7 +40,17 @@ def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> No
     (tmp_path / "a.py").write_text("x = 1\n")
     done = run_command("trace", str(tmp_path / "none.py"), str(tmp_path / "a.py"))
     assert done.returncode == 1
-    assert "none.py" in done.stderr and len(done.stdout.splitlines()) == 1
+    missing, traced = (json.loads(line) for line in done.stdout.splitlines())
+    assert "none.py" in done.stderr and missing["error"]["field"].endswith("none.py")
+    assert (missing["error"]["code"], traced["outcome"]["status"]) == ("file_unreadable", "finished")
+
+
+def test_explain_has_a_line_for_a_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = run_command("explain", "--json", str(tmp_path / "a.py"), str(tmp_path / "none.py"))
+    explained, missing = (json.loads(line) for line in done.stdout.splitlines())
+    assert (done.returncode, explained["findings"]) == (1, [])
+    assert missing["error"]["message"] == "No such file or directory"
 
 
 def test_a_program_is_read_from_standard_input_and_its_trace_printed_for_people() -> None:

@@ -4,6 +4,7 @@ import { stepNotes } from "../../static/js/captions/notes.ts";
 import { partsText, sentenceParts } from "../../static/js/captions/sentence.ts";
 import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
+import { lookedForIn } from "../../static/js/findings/looked_for.ts";
 import { findingText } from "../../static/js/findings/finding_text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
@@ -19,6 +20,7 @@ import { pictureOfRun } from "../../static/js/trace/run_picture.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { bundledLocale } from "../../static/js/words/locale.ts";
 import { createLocale } from "../../static/js/words/sentences.ts";
+import { tooltipSentences } from "./tooltip_sentences.mjs";
 import net from "../../static/locales/net.en.json" with { type: "json" };
 
 const NET = createLocale({ en: net })("en");
@@ -36,7 +38,29 @@ EntityNaming.prototype.nameFact = function (uid, step) {
 
 export default function sentences(trace) {
   const opened = openTrace(trace);
-  return [...captions(opened), ...ofFindings(opened), ...verdictRows(opened), ...headlines(opened)];
+  return [
+    ...captions(opened),
+    ...ofFindings(opened),
+    ...verdictRows(opened),
+    ...headlines(opened),
+    ...lookedFor(opened),
+    ...tooltipSentences(opened),
+  ];
+}
+
+/** What is said beside the tick: how much ran, and what was found to be in order. */
+function lookedFor(opened) {
+  const { say } = findingLocale("en");
+  const step = opened.trace.steps.findLastIndex(({ kind }) => kind !== "end");
+  const found = lookedForIn(opened, explain(opened));
+  if (!found) return [];
+  const whole = { isWhole: opened.trace.steps.every(({ skipped }) => !skipped) };
+  return [found.line, ...found.remarks, ...found.rows].map(({ key, facts }) => ({
+    step,
+    key,
+    args: { ...argumentsOf(facts), ...whole },
+    text: say(key, facts),
+  }));
 }
 
 /** The tensors that the verdict shows, with their numbers. */
@@ -160,7 +184,7 @@ function ofFindings(opened) {
         moments,
         hasCode: say(row.key).includes("{code}"),
       },
-      ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind)),
+      ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind, moments)),
     ]);
   });
 }
@@ -169,11 +193,18 @@ function keysOf({ kind, variant }, part) {
   return [`finding.${kind}.${variant}.${part}`, `finding.${kind}.${part}`];
 }
 
-function namesIn({ own, facts, text }, kind) {
+/** The names that a text quotes: each with what it means where the finding says that, else at all its moments. */
+function namesIn({ own, facts, text, step }, kind, moments) {
   return codeFacts(own ?? facts)
-    .filter(({ code, of, isEarlier }) => of && !isEarlier && text.includes(`\`${code}\``))
-    .map(({ code, of, at }) => ({ step: at, key: `name.${kind}`, args: { x: { name: code, of } }, text }));
+    .filter(({ code, of, isEarlier }) => !isEarlier && text.includes(`\`${code}\``) && (of || PATH.test(code)))
+    .map(({ code, of, at }) =>
+      of
+        ? { step: at, key: `name.${kind}`, args: { x: { name: code, of } }, text }
+        : { step, key: `name.bare.${kind}`, args: { x: { name: code } }, text, moments: { ...moments, own: step } },
+    );
 }
+
+const PATH = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+|\[('[^']*'|[^\][']+)\])*$/u;
 
 function codeFacts(fact) {
   if (Array.isArray(fact)) return fact.flatMap(codeFacts);

@@ -83,7 +83,7 @@ function notesOfBinding(context: NoteContext, name: string, value: Value): Capti
   const entity = context.entities.get(uid);
   if (isHandle(entity)) return notesOfNamedHandle(context, name, uid, entity);
   if (entity?.kind === "object") {
-    const other = otherNameOf(context, uid, name);
+    const other = context.fresh.has(uid) ? null : otherNameOf(context, uid, name);
     if (other) return [{ key: "same_object", args: { name: bound, type: entity.type ?? "", other } }];
     const n = entity.len;
     if (typeof n === "number" && CONTAINERS_WITH_ITEMS.has(entity.type ?? ""))
@@ -101,8 +101,7 @@ function notesOfBinding(context: NoteContext, name: string, value: Value): Capti
 }
 
 /** What else leads to a thing after a step: what a call made was known inside of the call only. */
-function otherNameOf({ opened, index, step, fresh }: NoteContext, uid: string, name: string): NoteArgument | null {
-  if (fresh.has(uid)) return null;
+function otherNameOf({ opened, index, step }: NoteContext, uid: string, name: string): NoteArgument | null {
   const names = objectNamesAt(opened, index).namesOf(uid);
   const other = names.find(({ text, frame }) => text !== name || frame !== step.frame);
   return other ? nameArgument(other, uid) : null;
@@ -112,20 +111,21 @@ function otherNameOf({ opened, index, step, fresh }: NoteContext, uid: string, n
 function notesOfNamedHandle(context: NoteContext, name: string, uid: string, entity: Handle): CaptionNote[] {
   const { opened, index, step, before, fresh, pathOf } = context;
   const bound = { name, of: uid };
+  const suffix = entity.kind === "array" ? "_array" : "";
+  const noteOfName = () => {
+    const other = otherNameOf(context, uid, name);
+    return other
+      ? [{ key: `same${suffix}`, args: { name: bound, other } }]
+      : [{ key: `named${suffix}`, args: { name: bound, size: sizeArgument(entity) } }];
+  };
   if (!fresh.has(uid)) {
     if (!before.has(uid)) return [];
     const had = objectNamesAt(opened, index - 1, step.frame).namesOf(uid);
-    if (had.some(({ text, frame }) => text === name && frame === step.frame)) return [];
-    const other = otherNameOf(context, uid, name);
-    if (other) return [{ key: entity.kind === "array" ? "same_array" : "same", args: { name: bound, other } }];
-    return [
-      { key: entity.kind === "array" ? "named_array" : "named", args: { name: bound, size: sizeArgument(entity) } },
-    ];
+    return had.some(({ text, frame }) => text === name && frame === step.frame) ? [] : noteOfName();
   }
   const facts = new RunFacts(opened);
   // an iterator may have held it since the loop began
-  if (step.kind === "head" && facts.producingOperation(uid)?.step !== index)
-    return [{ key: "named", args: { name: bound, size: sizeArgument(entity) } }];
+  if (step.kind === "head" && facts.producingOperation(uid)?.step !== index) return noteOfName();
   const { storage } = entity;
   if (!storage) return [{ key: "new_bare", args: { name: bound } }];
   const storages = storagesOfOneMemory(context, storage);

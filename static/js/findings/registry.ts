@@ -65,9 +65,13 @@ import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.t
 import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
 import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
+import { FINDINGS as attentionMasks } from "./samples/attention_masks.ts";
+import { FINDINGS as axesConfused } from "./samples/axes_confused.ts";
+import { FINDINGS as lossTimesMask } from "./samples/loss_times_mask.ts";
 import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
+import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -133,7 +137,11 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadOfItself,
   ...loadOverwritten,
   ...statisticsNeverFed,
+  ...attentionMasks,
+  ...axesConfused,
+  ...lossTimesMask,
   ...sameNumbers,
   ...nothingMoves,
   ...staleCopy,
+  ...hooksPileUp,
 ];

@@ -1,11 +1,11 @@
 /** What a step did, in one sentence, with the names of modules and lines: for steps that a row of a net is about. */
 
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
 import { isLoop } from "./net_rounds.ts";
 import { openPlaceOf } from "./net_rows.ts";
-import { normText, shapeText } from "./net_texts.ts";
+import { normText, operationWord, shapeText } from "./net_words.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
-import { operationWord } from "./net_words.ts";
 import type { NetPlace } from "./net_places.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";
@@ -44,7 +44,7 @@ function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace
 }
 
 function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
-  const name = facts.opened.names(i).paths.get(leaf);
+  const name = objectNamesAt(facts.opened, i).nameOf(leaf);
   const grads = facts.opened.trace.steps[i].visit?.grad_outputs ?? [];
   const norm = grads.length === 1 && grads[0] ? gradNorm(grads[0]) : null;
   if (!name || norm === null) return null;
@@ -61,7 +61,7 @@ function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: Net
   const module = modulePathOf(place);
   if (!shape || !module) return null;
   const { kept } = facts.stateAt(place, i);
-  const size = kept ? bytesLabel(kept) : "";
+  const size = kept ? bytesText(kept) : "";
   const args = { module, name: place.name, shape: shapeText(shape), size };
   if (place.kind === "module") return say(kept ? "net_headline_module_keeps" : "net_headline_module", args);
   return say(kept ? "net_headline_line_keeps" : "net_headline_line", args);

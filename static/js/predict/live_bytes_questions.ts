@@ -1,7 +1,7 @@
 /** How many bytes of tensors stay alive? Asked where the program lets go of a name. */
 
 import { findEntity } from "../trace/entities.ts";
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
 import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import { firstNameOf, literalValue } from "../syntax/expressions.ts";
 import { assignments } from "../syntax/statements.ts";
@@ -37,7 +37,7 @@ export function liveBytesQuestions({
   const wrongAnswers = [bytes[at] - droppedBytes, bytes[at], bytes[at] - droppedBytes / 2].filter(
     (n) => n >= 0 && Number.isInteger(n),
   );
-  const answer = choiceAnswer(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
+  const answer = choiceAnswer(bytesText(bytes[step]), wrongAnswers.map(bytesText));
   const isUnchanged = bytes[step] === bytes[at];
   const reason = isUnchanged
     ? "predict_why_kept"

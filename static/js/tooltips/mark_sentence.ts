@@ -1,12 +1,12 @@
 /** What a mark of the stage is, in a sentence made from the facts of the step, with the program's own names. */
 
 import { cachedGraphModel } from "../layout/graph/graph_model.ts";
-import { fullNumberText } from "../trace/format.ts";
+import { bytesText, fullNumberText } from "../trace/format.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { objectNamesAt } from "../trace/object_names.ts";
 import { pythonValueText } from "../captions/note_arguments.ts";
 import type { Target } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -103,9 +103,26 @@ class MarkDescriber {
 
   private nodeName(uid: string) {
     const variable = findEntity(this.entities, uid, "node")?.variable;
-    if (variable) return this.nameOf(variable);
+    if (variable) return this.nameFor(variable) ?? this.say("unnamed");
     const name = findEntity(this.entities, uid, "node")?.name ?? "";
     return cachedGraphModel(this.opened).labels.get(uid) ?? shortNodeName(name.split("::").at(-1) ?? name);
+  }
+
+  /** What leads to a thing, as the running function reads it; a name of another function with that. */
+  private namesFor(uid: string): string[] {
+    return objectNamesAt(this.opened, this.step)
+      .namesOf(uid)
+      .map(({ text: name, scope }) => {
+        if (!scope) return name;
+        return scope === "module"
+          ? this.say("name_of_module", { name })
+          : this.say("name_of_call", { name, call: `${scope}()` });
+      });
+  }
+
+  /** The best of them; null where nothing leads to it. */
+  private nameFor(uid: string): string | null {
+    return this.namesFor(uid)[0] ?? null;
   }
 
   private list(names: string[]) {
@@ -132,9 +149,7 @@ class MarkDescriber {
 
   private nameSentence(frame: string | null, name: string, ref: string | null): MarkSentence {
     if (ref) {
-      const others = (this.opened.names(this.step).tags.get(ref) ?? [])
-        .map(({ text }) => text)
-        .filter((text) => text !== name);
+      const others = this.namesFor(ref).filter((text) => text !== name);
       const also = others.length ? ` ${this.say("also_called", { names: this.list(others) })}` : "";
       return { name, text: `${this.thingText(ref)}${also}` };
     }
@@ -157,7 +172,7 @@ class MarkDescriber {
     else parts.push(say(tensor.requires_grad ? "wants_gradient" : "not_followed"));
     const sharing = this.opened.index
       .handlesOfStorage(tensor.storage, this.step)
-      .flatMap((other) => (other !== uid && this.paths.get(other)) || []);
+      .flatMap((other) => (other !== uid && this.nameFor(other)) || []);
     if (sharing.length) parts.push(say("shares", { names: this.list(sharing) }));
     return parts.slice(0, 3).join(" ");
   }
@@ -196,7 +211,7 @@ class MarkDescriber {
   private slotSentence(nodeUid: string, slotName: string): MarkSentence {
     const node = this.nodeName(nodeUid);
     const slot = findEntity(this.entities, nodeUid, "node")?.saved?.[slotName];
-    const kept = slot?.tensor ? this.paths.get(slot.tensor) : undefined;
+    const kept = slot?.tensor ? this.nameFor(slot.tensor) : null;
     const state = {
       ok: "slot_ok",
       stale: "slot_stale",
@@ -245,7 +260,7 @@ class MarkDescriber {
 
   /** Why a tensor has no gradient at the step, as far as the steps before it say. */
   private noGradientText(uid: string) {
-    const tensor = this.nameOf(uid);
+    const tensor = this.nameFor(uid) ?? this.say("unnamed");
     const { trace, index } = this.opened;
     const emptied = trace.steps.findLastIndex(
       ({ set }, i) => i <= this.step && (set[uid] as Partial<Handle> | undefined)?.grad === null,
@@ -271,10 +286,10 @@ class MarkDescriber {
 
   private memorySentence(uid: string): MarkSentence {
     const storage = findEntity(this.entities, uid, "storage");
-    const names = this.opened.index.handlesOfStorage(uid, this.step).flatMap((handle) => this.paths.get(handle) ?? []);
+    const names = this.opened.index.handlesOfStorage(uid, this.step).flatMap((handle) => this.nameFor(handle) ?? []);
     const nbytes = storage?.nbytes;
     return {
-      name: typeof nbytes === "number" ? this.say("memory_size", { size: bytesLabel(nbytes) }) : this.say("memory"),
+      name: typeof nbytes === "number" ? this.say("memory_size", { size: bytesText(nbytes) }) : this.say("memory"),
       text: names.length
         ? this.say("memory_read", { names: this.list(names), n: names.length })
         : this.say("memory_unnamed"),

@@ -68,12 +68,15 @@ export function dtypeText(dtype: string) {
   return unqualifiedDtype(dtype);
 }
 
-/** Bytes. */
+/** A number of bytes as every view writes it: `512 B`, `1.5 KiB`. */
 export function bytesText(bytes: number) {
   if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${Math.round((bytes / 1024) * 10) / 10} KiB`;
-  if (bytes < 1024 ** 3) return `${Math.round((bytes / 1024 ** 2) * 10) / 10} MiB`;
-  return `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
+  let [size, unit] = [bytes, "B"];
+  for (unit of ["KiB", "MiB", "GiB"]) {
+    size /= 1024;
+    if (Math.round(size * 10) < 10240) break;
+  }
+  return `${Math.round(size * 10) / 10} ${unit}`;
 }
 
 /** Any encoded value in about `maxCharacters` characters. */

@@ -20,14 +20,3 @@ export function nonDefaultModes(entities: Entities): string[] {
   if (mode.default_dtype && mode.default_dtype !== "float32") names.push(mode.default_dtype);
   return [...names, ...(mode.functorch ?? [])];
 }
-
-/** A number of bytes as a text. */
-export function bytesLabel(bytes: number) {
-  for (const [unit, size] of [
-    ["GiB", 2 ** 30],
-    ["MiB", 2 ** 20],
-    ["KiB", 2 ** 10],
-  ] as [string, number][])
-    if (bytes >= size) return `${(bytes / size).toFixed(bytes < 10 * size ? 1 : 0)} ${unit}`;
-  return `${bytes} B`;
-}

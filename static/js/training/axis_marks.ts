@@ -1,7 +1,7 @@
 /** What the training axis looks like: a curve over the rounds, and the phases of one of them. */
 
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
-import { bytesLabel } from "../trace/modes_and_memory.ts";
+import { bytesText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import type { PhaseStretch } from "./phases.ts";
 import type { NotableRound } from "./notable_rounds.ts";
@@ -187,9 +187,9 @@ export function memoryMarks(bytes: number[], facts: InsideFacts, say: Locale["sa
     h(
       "path",
       { class: "round-memory", d: `${d}V${floor}Z` },
-      h("title", {}, say("round_memory", { most: bytesLabel(most) })),
+      h("title", {}, say("round_memory", { most: bytesText(most) })),
     ),
-    text(bytesLabel(most), PLOT_LEFT - 6, floor - 3, "end"),
+    text(bytesText(most), PLOT_LEFT - 6, floor - 3, "end"),
   ];
 }
 

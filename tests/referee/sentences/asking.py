@@ -13,7 +13,7 @@ import torch
 from tests.referee.canonical import short_name
 from tests.referee.sentences import language, of_findings
 from tests.referee.sentences.earlier import Seen, shares_storage
-from tests.referee.sentences.frames import Frames, program_frames, variables
+from tests.referee.sentences.frames import Frames, program_frames, suspended, variables
 from tests.referee.sentences.modules import Calls, Span
 from tests.referee.sentences.of_runs import functions_of_runs
 from tests.referee.sentences.paths import LeadsNowhere, Undecided, live_object
@@ -30,6 +30,7 @@ class Moment:
     passed_nodes: nodes of a backward
     visits: by frame, how many nodes backward has run since the frame's last statement
     came: by leaf, how many gradients have come; at_first: its bytes when the first one came
+    arrivals: how many have come to leaves; broken_arrivals: with NaN or inf; leaves_met: to how many leaves; met: those
     lines: of the program; places: of its statements
     visited: the node that backward has just run
     arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement, and whether
@@ -49,6 +50,10 @@ class Moment:
     visits: dict[int, int] = field(default_factory=dict)
     came: dict[int, int] = field(default_factory=dict)
     at_first: dict[int, bytes] = field(default_factory=dict)
+    arrivals: int = 0
+    broken_arrivals: int = 0
+    leaves_met: int = 0
+    met: dict[int, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     visited: Visit | None = None
@@ -103,6 +108,11 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
             found is value for frame in program_frames(moment.frames.inner) for value in variables(frame).values()
         )
 
+    def has_one_name(thing: Any) -> bool:
+        """Whether one variable's name, of a function or of several, leads to it."""
+        frames = list(program_frames(moment.frames.inner))
+        return len({name for each in frames for name, value in variables(each).items() if value is thing}) == 1
+
     def printed() -> str:
         """What the step has printed."""
         return moment.out.getvalue()[moment.printed :]
@@ -130,6 +140,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def runs(label: str) -> bool:
         """Whether backward is at a node that is called so."""
         return bool(language.is_called(moment.visit().name, label))
+
+    def is_visited(node: Any) -> bool:
+        """Whether backward is at a node."""
+        return language.node_of(node) is moment.visit().node
 
     def runs_operation(name: str) -> bool:
         """Whether backward is at the node of an operation: `log_softmax` is a LogSoftmaxBackward0."""
@@ -201,6 +215,29 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
                     return live_object(text, partial(moment.frames.variable, frame))
             raise Undecided("no variable is called so in a function that runs") from None
 
+    def named(text: str) -> Any:
+        """What a name leads to that may be said with its function: `x in forward()`, `x of the module`."""
+        name, _, call = str(text).removesuffix(" of the module").partition(" in ")
+        scope = call or ("module" if str(text) != name else None)
+        frame = moment.frames.scoped(scope, reader)
+        return live_object(name, partial(moment.frames.variable, frame))
+
+    def leads(name: str) -> bool:
+        """Whether a name leads anywhere: also one of a function that waits, or of a class."""
+        name = str(name)
+        try:
+            anywhere(name)
+        except (LeadsNowhere, Undecided):
+            return any(leads_from(name, frame) for frame in suspended())
+        return True
+
+    def leads_from(name: str, frame: FrameType) -> bool:
+        try:
+            live_object(name, partial(moment.frames.variable, frame))
+        except (LeadsNowhere, Undecided):
+            return False
+        return True
+
     def found(thing: Any, things: list[Any]) -> Any:
         """What a name means; where it leads nowhere yet, the first entity that is meant."""
         try:
@@ -252,6 +289,22 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """How many gradients have come to a leaf so far."""
         return moment.came.get(id(the(thing)), 0)
 
+    def leaves_met() -> int:
+        """To how many leaves gradients have come."""
+        return moment.leaves_met
+
+    def arrivals() -> int:
+        """How many gradients have come to leaves."""
+        return moment.arrivals
+
+    def broken_arrivals() -> int:
+        """How many of them have NaN or inf."""
+        return moment.broken_arrivals
+
+    def held_without_gradient() -> int:
+        """How many parameters of optimizers that stepped never got one."""
+        return len(moment.calls.held() - set(moment.met))
+
     def has_moved(thing: Any) -> bool:
         """Whether a leaf has other bytes than when the first gradient came to it."""
         leaf = the(thing)
@@ -271,11 +324,13 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         is_new,
         has_own_memory,
         is_named,
+        has_one_name,
         printed,
         entered,
         returned,
         shown,
         runs,
+        is_visited,
         runs_operation,
         inside,
         sends,
@@ -291,6 +346,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         error,
         tensors,
         the,
+        named,
+        leads,
         found,
         part,
         is_statement,
@@ -300,6 +357,10 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         raises,
         ran_backward,
         gradients_of,
+        leaves_met,
+        arrivals,
+        broken_arrivals,
+        held_without_gradient,
         has_moved,
     )
 

@@ -92,7 +92,7 @@ def owned(tensor: Any) -> Any:
     return tensor
 
 
-def bytes_of(thing: Any) -> bytes:
+def bytes_of(thing: Any, most: int = MOST_BYTES) -> bytes:
     """The bytes of what a tensor or an array reads, in its own order. Raises Undecided where they are many."""
     if isinstance(thing, numpy.ndarray):
         return thing.tobytes()
@@ -100,7 +100,7 @@ def bytes_of(thing: Any) -> bytes:
         raise Undecided(f"{type(thing).__name__} has no bytes")
     if thing.is_meta or thing.layout != torch.strided or thing.is_quantized:
         raise Undecided("its bytes can't be read")
-    if thing.numel() * thing.element_size() > MOST_BYTES:
+    if thing.numel() * thing.element_size() > most:
         raise Undecided("it has too many bytes")
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
         plain = thing.detach().resolve_conj().resolve_neg().cpu().contiguous()
@@ -121,6 +121,7 @@ class Seen:
         self._first: dict[int, tuple[Any, int]] = {}
         self._collected: list[int] = []
         self._storages: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._borrowed: set[int] = set()
 
     def look(self, moment: int) -> None:
         """Note the tensors that there are at a moment."""
@@ -142,13 +143,15 @@ class Seen:
             known = self._storages.get(storage._cdata)
             if known is None or known[0].expired():
                 self._storages[storage._cdata] = (StorageWeakRef(storage), moment)
+                # memory of NumPy's can't be resized, and is not given back with the storage
+                (self._borrowed.discard if storage.resizable() else self._borrowed.add)(storage._cdata)
 
     def freed(self) -> int:
-        """How many storages are gone since this was asked the last time."""
+        """How many storages with memory of their own are gone since this was asked the last time."""
         gone = [cdata for cdata, (storage, _) in self._storages.items() if storage.expired()]
         for cdata in gone:
             del self._storages[cdata]
-        return len(gone)
+        return len(set(gone) - self._borrowed)
 
     def moment_of(self, thing: Any, now: int) -> int:
         """When a tensor was first seen."""

@@ -9,6 +9,7 @@ import math
 import numbers
 import re
 import types
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -324,6 +325,43 @@ def node_of(node: Any) -> Any:
 
 
 @said
+def graph_of(tensor: Any) -> str:
+    """What torch calls the node that made a tensor; nothing for a leaf."""
+    found = live(tensor).grad_fn
+    return "" if found is None else str(found.name())
+
+
+@said
+def storage_bytes(thing: Any) -> int:
+    how: Reading = reading(thing)
+    return how.end - how.begin
+
+
+@said
+def goes_to(node: Any, label: str, named: Callable[[str], Any]) -> bool:
+    """Whether gradients go on from a node to one that is called so, or to a leaf with this name."""
+    targets = [target for target, _ in node_of(node).next_functions if target is not None]
+    if any(is_called(each.name(), Text(label)) for each in targets):
+        return True
+    leaves = [leaf for each in targets if (leaf := getattr(each, "variable", None)) is not None]
+    if label == "a tensor without a name":
+        return bool(leaves)
+    return bool(leaves) and any(named(label) is leaf for leaf in leaves)
+
+
+@said
+def number_of(node: Any) -> int:
+    """In which place a node was made."""
+    return int(node_of(node)._sequence_nr())
+
+
+@said
+def next_number() -> int:
+    """The place of the node that is made next."""
+    return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]
+
+
+@said
 def is_called(name: str, label: Any) -> bool:
     """Whether a node's name has a label, without its number: `Mul 2` is a MulBackward0."""
     text = label.label if isinstance(label, Node) else str(label)
@@ -451,6 +489,14 @@ def is_stale_at_all(node: Any) -> bool:
 
 
 @said
+def keeps_overwritten(node: Any) -> bool:
+    """Whether a node keeps what was written or detached in place since. Raises Undecided where no version tells it."""
+    if not is_stale_at_all(node) and not is_detached(node):
+        raise Undecided("a silent write leaves no version")
+    return True
+
+
+@said
 def is_detached(node: Any) -> bool:
     """Whether something that a node saved was detached in place."""
     return any("detached in-place" in error for error in errors_of_slots(node))
@@ -564,7 +610,7 @@ def items(container: Any, deep: int = 4) -> tuple[Any, ...]:
         return (container,)
     if isinstance(container, dict):
         values: Iterable[Any] = [each for pair in container.items() for each in pair]
-    elif isinstance(container, list | tuple | set | frozenset):
+    elif isinstance(container, list | tuple | set | frozenset | deque):
         values = container
     elif hasattr(container, "__dict__") and not isinstance(container, torch.Tensor | type):
         values = [each for pair in vars(container).items() for each in pair]

@@ -13,10 +13,11 @@ import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from tests.referee.sentences.language import content, held_parameters
+from tests.referee.sentences.earlier import bytes_of
+from tests.referee.sentences.language import held_parameters
 from tests.referee.sentences.paths import Undecided
 
-MOST_SPANS, MOST_WALKED, MOST_VALUES = 50_000, 4_000, 64
+MOST_SPANS, MOST_WALKED, MOST_VALUES, MOST_HASHED = 50_000, 4_000, 64, 200_000_000
 
 Span = tuple[int, int, Any]
 """The numbers of the nodes that were made within something: the first, the one after the last, and what that is."""
@@ -184,7 +185,7 @@ def norm(tensor: torch.Tensor) -> float:
 
 def digest(parameter: torch.Tensor) -> bytes:
     try:
-        return hashlib.blake2b(content(parameter)).digest()
+        return hashlib.blake2b(bytes_of(parameter, MOST_HASHED)).digest()
     except Undecided:
         return b""
 

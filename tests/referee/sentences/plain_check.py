@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import traceback
+import weakref
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
@@ -41,6 +42,8 @@ Verdict = tuple[str, str]
 VALUES = ("bound", "bound_again", "value", "prints", "prints_lines")
 OF_THIS_RUN = re.compile(r"\b(gc|tempfile|weakref|getrefcount|time|perf_counter|id|uuid|getpid|folder|now)\b")
 """What makes a statement's value one of this run alone: addresses, times, folders, what lives."""
+READS_CLOCK = re.compile(r"^\s*(import|from) (time|timeit|datetime)\b", re.MULTILINE)
+"""What a program that may print a time has."""
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty)\(")
 """What makes tensors of memory that nobody has written: how many of its numbers change differs from run to run."""
@@ -243,7 +246,7 @@ class PlainCheck:
             at = self.order.step_of_visit(visit.name, self.name_of_node)
             self.moment.visits[id(frame)] = self.moment.visits.get(id(frame), 0) + 1
             if visit.came and visit.name.endswith("AccumulateGrad"):
-                self.note_gradient(visit.leaf())
+                self.note_gradient(visit.leaf(), visit.is_finite)
             if visit.came and visit.name.endswith("AccumulateGrad") and visit.leaf().requires_grad:
                 self.moment.arrived.setdefault(id(frame), {}).setdefault(id(visit.leaf()), visit.held)
             if frame is not None and at is not None:
@@ -254,7 +257,13 @@ class PlainCheck:
             self.busy, self.frames.inner, self.moment.visited = False, None, None
             self.frames.known.clear()
 
-    def note_gradient(self, leaf: torch.Tensor) -> None:
+    def note_gradient(self, leaf: torch.Tensor, is_finite: bool) -> None:
+        self.moment.arrivals += 1
+        self.moment.broken_arrivals += not is_finite
+        known = self.moment.met.get(id(leaf))
+        if known is None or known() is not leaf:
+            self.moment.met[id(leaf)] = weakref.ref(leaf)
+            self.moment.leaves_met += 1
         if id(leaf) not in self.moment.came:
             with contextlib.suppress(Undecided):
                 self.moment.at_first[id(leaf)] = language.content(leaf)
@@ -404,9 +413,11 @@ class PlainCheck:
         key = self.sentences[pending.number]["key"]
         if key.startswith(("written_", "verdict.row.")) and UNWRITTEN.search(self.source):
             return True
+        if any(ADDRESS.search(str(each)) for each in pending.args.values()):
+            return True
         if key not in VALUES or stmt is None:
             return False
-        if any(ADDRESS.search(str(each)) for each in pending.args.values()):
+        if key.startswith("prints") and READS_CLOCK.search(self.source):
             return True
         row = self.statements[stmt]
         text = "\n".join(self.source.splitlines()[row["line"] - 1 : row["end_line"]])

@@ -82,11 +82,20 @@ def verdicts(trace: dict[str, Any], sentences: Sequence[dict[str, Any]]) -> list
     out: list[list[tuple[str, str]]] = [[] for _ in sentences]
     for (number, _), verdict in zip(parts, pickle.loads(data), strict=True):
         out[number].append(verdict)
-    return [min(each, key=lambda verdict: ("false", "unchecked", "true").index(verdict[0])) for each in out]
+    one_is_enough = [sentence["key"].startswith("name.bare.") for sentence in sentences]
+    return list(map(worst, out, one_is_enough))
+
+
+def worst(found: Sequence[tuple[str, str]], one_is_enough: bool) -> tuple[str, str]:
+    """The verdict on a sentence whose parts have these; one that is true may be enough."""
+    order = ("true", "unchecked", "false") if one_is_enough else ("false", "unchecked", "true")
+    return min(found, key=lambda verdict: order.index(verdict[0]))
 
 
 def parts_of(sentence: dict[str, Any]) -> list[dict[str, Any]]:
     """A sentence with its claims, once for each moment of which they speak."""
+    if sentence["key"].startswith("name.bare."):
+        return [{**sentence, "step": step, "claims": ["leads(x)"]} for step in {*sentence["moments"].values()}]
     claims = fitting(sentence, claim_table().of(sentence["key"]))
     if not isinstance(claims, dict):
         names_alone: list[str] | None = [] if sentence["key"].startswith("name.") else None

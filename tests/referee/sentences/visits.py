@@ -21,7 +21,7 @@ class Visit:
 
     edges: of each input, the node that its gradient goes to and the leaf there; None without one
     frame: the innermost of the program, which runs backward
-    came: whether a gradient came in at all; norm: of the one, where it is small
+    came: whether a gradient came in at all; norm: of the one, where it is small; is_finite: without NaN and inf
     held: whether the `.grad` that it is for held one before
     sent: whether a gradient was computed for each input; zeros: whether that is zeros, where it is small
     """
@@ -31,6 +31,7 @@ class Visit:
         self.frame: FrameType | None = None
         self.came = any(each is not None for each in came)
         self.norm = norm_of(came[0]) if len(came) == 1 else None
+        self.is_finite = all(map(is_finite, came))
         self.sent = [each is not None for each in sent]
         self.zeros = [each is None or is_zeros(each) for each in sent]
         self.edges = [None if target is None else (target, variable_of(target)) for target, _ in node.next_functions]
@@ -63,6 +64,11 @@ def norm_of(gradient: Any) -> float | None:
         return None
     with torch.no_grad():
         return float(torch.linalg.vector_norm(gradient.detach().to_dense().double()))
+
+
+def is_finite(gradient: Any) -> bool:
+    with torch.no_grad():
+        return gradient is None or bool(torch.isfinite(gradient.detach().to_dense()).all())
 
 
 def is_zeros(gradient: torch.Tensor) -> bool:

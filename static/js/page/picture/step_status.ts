@@ -3,7 +3,8 @@
  * of which a form asks for.
  */
 
-import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../../trace/modes_and_memory.ts";
+import { bytesText } from "../../trace/format.ts";
+import { nonDefaultModes, liveBytesByStep } from "../../trace/modes_and_memory.ts";
 import { skippedIterationsBeforeStep } from "../../page_state/selectors.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { isTrainingLoop } from "../../trace/steps/training_rounds.ts";
@@ -52,7 +53,7 @@ function skippedIterationsToOffer(state: PageState): SkippedIterations | null {
 
 /** `24 bytes`; of many in a larger unit. */
 function bytesInWords(bytes: number, say: PageHost["say"]) {
-  return bytes < 1024 ? say("bytes", { n: bytes }) : bytesLabel(bytes);
+  return bytes < 1024 ? say("bytes", { n: bytes }) : bytesText(bytes);
 }
 
 /** The step whose modes are the program's own: while the engine runs, those in force are the engine's. */

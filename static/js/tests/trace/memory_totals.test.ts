@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace } from "../../trace/state.ts";
-import { liveBytesByStep, nonDefaultModes, bytesLabel } from "../../trace/modes_and_memory.ts";
+import { bytesText } from "../../trace/format.ts";
+import { liveBytesByStep, nonDefaultModes } from "../../trace/modes_and_memory.ts";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [
@@ -34,13 +35,14 @@ test("only modes that are not torch's own at the start are named", () => {
 });
 
 test("sizes are read at a glance", () => {
-  assert.deepEqual([0, 12, 1024, 1536, 12 * 1024, 3 * 2 ** 20, 2 ** 31].map(bytesLabel), [
+  assert.deepEqual([0, 12, 1024, 1536, 12.25 * 1024, 2 ** 20 - 1, 3 * 2 ** 20, 2 ** 31].map(bytesText), [
     "0 B",
     "12 B",
-    "1.0 KiB",
+    "1 KiB",
     "1.5 KiB",
-    "12 KiB",
-    "3.0 MiB",
-    "2.0 GiB",
+    "12.3 KiB",
+    "1 MiB",
+    "3 MiB",
+    "2 GiB",
   ]);
 });
