@@ -10,15 +10,15 @@ const phases = [
 ];
 
 test("the memory of a round is drawn over its own steps, from zero to its most", () => {
-  const facts = { phases, width: 492, inside: 42, step: 2 };
+  const facts = { phases, width: 496, inside: 42, step: 2 };
   const [curve, most] = memoryMarks([9000, 9000, 100, 400, 400, 0, 8000], facts, say);
-  // 78 pixels at the left, four steps of 100: a quarter of the most, the most twice, nothing
-  assert.equal(curve.attrs.d, "M78 19V15.0H178.0V3.0H278.0H378.0V19.0H478.0V19Z");
+  // 82 pixels at the left, four steps of 100: a quarter of the most, the most twice, nothing
+  assert.equal(curve.attrs.d, "M82 19V15.0H182.0V3.0H282.0H382.0V19.0H482.0V19Z");
   assert.match(JSON.stringify(most), /400 B/);
 });
 
 test("the longest number of bytes has room left of the curve", () => {
-  const [, most] = memoryMarks([0, 0, 1048473, 0, 0, 0], { phases, width: 492, inside: 42, step: 2 }, say);
+  const [, most] = memoryMarks([0, 0, 1048473, 0, 0, 0], { phases, width: 496, inside: 42, step: 2 }, say);
   assert.equal(most.text, "1023.9 KiB");
   assert.ok(Number(most.attrs.x) - textWidth("1023.9 KiB", 12) >= 0, "it is cut");
 });
