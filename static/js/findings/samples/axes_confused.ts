@@ -61,7 +61,7 @@ function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | 
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
     names: [x],
-    facts: { x, n: sizeOfAxis(axis), op: codeFact(operationName(op.name).replace(/_nd$/, "")), place },
+    facts: { x, n: sizeOfAxis(axis), op: operationName(op.name).replace(/_nd$/, ""), place },
   };
 }
 
@@ -86,7 +86,7 @@ function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | nul
     facts: {
       x,
       y,
-      op: codeFact(operationName(op.name).replace(/_nd$/, "")),
+      op: operationName(op.name).replace(/_nd$/, ""),
       order: codeFact(`(${axis.map(({ size }) => size).join(", ")})`),
       other: codeFact(`(${rows.map(({ size }) => size).join(", ")})`),
     },

@@ -60,7 +60,7 @@ function shapesOf(facts: RunFacts, op: Operation) {
 /** What is said of every view: whose tensor, and which sizes. */
 function factsOfView(facts: RunFacts, op: Operation) {
   const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
-  const call = codeFact(viewNameAt(facts, op.step) ?? operationName(op.name));
+  const call = viewNameAt(facts, op.step) ?? operationName(op.name);
   return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
@@ -73,7 +73,7 @@ function swapOf(facts: RunFacts, op: Operation): Diagnosis | null {
   return {
     cause: op.step,
     chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
-    names: [findingFacts.x, findingFacts.call],
+    names: [findingFacts.x],
     facts: findingFacts,
     fixes: swapFixes(facts, op),
   };
@@ -122,7 +122,7 @@ function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Di
     ...factsOfView(facts, op),
     n,
     read: facts.place(use.op.step).line,
-    reader: codeFact(operationName(use.op.name).replace(/_nd$/, "")),
+    reader: operationName(use.op.name).replace(/_nd$/, ""),
   };
   return {
     variant: isOfStates ? "final_states" : `mixed_${use.as}`,
@@ -131,7 +131,7 @@ function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Di
       [op.step, "used", [op.inputs[0], op.outputs[0]]],
       use.op.step > op.step && [use.op.step, "read", [use.uid]],
     ],
-    names: [findingFacts.x, findingFacts.call],
+    names: [findingFacts.x],
     facts: findingFacts,
     fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
   };
