@@ -19,7 +19,7 @@ export const FINDINGS = [
   }),
 ];
 
-/** Nodes that give new memory and save nothing for backward: torch lets them run again after their input was written. */
+/** Nodes that give new memory and save nothing for backward: they may run again after their input was written. */
 const COPYING_NODE = /^(?:ToCopy|Clone|Cat|Stack)Backward/;
 const MIN_STALE_BACKWARDS = 2;
 
