@@ -372,7 +372,8 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         (
             (
                 "optimizer.load_state_dict(saved)\nschedule = LambdaLR(optimizer, decay)\n",
-                "schedule = LambdaLR(optimizer, decay)\noptimizer.load_state_dict(saved)\nschedule.load_state_dict(counted)\n",
+                "schedule = LambdaLR(optimizer, decay)\noptimizer.load_state_dict(saved)\n"
+                "schedule.load_state_dict(counted)\n",
             ),
         ),
     ),
