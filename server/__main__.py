@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.terminal.run_text import has_colours, load_sentences, run_report_lines
-from gradbox.wire.api import MAX_INPUT, Job, Problem
+from gradbox.wire.api import MAX_INPUT, Job
 from gradbox.wire.schema import encoded_schema_document, schema_document
 from server import PROJECT_FOLDER, __version__
 from server.app import create_app
@@ -31,7 +31,7 @@ from server.gallery.scenarios import LANGUAGES
 from server.http.connections import RESERVED_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import create_server
 from server.operating import settings_checks
-from server.pictures.renderer_client import Renderer, RenderingFailed
+from server.pictures.renderer_client import Renderer
 from server.pool.local import LocalPool
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
@@ -215,60 +215,54 @@ async def print_each_file(args: argparse.Namespace, stdin_text: str, settings: S
     renderer = Renderer(explain_command.CACHE_BYTES)
     explain = ExplainCommand(pool, renderer, settings, args, stdin_text) if args.command == "explain" else None
     try:
-        async for name, trace in trace_files(pool, args.files, args.seed, stdin_text, settings):
-            if isinstance(trace, Problem):
-                print_problem(name, trace, as_json=args.json if explain else not args.pretty)
+        async for name, tracing in trace_files(pool, args.files, args.seed, stdin_text, settings):
+            try:
+                trace = await tracing
+                if explain:
+                    await explain.print_findings(name, trace)
+                elif args.pretty:
+                    await print_trace_for_reading(renderer, name, trace, args.language)
+                else:
+                    print(trace.json().decode(), flush=True)
+            except ProblemError as error:
+                print_problem(name, error.problem, as_json=args.json if explain else not args.pretty)
                 status = 1
-            elif explain:
-                status |= not await explain.print_findings(name, trace)
-            elif args.pretty:
-                status |= not await print_trace_for_reading(renderer, name, trace, args.language)
-            else:
-                print(trace.json().decode(), flush=True)
     finally:
         await renderer.close()
         await pool.close()
     return status
 
 
-async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
-    """Print a trace as text. Returns False if the renderer failed."""
-    try:
-        findings = await explain_trace(renderer, trace.body, language)
-        reading = await read_run_for_terminal(renderer, trace.body, language)
-    except RenderingFailed as error:
-        print_problem(name, error.problem, as_json=False)
-        return False
+async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> None:
+    """Print a trace as text. Raises RenderingFailed."""
+    findings = await explain_trace(renderer, trace.body, language)
+    reading = await read_run_for_terminal(renderer, trace.body, language)
     source = trace.decoded().program.source
     print(
         "\n".join(run_report_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
         flush=True,
     )
-    return True
 
 
 async def trace_files(
     pool: LocalPool, files: list[str], seed: int, stdin_text: str, settings: Settings
-) -> AsyncIterator[tuple[str, RecordedTrace | Problem]]:
-    """Yield each file with its trace, or why there is none, in order; a few files are traced ahead.
+) -> AsyncIterator[tuple[str, asyncio.Task[RecordedTrace]]]:
+    """Yield each file with the task that traces it, in order; a few files are traced ahead.
 
     stdin_text: the standard input of each
     """
-    running: list[tuple[str, asyncio.Task[RecordedTrace | Problem]]] = []
+    running: list[tuple[str, asyncio.Task[RecordedTrace]]] = []
     ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(trace_file(pool, name, seed, stdin_text, settings))))
         if len(running) >= ahead:
-            first, task = running.pop(0)
-            yield first, await task
-    for first, task in running:
-        yield first, await task
+            yield running.pop(0)
+    for first in running:
+        yield first
 
 
-async def trace_file(
-    pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings
-) -> RecordedTrace | Problem:
-    """Trace the program in a file. Returns its trace, or why there is none.
+async def trace_file(pool: LocalPool, name: str, seed: int, stdin_text: str, settings: Settings) -> RecordedTrace:
+    """Trace the program in a file. Raises ProblemError.
 
     name: the file's name, `-` for standard input
     stdin_text: the program's standard input
@@ -276,15 +270,12 @@ async def trace_file(
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        return Problem(code="file_unreadable", message=error.strerror or str(error), field=name)
+        raise ProblemError(404, "file_unreadable", error.strerror or str(error)) from None
     source = data.decode("utf-8", "replace")
     if len(data) > settings.source:
         message = f"the program has {len(data)} bytes; {settings.source} are allowed"
-        return Problem(code="too_large", message=message, field=name)
-    try:
-        return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
-    except ProblemError as error:
-        return error.problem.model_copy(update={"field": name})
+        raise ProblemError(413, "too_large", message)
+    return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from gradbox.wire.api import GradientCheckReply, Job, Problem, ProblemReply
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
-from server.pictures.renderer_client import Renderer, RenderingFailed
+from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.runs.explainer import count_no_drawing, explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
@@ -57,16 +57,12 @@ class ExplainCommand:
         self._pool, self._renderer, self._settings = pool, renderer, settings
         self._args, self._stdin_text = args, stdin_text
 
-    async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
-        """Print the findings of one trace. Returns False if it could not be explained."""
-        try:
-            findings = await explain_trace(self._renderer, trace.body, self._args.language)
-            looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
-            if self._args.fix:
-                await self._try_fixes(trace, findings)
-        except RenderingFailed as error:
-            print_problem(name, error.problem, as_json=self._args.json)
-            return False
+    async def print_findings(self, name: str, trace: RecordedTrace) -> None:
+        """Print the findings of one trace. Raises RenderingFailed if it could not be explained."""
+        findings = await explain_trace(self._renderer, trace.body, self._args.language)
+        looked_for = await fetch_looked_for(self._renderer, trace.body, self._args.language)
+        if self._args.fix:
+            await self._try_fixes(trace, findings)
         gradients = await self._check_gradients(trace) if self._args.check_gradients else None
         samples = await self._check_gradients(trace, samples=True) if self._args.check_samples else None
         if self._args.json:
@@ -86,7 +82,6 @@ class ExplainCommand:
             if samples is not None:
                 lines += [*GradientReport(samples, self._args.language).report_lines(), ""]
             print("\n".join(lines), flush=True)
-        return True
 
     async def _check_gradients(self, trace: RecordedTrace, samples: bool = False) -> GradientCheckReply:
         """Run the program again and again.
@@ -130,7 +125,10 @@ def print_problem(name: str, problem: Problem, as_json: bool) -> None:
     """
     print(f"{name}: {problem.message}", file=sys.stderr, flush=True)
     if as_json:
-        print(ProblemReply(error=problem).model_dump_json(exclude_none=True), flush=True)
+        print(
+            ProblemReply(error=problem.model_copy(update={"field": name})).model_dump_json(exclude_none=True),
+            flush=True,
+        )
 
 
 def findings_report_lines(

@@ -61,6 +61,16 @@ def scenario_examples(scenarios: list[Scenario]) -> dict[str, ExampleProgram]:
     return {scenario.name: ExampleProgram("still", scenario.source, scenario.still_line) for scenario in scenarios}
 
 
+class ThumbnailNotMade(ProblemError):
+    """A thumbnail is not made yet, or could not be made.
+
+    seconds: after which it is worth asking again
+    """
+
+    def __init__(self, message: str = "this thumbnail is not made yet", seconds: float = 2.0) -> None:
+        super().__init__(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)
+
+
 class Thumbnails:
     """Makes thumbnails one at a time, each once and in every theme, for all requests that wait for it."""
 
@@ -74,28 +84,28 @@ class Thumbnails:
         self._turn = asyncio.Lock()
 
     async def entity_tag(self, name: str) -> str:
-        """Return a tag of torch's version, the drawing code and the example. Raises ProblemError (404, 503)."""
+        """Return a tag of torch's version, the drawing code and the example. Raises ThumbnailNotMade."""
         example = self._find_example(name)
         try:
             async with asyncio.timeout(MAX_WAIT):
                 await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
-            raise thumbnail_not_made_error("the workers are not ready") from None
+            raise ThumbnailNotMade("the workers are not ready") from None
         parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
-        """Return the thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 if it is not ready in time."""
+        """Return the thumbnail as SVG. Raises ThumbnailNotMade, ProblemError (404)."""
         example = self._find_example(name)
         if name not in self._pictures:
             if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
-                raise thumbnail_not_made_error("this thumbnail could not be made", RETRY_SECONDS)
+                raise ThumbnailNotMade("this thumbnail could not be made", RETRY_SECONDS)
             if name not in self._tasks:
                 self._tasks[name] = asyncio.create_task(self._draw_themes(name, example))
                 self._tasks[name].add_done_callback(lambda task: self._store_pictures(name, task))
             await asyncio.wait((self._tasks[name],), timeout=max_wait)
         if name not in self._pictures:
-            raise thumbnail_not_made_error("this thumbnail is not made yet")
+            raise ThumbnailNotMade
         return self._pictures[name][theme]
 
     async def close(self) -> None:
@@ -122,7 +132,7 @@ class Thumbnails:
                 except Busy:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
-                raise thumbnail_not_made_error(f"the example was {trace.status}", RETRY_SECONDS)
+                raise ThumbnailNotMade(f"the example was {trace.status}", RETRY_SECONDS)
             step = last_step_at_line(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
@@ -148,7 +158,3 @@ def last_step_at_line(trace: RecordedTrace, line: int | None) -> int | None:
     if line is None:
         return None
     return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
-
-
-def thumbnail_not_made_error(message: str, seconds: float = 2.0) -> ProblemError:
-    return ProblemError(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.processes import DrawingKind, DrawRequest, MovingFormat, Theme
-from server.gallery.thumbnails import MAX_WAIT, Thumbnails
+from server.gallery.thumbnails import MAX_WAIT, ThumbnailNotMade, Thumbnails
 from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import not_modified_response, with_cache_headers
 from server.routes.api import TRACE_RESPONSES
@@ -207,15 +207,18 @@ async def program_offline_file(
 MAX_AGE = 3600
 """Seconds for which a cache need not ask again."""
 
+EMPTY_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="128"/>'
+"""What stands in for a thumbnail until it is drawn."""
+
 STILL_MAX_WAIT = 8.0
 """Seconds that the gallery waits for a still. Its readers look at many at once, and they are made one at a time."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}, "description": "The thumbnail."},
+    202: {"description": "It is not made yet: an empty picture; `Retry-After` says when to try again."},
     304: {"description": "The client has this version already."},
     404: {"model": ProblemReply, "description": "There is no such operation."},
-    503: {"model": ProblemReply, "description": "It is not made yet; `Retry-After` says when to try again."},
 }
 
 
@@ -244,11 +247,15 @@ async def scenario_thumbnail(
 async def thumbnail_response(
     request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float
 ) -> Response:
-    """The response with a thumbnail. Raises ProblemError: 404 for an unknown name, 503 if it is not made in time."""
-    tag = await pictures.entity_tag(name)
-    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
-    if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
-        return Response(status_code=304, headers=headers)
-    body = await pictures.get(name, theme, max_wait)
-    headers |= {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    return Response(body, media_type="image/svg+xml; charset=utf-8", headers=headers)
+    """The response with a thumbnail, or with an empty picture if it is not made in time. Raises ProblemError (404)."""
+    picture_headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
+    try:
+        tag = await pictures.entity_tag(name)
+        headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
+        if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:
+            return Response(status_code=304, headers=headers)
+        body = await pictures.get(name, theme, max_wait)
+    except ThumbnailNotMade as error:
+        headers = {**error.headers, "Cache-Control": "no-store", **picture_headers}
+        return Response(EMPTY_PICTURE, 202, media_type="image/svg+xml; charset=utf-8", headers=headers)
+    return Response(body, media_type="image/svg+xml; charset=utf-8", headers=headers | picture_headers)

@@ -186,7 +186,7 @@ def test_without_scripts_the_form_searches(chromium: Any, site: str) -> None:
 def test_stills_are_drawn_where_they_come_into_sight(page: Any, site: str) -> None:
     page.goto(f"{site}/gallery")
     page.wait_for_selector("li[data-name=clone] img.there")
-    assert page.locator("img[data-still]:not([src])").count() > 0, "those far below wait"
+    assert page.locator("img[data-thumbnail]:not([src])").count() > 0, "those far below wait"
     page.locator("#gallery-q").fill("clone")
     page.wait_for_selector("#gallery-found[data-query=clone] li[data-name=clone] img.there")
 

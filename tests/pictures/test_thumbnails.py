@@ -13,12 +13,11 @@ import pytest
 
 from server.app import create_app
 from server.gallery.scenarios import load_scenarios
-from server.gallery.thumbnails import POLL_INTERVAL, ExampleProgram, Thumbnails, scenario_examples
+from server.gallery.thumbnails import POLL_INTERVAL, ExampleProgram, ThumbnailNotMade, Thumbnails, scenario_examples
 from server.pool.local import LocalPool
 from server.services import Services
 from server.settings import Settings
 from server.visitors.clients import Client
-from server.wire.problems import ProblemError
 from tests.conftest import ROOT
 from tests.sharing.test_exports import needs_page
 from tests.support.waiting import PATIENCE, PATIENT
@@ -87,9 +86,9 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
             monkeypatch.setattr(services.pool, "run_job", counted)
             assert isinstance(services.pool, LocalPool)
             async with services.pool.queue.create_request(Client("visitor", "192.0.2.1")):
-                with pytest.raises(ProblemError) as raised:
+                with pytest.raises(ThumbnailNotMade) as raised:
                     await services.gallery.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
-                assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
+                assert (raised.value.headers["Retry-After"], runs) == ("2", [])
                 assert await services.gallery.thumbnails.get("clone", "light", PATIENCE), (
                     "on a server that is never idle too"
                 )
@@ -97,6 +96,25 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
             made = await asyncio.gather(*(services.gallery.thumbnails.get(name, "light", PATIENCE) for name in wanted))
             assert made[0] is made[2] is made[4] and made[1] is made[3] and made[0] != made[1]
             assert (len(runs), most) == (2, 1)
+
+    asyncio.run(ask())
+
+
+def test_one_that_is_not_made_yet_is_an_empty_picture_and_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.routes.exports.MAX_WAIT", 0.01)
+
+    async def ask() -> None:
+        async with serving(tmp_path) as (client, services):
+            assert isinstance(services.pool, LocalPool)
+            async with services.pool.queue.create_request(Client("visitor", "192.0.2.1")):
+                early = await client.get("/operations/clone.svg")
+            assert (early.status_code, early.headers["retry-after"]) == (202, "2")
+            assert (early.headers["cache-control"], values(early.text)) == ("no-store", [])
+            await services.gallery.thumbnails.get("clone", "light", PATIENCE)
+            made = await client.get("/operations/clone.svg")
+            assert made.status_code == 200 and values(made.text)
 
     asyncio.run(ask())
 

@@ -47,6 +47,22 @@ for turn in range(3):
 """
 
 
+BY_HAND = """\
+import torch
+slope = torch.randn(2, 3, requires_grad=True)
+shift = torch.zeros(3, requires_grad=True)
+given = torch.randn(4, 2)
+for turn in range(2):
+    guess = torch.tanh(given @ slope + shift)
+    loss = (guess - 1).pow(2).mean() + sum(guess.sigmoid().sum() for k in range(4))
+    loss.backward()
+    with torch.no_grad():
+        for leaf in (slope, shift):
+            leaf -= 0.1 * leaf.grad
+            leaf.grad = None
+"""
+
+
 @cache
 def steps(source: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = call_page("views/open_row", kept_document(source))
@@ -199,3 +215,17 @@ def test_a_write_by_another_name_opens_the_row_that_knows_the_memory_too(write: 
     line = next(k for k, text in enumerate(source.splitlines(), 1) if text.strip() == write.split("\n")[-1].strip())
     for at in [each for each in steps(source) if each["line"] == line and not each["node"]]:
         assert [row["name"] for row in at["open"]] == opened
+
+
+def test_leaves_without_a_module_are_shown_by_their_own_names_with_their_gradients() -> None:
+    """Also after a loop has called each of them by one name, and where the program takes the gradient away."""
+
+    def opened(line: int) -> list[list[dict[str, Any]]]:
+        found = [step["open"] for step in steps(BY_HAND) if step["line"] == line and step["node"] is None]
+        return [open_rows[0]["read"] + open_rows[0]["made"] for open_rows in found if open_rows]
+
+    assert [tensor["name"] for tensor in opened(6)[-1]] == ["given", "slope", "shift", "guess"]
+    assert {tensor["name"] for tensor in opened(8)[-1] if tensor["gradient"]} == {"loss", "slope", "shift"}
+    assert [tensor["name"] for tensor in opened(10)[0]] == ["leaf"]
+    assert [tensor["gradient"]["role"] for tensor in opened(11)[0]] == ["grad"]
+    assert [tensor["gradientState"] for tensor in opened(12)[0]] == ["absent"]

@@ -161,7 +161,7 @@ export function createCommandPalette(say: Locale["say"]) {
 
 function thumbnailElement(address: string) {
   const image = createElement("img", "operation-thumbnail") as HTMLImageElement;
-  Object.assign(image, { alt: "", width: 192, height: 40, loading: "lazy" });
+  Object.assign(image, { alt: "", width: 192, height: 40 });
   image.dataset.thumbnail = address;
   return image;
 }

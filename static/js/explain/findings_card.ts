@@ -76,10 +76,17 @@ export function createFindingsCard(
   let calm: HTMLElement | null = null;
   let openIndex: number | null = null;
   const smallScreen = matchMedia("(max-width: 860px)");
+  /** a low one's height is the picture's */
+  const highWindow = matchMedia("(min-height: 800px)");
   let isDrawer = false;
   /** of the open one, where it folds: the styles heed it there only */
   let isUnfolded = false;
   const folds = () => isDrawer || smallScreen.matches;
+  highWindow.addEventListener("change", () => {
+    if (!isDrawer) return;
+    isUnfolded = highWindow.matches;
+    draw();
+  });
   let shownStep = -1;
   /** the links of the open finding */
   let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
@@ -95,7 +102,7 @@ export function createFindingsCard(
     opened = trace;
     findings = [];
     calm = null;
-    isUnfolded = isDrawer && hasRoomForDrawer();
+    isUnfolded = isDrawer && highWindow.matches;
     fixList?.forget();
     draw();
     if (!trace?.count) return;
@@ -325,7 +332,7 @@ export function createFindingsCard(
     setDrawer(on: boolean) {
       if (on === isDrawer) return;
       isDrawer = on;
-      isUnfolded = on && hasRoomForDrawer();
+      isUnfolded = on && highWindow.matches;
       draw();
     },
     /** Whether there is more than notes. */
@@ -345,9 +352,4 @@ export function createFindingsCard(
       (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus();
     },
   };
-}
-
-/** A low window's height is the picture's. */
-function hasRoomForDrawer() {
-  return innerHeight >= 800;
 }

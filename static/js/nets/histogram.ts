@@ -2,7 +2,7 @@
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { normText } from "./net_texts.ts";
+import { normText } from "./net_words.ts";
 import type { RowValues } from "./open_row.ts";
 
 interface Histogram {

@@ -5,8 +5,7 @@
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { normText } from "./net_texts.ts";
-import { changesShapeOnly, operationWord } from "./net_words.ts";
+import { changesShapeOnly, normText, operationWord } from "./net_words.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";

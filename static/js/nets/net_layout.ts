@@ -11,8 +11,10 @@ import {
 } from "./net_rows.ts";
 import { otherRowOfWrite, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
+import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
+import { runOfParameters } from "./whole_run/parameters_of_run.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
 export interface PlacedNetRow extends NetRow {
@@ -25,7 +27,8 @@ export interface PlacedNetRow extends NetRow {
   /** where its dot stands, from its top */
   dot: number;
   /** of the row of the step, and of the ends of a finding */
-  body: { shown: OpenRow; room: BodyRoom; height: number } | null;
+  /** `top`: what a sentence takes above it */
+  body: { shown: OpenRow; room: BodyRoom; height: number; top: number } | null;
   /** of a finding */
   end: RowEnd | null;
 }
@@ -37,6 +40,8 @@ export interface NetRail {
   to: PlacedNetRow;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
+  /** others run in its lane, beside it */
+  isBundled: boolean;
   hasRun: boolean;
   /** the gradient came this way; fresh: with this step */
   isReturned: boolean;
@@ -45,13 +50,6 @@ export interface NetRail {
   cut: EdgeRun["cut"];
   /** it skips rows and joins others by an addition */
   isResidual: boolean;
-}
-
-interface Frame {
-  place: NetPlace;
-  depth: number;
-  y: number;
-  h: number;
 }
 
 export interface NetLayout {
@@ -88,6 +86,8 @@ const BODY_HEIGHTS = [
   { from: 0, height: 112, ofTwo: 72 },
 ];
 const CUT_HEIGHT = 36;
+/** Of the sentence of an end where it has lines of its own. */
+export const END_TEXT = { height: 36, line: 16 };
 /** Above the first row, and above and below all together. */
 const TOP = 4;
 const PADDING = 12;
@@ -95,7 +95,6 @@ const NARROW_WIDTH = 560;
 /** Below it there is no room for what a row runs, nor for cards of tensors. */
 const MEDIUM_WIDTH = 820;
 const RAIL_X = 66;
-const MAX_LANE = 4;
 
 interface NetRoom {
   width: number;
@@ -107,6 +106,9 @@ interface NetRoom {
 
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
   const columns = columnsFor(width);
+  // a column in which nothing ever stands is left out
+  if (!facts.keptByNode.size) columns.kept = null;
+  if (!runOfParameters(facts.opened).moments.size) columns.learns = null;
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
   const other = ends.length ? null : otherRowOfWrite(facts, i);
   const count = Math.max(other ? 2 : 1, ends.length);
@@ -126,22 +128,26 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
-    if (other) openRow(facts, placed, other.place, i, bodyRoom, other.uids);
-    rails = railsBetween(facts, rowsByLeaf(placed), i);
+    if (other) openRow(facts, placed, other.place, i, bodyRoom, { told: other.uids });
+    rails = railsBetween(facts, rowsByPlace(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
     cuts = needed;
   }
   makeRoomForCuts(placed, rails);
-  assignLanes(placed, rails);
+  assignLanes(
+    placed.filter(({ kind }) => kind !== "head"),
+    rails,
+  );
   const arriving = new Map<PlacedNetRow, number>();
   for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
-  for (const row of placed) row.joins = (arriving.get(row) ?? 0) >= 2 && isAddition(facts, row);
+  for (const row of placed)
+    row.joins = (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && joinsByAddition(facts.opened, row.places[0]);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
-  const path = pathOfStep(facts, i);
   const bottom = last ? bottomOf(last) + PADDING - TOP : 0;
-  return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns, path };
+  const frames = framesAround(placed, bottomOf);
+  return { width, height: bottom, rows: placed, rails, frames, columns, path: pathOfStep(facts, i) };
 }
 
 function columnsFor(width: number): NetColumns {
@@ -195,20 +201,21 @@ function openRow(
   place: NetPlace | null,
   i: number,
   room: BodyRoom,
-  told: string[] = [],
+  { told = [], top = 0 }: { told?: string[]; top?: number } = {},
 ) {
   const row = place && rowOfPlace(rows, place);
   const shown = place && row ? openRowOf(facts, place, i, told) : null;
   if (!row || !shown || row.body) return;
-  row.body = { shown, room, height: room.height };
-  const node = nodeHeightInBody(shown, room);
-  if (node !== null) row.dot = row.h + node;
+  const inner = { ...room, height: room.height - top };
+  row.body = { shown, room: inner, height: room.height, top };
+  const node = nodeHeightInBody(shown, inner);
+  if (node !== null) row.dot = row.h + top + node;
   for (const later of rows.slice(rows.indexOf(row) + 1)) later.y += room.height;
 }
 
 /** Opens an end of a finding as it was when that happened. */
 function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
-  openRow(facts, rows, end.place, end.step, room, end.uids);
+  openRow(facts, rows, end.place, end.step, room, { told: end.uids, top: room.isNarrow ? END_TEXT.height : 0 });
   const row = rowOfPlace(rows, end.place);
   if (row) row.end = end;
 }
@@ -220,17 +227,6 @@ function rowOfPlace(rows: PlacedNetRow[], place: NetPlace) {
 /** Where a row ends, with what is open of it. */
 export function bottomOf({ y, h, body }: PlacedNetRow) {
   return y + h + (body?.height ?? 0);
-}
-
-/** By each place without inner ones, the row that it is in. */
-function rowsByLeaf(rows: PlacedNetRow[]): Map<NetPlace, PlacedNetRow> {
-  const found = new Map<NetPlace, PlacedNetRow>();
-  const add = (place: NetPlace, row: PlacedNetRow) => {
-    if (!place.inner.length) found.set(place, row);
-    for (const inner of place.inner) add(inner, row);
-  };
-  for (const row of rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
-  return found;
 }
 
 function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: number): NetRail[] {
@@ -246,7 +242,7 @@ function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: nu
   return [...rails.values()];
 }
 
-const NEW_RAIL = { hasRun: false, isReturned: false, isFresh: false, isResidual: false };
+const NEW_RAIL = { hasRun: false, isReturned: false, isFresh: false, isResidual: false, isBundled: false };
 
 function firstCut(facts: NetFacts, edge: NetEdge, i: number) {
   return edge.runs.get(facts.stretchAt(edge.to, i))?.find(({ cut }) => cut)?.cut ?? null;
@@ -284,39 +280,4 @@ function makeRoomForCuts(rows: PlacedNetRow[], rails: NetRail[]) {
     if (gaps.has(row)) moved += CUT_HEIGHT;
     row.y += moved;
   }
-}
-
-/** Rails that skip rows have a lane of their own, the short ones near the dots. */
-function assignLanes(rows: PlacedNetRow[], rails: NetRail[]) {
-  const leaves = rows.filter(({ kind }) => kind !== "head");
-  const index = new Map(leaves.map((row, k) => [row, k]));
-  const spanOf = ({ from, to }: NetRail) => [index.get(from) ?? 0, index.get(to) ?? 0].sort((a, b) => a - b);
-  const lengthOf = (rail: NetRail) => spanOf(rail)[1] - spanOf(rail)[0];
-  const lanes: [number, number][][] = [];
-  for (const rail of rails.sort((a, b) => lengthOf(a) - lengthOf(b))) {
-    const [from, to] = spanOf(rail);
-    if (to - from === 1 && rail.from.y < rail.to.y) continue;
-    let lane = 0;
-    while (lanes[lane]?.some(([a, b]) => from < b && a < to)) lane += 1;
-    lane = Math.min(lane, MAX_LANE - 1);
-    lanes[lane] = [...(lanes[lane] ?? []), [from, to]];
-    rail.lane = lane + 1;
-  }
-}
-
-/** Whether an addition joins the ways that arrive at a row. */
-function isAddition({ opened }: NetFacts, row: PlacedNetRow) {
-  if (row.kind !== "place" || row.places[0].inner.length) return false;
-  return row.places[0].units[0].nodes.some((uid) =>
-    /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
-  );
-}
-
-function framesAround(rows: PlacedNetRow[]): Frame[] {
-  return rows.flatMap((head, k) => {
-    if (head.kind !== "head") return [];
-    let last = head;
-    for (let n = k + 1; n < rows.length && rows[n].within.includes(head.places[0]); n++) last = rows[n];
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: bottomOf(last) - head.y }];
-  });
 }

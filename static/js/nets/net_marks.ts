@@ -10,9 +10,9 @@ import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
 import { severitiesOf } from "../findings/severities.ts";
-import { normText, shapeText } from "./net_texts.ts";
+import { normText, shapeText } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetLayout, NetRail, PlacedNetRow } from "./net_layout.ts";
+import { END_TEXT, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
 import type { Say } from "../words/sentences.ts";
 
 const BAR_WIDTH = 56;
@@ -82,7 +82,7 @@ function nowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedN
   return h(
     "g",
     { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) },
-    h("rect", { y, width, height }),
+    h("rect", { y, width, height: height + (body?.top ?? 0) }),
     h("rect", { class: "net-now-edge", y, width: 4, height: height + (body?.height ?? 0) }),
   );
 }
@@ -128,7 +128,11 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
   const marks = [
     h(
       "path",
-      { key: `rail ${key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d },
+      {
+        key: `rail ${key}`,
+        class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
+        d,
+      },
       title ? h("title", {}, title) : null,
     ),
   ];
@@ -261,7 +265,12 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
     row.body && h("path", { class: "net-open-edge", d: `M0 ${row.h + row.body.height - 0.5}H${width}` }),
-    row.body && h("g", { transform: `translate(0 ${row.h})` }, openRowMarks(row.body.shown, row.body.room, scene.say)),
+    row.body &&
+      h(
+        "g",
+        { transform: `translate(0 ${row.h + row.body.top})` },
+        openRowMarks(row.body.shown, row.body.room, scene.say),
+      ),
   );
 }
 
@@ -275,13 +284,22 @@ function usesLitMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow)
 
 function headContent(scene: NetScene, row: PlacedNetRow) {
   const { layout, say } = scene;
-  const x = layout.columns.name + row.depth * INDENT;
+  const { columns } = layout;
+  const x = columns.name + row.depth * INDENT;
   const name = netRowName(row);
   const y = row.h / 2 + 4.5;
+  const words = classText(row, say);
+  const used = x + 26 + textWidth(name, 13) + textWidth(words, 12);
   return [
     h("path", { class: "net-fold", d: `M${x - 4} ${row.h / 2 - 3}h8l-4 6z` }),
     h("text", { class: "net-name", x: x + 10, y }, name),
-    h("text", { class: "net-class", x: x + 18 + textWidth(name, 13), y }, classText(row, say)),
+    h("text", { class: "net-class", x: x + 18 + textWidth(name, 13), y }, words),
+    // what is open keeps its totals
+    columns.shape !== null &&
+      used < columns.shape &&
+      shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
+    columns.kept !== null && used < columns.kept - 80 && keptMarks(row, netRowTotals(row), columns.kept),
+    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
   ];
 }
 
@@ -339,10 +357,16 @@ function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone,
   const { columns, width } = layout;
   const said = text.replaceAll("`", "");
   const plain = step === i ? said : say("net_end_at", { step: step + 1, said });
-  const room = (columns.learns ?? width) - x - 12;
-  return [
-    h("text", { class: `net-end ${tone}`, x, y: row.h / 2 + 4.5 }, fitText(plain, room, 12.2), h("title", {}, plain)),
-  ];
+  const title = h("title", {}, plain);
+  const line = (text: string, from: number, y: number, room: number) =>
+    h("text", { class: `net-end ${tone}`, x: from, y }, fitText(text, room, 12.2), title);
+  if (!row.body?.top) return [line(plain, x, row.h / 2 + 4.5, (columns.learns ?? width) - x - 12)];
+  const room = width - columns.name - 10;
+  const words = plain.split(" ");
+  let count = words.length;
+  while (count > 1 && textWidth(words.slice(0, count).join(" "), 12.2) > room) count -= 1;
+  const lines = [words.slice(0, count).join(" "), words.slice(count).join(" ")];
+  return lines.map((text, k) => line(text, columns.name, row.h + 12 + k * END_TEXT.line, room));
 }
 
 /** From the cause of a finding to where it shows, left of all rails. */
@@ -439,10 +463,14 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
       h("circle", { cx: x, cy: y, r: 7.5 }),
       plusMark(x, y),
     );
+  // several rows in one
+  const isSeveral = row.kind === "fold" || row.kind === "repeat";
+  const others = isSeveral && h("path", { class: "net-fold-dots", d: `M${x} ${y - 8}h0M${x} ${y + 8}h0` });
   const isStatement = !totals.nodes && row.places.every(({ units }) => units[0].isStatement);
-  if (isStatement)
-    return h("rect", { class: classNames("net-dot", isFull && "full"), x: x - 4, y: y - 4, width: 8, height: 8 });
-  return h("circle", { class: classNames("net-dot", isFull && "full"), cx: x, cy: y, r: 4.5 });
+  const dot = isStatement
+    ? h("rect", { x: x - 4, y: y - 4, width: 8, height: 8 })
+    : h("circle", { cx: x, cy: y, r: 4.5 });
+  return h("g", { class: classNames("net-dot", isFull && "full") }, dot, others);
 }
 
 function plusMark(x: number, y: number) {

@@ -6,6 +6,7 @@
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { nodesOfUnit, type Net, type NetPlace } from "./net_places.ts";
 import { keptBytesAt, bookedMemoryByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -81,7 +82,7 @@ export class NetFacts {
           this.storages.set(uid, fields.storage);
         for (const [name, value] of Object.entries(fields.vars ?? {})) {
           const tensor = referencedUid(value);
-          if (tensor?.[0] === "t") addToList(this.bindings, tensor, { step: i, name });
+          if (tensor?.[0] === "t") addToList(this.bindings, tensor, { step: i, name, frame: uid });
         }
         if (!fields.grad_fn) continue;
         if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
@@ -124,15 +125,20 @@ export class NetFacts {
   /** by view, the tensor of which an operation made it */
   viewed = new Map<string, string>();
   /** by tensor, the variables that came to mean it, in order */
-  bindings = new Map<string, { step: number; name: string }[]>();
+  bindings = new Map<string, { step: number; name: string; frame: string }[]>();
 
   /**
-   * The variable by which the program called a tensor last until a step; undefined where it had none, and null where it
-   * never has one.
+   * The variable that means a tensor at a step: one that a statement `mentions`, else the oldest, else what it was
+   * called before; undefined where it had none until then, and null where it never has one.
    */
-  variableOf(uid: string, until: number): string | null | undefined {
-    const bindings = this.bindings.get(uid);
-    return bindings ? bindings.findLast(({ step }) => step <= until)?.name : null;
+  variableOf(uid: string, until: number, mentions: ReadonlySet<string>): string | null | undefined {
+    const bindings = this.bindings.get(uid)?.filter(({ step }) => step <= until);
+    if (!bindings) return null;
+    const entities = entityHistoryOf(this.opened).stateAfter(until);
+    const meaning = bindings.filter(
+      ({ frame, name }) => referencedUid(findEntity(entities, frame, "frame")?.vars?.get(name)) === uid,
+    );
+    return (meaning.findLast(({ name }) => mentions.has(name)) ?? meaning[0] ?? bindings.at(-1))?.name;
   }
 
   /** Whether something in a unit reads or makes what lies in a memory. */

@@ -16,7 +16,7 @@ import type { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import { stepHeadline } from "./step_headline.ts";
-import { normText, shapeText } from "./net_texts.ts";
+import { normText, shapeText } from "./net_words.ts";
 import { pathElements } from "./net_path.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -33,6 +33,11 @@ export interface NetView {
 }
 
 type NetMode = "step" | "run";
+
+interface Size {
+  width: number;
+  height: number;
+}
 
 interface NetOptions {
   /** to a step */
@@ -53,7 +58,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   let finding: ChainMark[] = [];
   let lit: string | null = null;
   /** of the rows, as last measured: asked at every step, the page would be laid out for the answer */
-  let room: { width: number; height: number } | null = null;
+  let room: Size | null = null;
   let scrollTop = 0;
   const wholeRun = createWholeRun(say);
 
@@ -66,23 +71,16 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     if (!room.width) return;
     parts.body.setAttribute("aria-label", say(mode === "run" ? "whole_name" : "net_name"));
     parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
-    if (mode === "run") {
-      drawWholeRun(facts, room);
-      return;
-    }
-    const { head, body, layout } = listAtStep(facts, { i, chain: finding, choices, lit }, room, say);
-    shown.layout = layout;
-    patchHost(document, parts.head, head);
-    patchHost(document, parts.body, body);
-    setSvgSize(parts.head, layout.width, LIST_HEAD_HEIGHT);
-    setSvgSize(parts.body, layout.width, layout.height);
+    if (mode === "run") return paint(wholeRun.draw(facts, room));
+    const drawn = listAtStep(facts, { i, chain: finding, choices, lit }, room, say);
+    shown.layout = drawn.layout;
+    paint(drawn);
     writeSentenceAndPath(facts);
   }
 
   const measuredRoom = () => ({ width: parts.scroller.clientWidth, height: parts.scroller.clientHeight });
 
-  function drawWholeRun(facts: NetFacts, size: { width: number; height: number }) {
-    const { head, body, layout } = wholeRun.draw(facts, size);
+  function paint({ head, body, layout }: Omit<ReturnType<typeof wholeRun.draw>, "layout"> & { layout: Size }) {
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
     setSvgSize(parts.head, layout.width, LIST_HEAD_HEIGHT);
@@ -140,12 +138,15 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const name = netRowName(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
-    if (totals.visited) {
-      const args = { name, k: totals.visited, n: totals.nodes, norm: typeof norm === "number" ? normText(norm) : "–" };
-      return say(totals.visited < totals.nodes ? "net_said_part" : "net_said_back", args);
-    }
-    const shape = state?.output ? shapeText(state.output) : "–";
-    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", { name, shape, size: bytesText(totals.kept) });
+    if (totals.visited < totals.nodes && totals.visited)
+      return say("net_said_part", { name, k: totals.visited, n: totals.nodes });
+    if (totals.visited)
+      return typeof norm === "number"
+        ? say("net_said_back", { name, norm: normText(norm) })
+        : say("net_said_done", { reached: `\`${name}\`` });
+    if (!state?.output) return totals.kept ? say("net_said_keeps", { name, size: bytesText(totals.kept) }) : "";
+    const args = { name, shape: shapeText(state.output), size: bytesText(totals.kept) };
+    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", args);
   }
 
   /** Rows that stand elsewhere slide there; the light runs along the edges that a gradient has just taken. */
@@ -258,9 +259,9 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     scrollTop = parts.scroller.scrollTop;
   });
   new ResizeObserver(() => {
-    const { width, height } = measuredRoom();
-    if (room?.width === width && room.height === height) return;
-    room = { width, height };
+    const size = measuredRoom();
+    if (room?.width === size.width && room.height === size.height) return;
+    room = size;
     draw();
     bringIntoSight();
   }).observe(parts.scroller);
@@ -289,9 +290,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
       return new NetStepping(factsOf(opened), layout.rows, passed).next(i, direction);
     },
   };
-  const step = (to: number | null) => {
-    if (to !== null) go(to);
-  };
+  const step = (to: number | null) => to !== null && go(to);
   parts.back.addEventListener("click", () => step(view.nextRow(-1)));
   parts.into.addEventListener("click", () => step(shown && Math.min(shown.i + 1, shown.opened.count - 1)));
   parts.over.addEventListener("click", () => step(view.nextRow(1)));

@@ -7,7 +7,9 @@ import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
 import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
+import { mentionedNames } from "../syntax/name_uses.ts";
 import { referencedUid } from "../trace/names.ts";
+import { statementTree } from "../syntax/tree.ts";
 import { itemsize, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { changesShapeOnly, operationWord } from "./net_words.ts";
 import type { Grad, Step, Summary } from "../trace/wire.ts";
@@ -86,7 +88,9 @@ export interface OpenRow {
 /** The open row of a place at a step; null for a place that has not run. `told` are tensors that are shown first. */
 export function openRowOf(facts: NetFacts, place: NetPlace, i: number, told: string[] = []): OpenRow | null {
   const { calls, shown } = facts.stateAt(place, i);
-  const call = calls[shown];
+  // of several calls that of which something is told
+  const uses = ({ inputs, reads }: Unit) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
+  const call = calls.find(({ unit, hasBegun }) => hasBegun && uses(unit)) ?? calls[shown];
   const unit = call?.hasBegun ? call.unit : unfinishedUnit(place, i);
   return unit && new OpenRowReader(facts, unit, i, told).read(place);
 }
@@ -137,6 +141,7 @@ class OpenRowReader {
     }
     const { reads, made } =
       isModule && unit.outputs.length ? { reads: unit.inputs, made: unit.outputs } : this.tensorsOf(unit);
+    if (!reads.length && !made.length && !nodes.length) made.push(...this.boundHere());
     const parameters = isModule ? this.parametersOf(unit) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
@@ -165,6 +170,16 @@ class OpenRowReader {
     return known;
   }
 
+  /** The tensors to which a statement has given names last. */
+  boundHere(): string[] {
+    const { steps } = this.facts.opened.trace;
+    const stepOf = (bindings: { step: number }[]) =>
+      bindings.findLast(({ step }) => step <= this.unit.ends && steps[step].stmt === this.unit.stmt)?.step ?? -1;
+    const found = [...this.facts.bindings].map(([uid, bindings]) => ({ uid, step: stepOf(bindings) }));
+    const last = Math.max(0, ...found.map(({ step }) => step));
+    return found.flatMap(({ uid, step }) => (step === last ? [uid] : []));
+  }
+
   /** The steps of a statement: of a backward, those of its nodes too. */
   ownSteps() {
     const { begins, ends, stmt } = this.unit;
@@ -179,7 +194,7 @@ class OpenRowReader {
     return new Set([...first.values()].flatMap((node) => this.facts.resultOfNode.get(node) ?? []));
   }
 
-  /** Parameters whose numbers or gradients a statement changed. */
+  /** Parameters, also those without a module, whose numbers or gradients a statement changed. */
   writtenParameters(): string[] {
     const storages = new Set<string>();
     const changed = new Set<string>();
@@ -189,11 +204,11 @@ class OpenRowReader {
       for (const entry of visit ? [] : (log ?? []))
         if (entry.kind === "event" && entry.event === "written") storages.add(entry.storage);
     }
-    const { opened } = this.facts;
+    const { opened, bindings } = this.facts;
     const entities = entityHistoryOf(opened).stateAfter(this.unit.ends);
-    return [...opened.index.moduleOfTensor.keys()].filter((uid) => {
+    return [...new Set([...opened.index.moduleOfTensor.keys(), ...bindings.keys()])].filter((uid) => {
       const tensor = findEntity(entities, uid, "tensor");
-      if (tensor?.type !== "Parameter") return false;
+      if (!tensor || !(tensor.type === "Parameter" || (tensor.leaf && tensor.requires_grad))) return false;
       const grad = findEntity(entities, tensor.grad, "tensor");
       return changed.has(uid) || storages.has(tensor.storage ?? "") || storages.has(grad?.storage ?? "");
     });
@@ -279,11 +294,10 @@ class OpenRowReader {
   nameOf(uid: string, role: RowTensor["role"]): string | null {
     if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
     if (this.facts.opened.index.moduleOfTensor.has(uid)) return this.facts.opened.names(this.i).paths.get(uid) ?? null;
-    const { begins, ends } = this.unit;
-    const name = this.facts.variableOf(
-      uid,
-      role === "made" ? ends + 1 : begins - (this.unit.kind === "module" ? 0 : 1),
-    );
+    const { begins, ends, kind, stmt } = this.unit;
+    const until = role === "made" ? ends + 1 : begins - (kind === "module" ? 0 : 1);
+    const tree = stmt === null ? null : statementTree(this.facts.opened.trace.program, stmt);
+    const name = this.facts.variableOf(uid, until, tree ? mentionedNames(tree) : new Set());
     if (name) return name;
     const base = findEntity(this.lastMomentOf(uid), uid, "tensor")?.base;
     const whole = base && base !== uid ? this.nameOf(base, role) : null;
@@ -331,7 +345,8 @@ class OpenRowReader {
   }
 
   gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
-    if (role === "parameter" && requiresGrad && this.told.has(uid)) return "absent";
+    const isTold = this.told.has(uid) || this.step.set?.[uid]?.grad === null;
+    if (role === "parameter" && requiresGrad && isTold) return "absent";
     if (!this.nodes.length && role === "read") return null;
     if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
     if (this.facts.isLeftOut(this.nodes, this.i)) return "none";

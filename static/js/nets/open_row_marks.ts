@@ -6,7 +6,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
-import { normText, shapeText } from "./net_texts.ts";
+import { normText, shapeText } from "./net_words.ts";
 import { squeezedTextAttributes } from "./row_names.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
@@ -40,6 +40,8 @@ const PADDING = 5;
 /** Of a line with the words over its numbers. */
 const LINE = { most: 40, least: 29 };
 const CELL = { most: 46, least: 38 };
+const LEAST_CHARACTERS = 4;
+const CHARACTER_WIDTH = 7.25;
 /** Matrices with more numbers than these are drawn as squares. */
 const MAX_LISTED_MATRIX = 8;
 const TINT_LEVELS = 6;
@@ -245,16 +247,18 @@ function valueMarks(values: RowValues | RowGradient, place: Place, className: st
 }
 
 function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
-  const widest = Math.max(CELL.least, Math.min(CELL.most, width / Math.max(1, cells.length)));
-  const fitting = Math.max(1, Math.floor(width / widest));
+  const texts = cells.slice(0, Math.ceil(width / CELL.least)).map((cell) => shortNumberText(cell, LEAST_CHARACTERS));
+  const longest = Math.max(...texts.map((text) => text.length));
+  const least = Math.max(CELL.least, longest * CHARACTER_WIDTH + 4);
+  const fitting = Math.max(1, Math.floor(width / least));
   const more = textWidth(`+${count}`, 12) + 6;
-  const shown = cells.length <= fitting ? cells.length : Math.max(1, Math.floor((width - more) / CELL.least));
-  const cellWidth = Math.min(CELL.most, (width - (shown < count ? more : 0)) / shown);
+  const shown = cells.length <= fitting ? cells.length : Math.max(1, Math.floor((width - more) / least));
+  const cellWidth = Math.min(Math.max(least, CELL.most), (width - (shown < count ? more : 0)) / shown);
   const most = largestMagnitude(cells);
   const marks = cells.slice(0, shown).flatMap((cell, k) => {
     const tint = signTint(cell, most);
     const box = { x: x + k * cellWidth, y, width: cellWidth, height };
-    const text = shortNumberText(cell, Math.max(3, Math.floor((cellWidth - 4) / 7.25)));
+    const text = shortNumberText(cell, Math.max(3, Math.floor((cellWidth - 4) / CHARACTER_WIDTH)));
     return [
       tint && h("rect", { class: `net-cell ${tint.sign}`, ...box, "fill-opacity": 2 * tint.opacity }),
       h(

@@ -5,6 +5,7 @@ import { anchorStep, openPlaceOf } from "./net_rows.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { NetPlace } from "./net_places.ts";
+import type { Unit } from "./net_calls.ts";
 import type { Severity } from "../findings/finding.ts";
 
 export interface RowEnd {
@@ -26,8 +27,8 @@ export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEn
   const isAfterAll = i > (marks.at(-1)?.step ?? i) && i <= (facts.opened.trace.outcome.error?.step ?? -1);
   if (!cause?.severity || !(isAfterAll || marks.some(({ step }) => step === i))) return [];
   const uids = marks.flatMap((mark) => mark.uids ?? []).filter((uid) => uid[0] === "t");
-  const first = placeAt(facts, cause.step) ?? statementAt(facts, cause.step);
-  const touched = shows && placeAt(facts, shows.step);
+  const first = placeAt(facts, cause.step, uids) ?? statementAt(facts, cause.step);
+  const touched = shows && placeAt(facts, shows.step, uids);
   const last = shows && (touched && touched !== first ? touched : statementAt(facts, shows.step));
   const ends: RowEnd[] = [];
   if (first) ends.push(endOf(first, cause, cause.severity, uids));
@@ -57,8 +58,12 @@ function endOf(place: NetPlace, { step, text = "", isCause }: ChainMark, tone: S
   return { place, step, text, tone, isCause, uids };
 }
 
-function placeAt(facts: NetFacts, step: number): NetPlace | null {
-  return anchorStep(facts, step) === step ? openPlaceOf(facts, step) : null;
+/** Of what runs at a step, the first row that reads a tensor that is spoken of; else the last. */
+function placeAt(facts: NetFacts, step: number, uids: string[]): NetPlace | null {
+  if (anchorStep(facts, step) !== step) return null;
+  const reads = (unit: Unit) => uids.some((uid) => unit.inputs.includes(uid) || unit.reads.has(uid));
+  const places = facts.touchedAt(step).map((unit) => (reads(unit) ? facts.net.placeOfUnit.get(unit) : null));
+  return places.find((place) => place && !place.inner.length) ?? openPlaceOf(facts, step);
 }
 
 /** The row of the statement that runs at a step, as a backward of which a node runs. */

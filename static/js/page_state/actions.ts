@@ -41,6 +41,7 @@ export type Action =
   | { type: "questionAsked"; uid: string }
   | { type: "questionClosed" }
   | { type: "viewChosen"; view: View }
+  | { type: "pictureUsed" }
   | { type: "predictSwitched"; on: boolean }
   | {
       type: "questionsMade";

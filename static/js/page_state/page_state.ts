@@ -175,6 +175,7 @@ const TRANSITION_BY_ACTION: {
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) =>
     view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true, landing: null },
+  pictureUsed: (state) => (state.landing === null ? state : { ...state, landing: null }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
 

@@ -98,7 +98,7 @@ export interface PageState {
   /** elements of a big storage that the picture is to show */
   revealed: { storage: string; at: number } | null;
   problem: RequestProblem | null;
-  /** the step at which a run was opened, until its reader goes to another: what is found in the run may lead on */
+  /** the step at which a run was opened, until its reader does something there: what is found in the run may lead on */
   landing: number | null;
   /** a program that asked for CUDA, where there is none, and ran on the CPU instead; null: none did */
   onCpu: RunOnCpu | null;

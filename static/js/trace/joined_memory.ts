@@ -4,6 +4,7 @@
  */
 
 import { itemsize } from "./reads.ts";
+import type { Cell } from "./entities.ts";
 import type { Delta, Event, Slot, Step } from "./wire.ts";
 
 interface OuterStorage {
@@ -18,9 +19,10 @@ export function joinMemory(steps: Step[]): Step[] {
   if (!joined.size) return steps;
   /** handles that read a joined storage */
   const moved = new Set<string>();
+  const windows = new JoinedWindows(joined);
   return steps.map((step) => ({
     ...step,
-    set: joinedSet(step.set, joined, moved),
+    set: { ...joinedSet(step.set, joined, moved), ...windows.after(step) },
     gone: step.gone?.filter((uid) => !joined.has(uid)),
     log: joinedLog(step.log, joined),
   }));
@@ -34,7 +36,7 @@ function joinableStorages(steps: Step[]): Map<string, OuterStorage> {
   for (const { set = {}, gone = [] } of steps) {
     for (const [uid, fields] of Object.entries(set)) {
       if (fields.kind === "storage") dtypes.set(uid, new Set());
-      if (uid[0] === "s") for (const dtype in fields.cells) dtypes.get(uid)?.add(dtype);
+      if (uid[0] === "s") for (const dtype in { ...fields.cells, ...fields.summary }) dtypes.get(uid)?.add(dtype);
       if (fields.within === undefined) continue;
       joined.delete(uid);
       if (!fields.kind || !fields.within) continue;
@@ -50,6 +52,56 @@ function joinableStorages(steps: Step[]): Map<string, OuterStorage> {
     if (!own.length || !isReadable || joined.has(outer)) joined.delete(uid);
   }
   return joined;
+}
+
+/** What is known of a storage that is too large to list: its own windows, and those of what lies within it. */
+class JoinedWindows {
+  places: Map<string, OuterStorage>;
+  large = new Set<string>();
+  /** by storage and dtype, from where in the outer one */
+  known = new Map<string, Record<string, [number, Cell[]][]>>();
+
+  constructor(joined: Map<string, OuterStorage>) {
+    this.places = new Map([...joined.values()].map(({ outer }) => [outer, { outer, at: 0 }]));
+    for (const [uid, place] of joined) this.places.set(uid, place);
+  }
+
+  /** Of the large storages of which, or of what lies within which, a step says more. */
+  after({ set, gone = [] }: Step): Record<string, Delta> {
+    const told = new Set<string>();
+    for (const [uid, { summary, cells, cells_at: changes, windows }] of Object.entries(set)) {
+      const { outer, at } = this.places.get(uid) ?? { outer: "", at: 0 };
+      if (summary && uid === outer) this.large.add(uid);
+      if (!this.large.has(outer) || !(cells || changes || windows)) continue;
+      const own = { ...this.known.get(uid) };
+      for (const dtype in windows)
+        own[dtype] = windows[dtype].map(([from, values]) => [from + at / itemsize(dtype), values]);
+      for (const dtype in cells) own[dtype] = [[at / itemsize(dtype), cells[dtype]]];
+      for (const dtype in changes)
+        own[dtype] = own[dtype].map(([from, row]) => [from, row.map((cell, k) => changes[dtype][k] ?? cell)]);
+      this.known.set(uid, own);
+      told.add(outer);
+    }
+    for (const uid of gone) this.known.delete(uid);
+    return Object.fromEntries([...told].map((uid) => [uid, { ...set[uid], windows: this.windowsOf(uid) }]));
+  }
+
+  windowsOf(storage: string): Record<string, [number, Cell[]][]> {
+    const all: Record<string, [number, Cell[]][]> = {};
+    for (const [uid, own] of this.known)
+      for (const dtype in this.places.get(uid)?.outer === storage ? own : {})
+        all[dtype] = [...(all[dtype] ?? []), ...own[dtype]];
+    for (const dtype in all) {
+      const cells = new Map(all[dtype].flatMap(([from, row]) => row.map((cell, k) => [from + k, cell] as const)));
+      all[dtype] = [];
+      for (const [at, cell] of [...cells].sort(([a], [b]) => a - b)) {
+        const [from, row] = all[dtype].at(-1) ?? [at, []];
+        if (from + row.length === at && row.length) row.push(cell);
+        else all[dtype].push([at, [cell]]);
+      }
+    }
+    return all;
+  }
 }
 
 function joinedSet(set: Step["set"], joined: Map<string, OuterStorage>, moved: Set<string>): Step["set"] {

@@ -4,18 +4,28 @@ import type { Slot } from "../../trace/wire.ts";
 import { findEntity, type Cell, type EntityLookup } from "../../trace/entities.ts";
 import { shortNumberText } from "../../trace/format.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
+const NO_WINDOWS: [number, Cell[]][] = [];
 const MAX_CELLS_READ = 1024;
 const MAX_LISTED_NUMBERS = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
 export function cellsReadBy(entities: EntityLookup, handleOrSlot: StridedLayout | Slot): Cell[] | null {
   if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
-  const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
-  if (!row) return null;
+  const dtype = unqualifiedDtype(handleOrSlot.dtype);
+  const storage = findEntity(entities, handleOrSlot.storage, "storage");
+  const row = storage?.cells?.[dtype] ?? cellsInWindows(storage?.windows?.[dtype] ?? NO_WINDOWS);
   const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
+
+/** What is known of a storage that is too large to list, by index. */
+const cellsInWindows = weakMemoize((windows: [number, Cell[]][]) => {
+  const row: Cell[] = [];
+  for (const [from, values] of windows) for (const [k, value] of values.entries()) row[from + k] = value;
+  return row;
+});
 
 /** A cell as a number; also of values that JSON has no number for. A complex one is no number, unless it is 0. */
 export function cellAsNumber(cell: Cell | null | undefined): number {

@@ -1,15 +1,13 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { codeFact, phrase } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { areTakenTogether, storedTensor, type StoredTensor } from "./stored_graphs.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
@@ -35,10 +33,15 @@ interface ValueSequence {
   seen: Set<string>[];
 }
 
+/** What a statement appends to a list, however deep in the item. */
+type ListItem = StoredTensor & { list: string; step: number };
+
 /** A chain or a list is a loop's from so many iterations on. */
 const MIN_LOOP_ITERATIONS = 3;
 /** So many nodes are looked at between one value of a name and the next. */
 const MAX_NODES_BETWEEN_VALUES = 400;
+/** So many items of a list are followed back. */
+const MAX_VALUES_WITH_HISTORY = 64;
 
 function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
@@ -74,7 +77,7 @@ function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
   for (const { owner, name, step, after } of attributeChanges(facts))
     addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
   return [...out].flatMap(([key, meanings]) => {
-    if (!meanings.some(({ uid }) => uid && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length)) return [];
+    if (!meanings.some(({ uid }) => uid && facts.history.fieldChanges(uid, "grad_fn").length)) return [];
     const [owner, name] = key.split(" ");
     const path = facts.nameText(owner, meanings[meanings.length - 1].step);
     return [[path ? `${path}.${name}` : name, meanings]];
@@ -83,12 +86,12 @@ function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
 
 /** Whether writes in place gave a tensor one node after the other. */
 function isGraphGrownByWrites(facts: RunFacts, uid: string) {
-  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
+  return uid !== "" && facts.history.fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
 }
 
 /** What a name meant, one after the other; a value that has no history ends a chain. */
 function successiveValuesOfName(facts: RunFacts, meanings: NameMeaning[]): ValueWithGraph[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return meanings.flatMap(({ uid, step }, k) => {
     if (uid[0] !== "t") return { step, uid, node: "" };
     const end = meanings[k + 1]?.step ?? facts.steps.length;
@@ -191,7 +194,7 @@ function areOwnAndUnused(facts: RunFacts, nodes: Set<string>, other: string) {
 }
 
 function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
-  const node = uid[0] === "t" ? tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) : null;
+  const node = uid[0] === "t" ? facts.history.valueAt(uid, "grad_fn", step) : null;
   return typeof node === "string" && facts.index.visitStepsByNode.has(node);
 }
 
@@ -249,7 +252,9 @@ function graphGrowthDiagnosis(
     severity: variant === "never_walked" ? "note" : "warning",
     cause: second.step,
     chain: [
-      born >= 0 ? [born, "made", [list]] : [heldValues[0].step, "made", [heldValues[0].uid]],
+      // what only a closure leads to is out of sight until it is called
+      facts.steps[born]?.kind !== "call" &&
+        (born >= 0 ? [born, "made", [list]] : [heldValues[0].step, "made", [heldValues[0].uid]]),
       walkedBetween && [walkedBetween.step, "starts", walkedBetween.roots],
       [last.step, "kept", [last.uid, last.node]],
     ],
@@ -279,28 +284,97 @@ function iterationsBetween(facts: RunFacts, first: number, last: number) {
 /** Lists to which a loop appends a tensor that still has its graph. */
 function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by list and statement */
-  const appendedTensors = new Map<string, { list: string; uid: string; step: number }[]>();
+  const appendedTensors = new Map<string, ListItem[]>();
+  /** by statement */
+  const lastList = new Map<unknown, SeenList>();
   for (const { uid, step, fields } of facts.index.objectChanges) {
     if (!fields.splice && !(fields.items && !fields.kind)) continue;
     const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
     const ref = referencedUid((Array.isArray(last) ? last[1] : last) as Value);
-    if (ref?.[0] === "t") addToList(appendedTensors, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
+    const stored = storedTensor(facts, ref, step);
+    if (!stored) continue;
+    const { stmt } = facts.steps[step];
+    const before = lastList.get(stmt);
+    const first = before && isSeenAgain(facts, before, uid) ? before.first : uid;
+    lastList.set(stmt, { uid, first, len: fields.len ?? 0 });
+    addToList(appendedTensors, `${first} ${stmt}`, { list: uid, ...stored, step });
   }
   return [...appendedTensors.values()].flatMap((items) => growingListDiagnosis(facts, items) ?? []);
 }
 
-function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
+/** A list to which a statement appended last; `first` is what it was when it was seen first. */
+interface SeenList {
+  uid: string;
+  first: string;
+  len: number;
+}
+
+/** Whether a list is one of before that only a closure leads to: out of sight between two calls, with all its items. */
+function isSeenAgain(facts: RunFacts, { uid, len }: SeenList, other: string): boolean {
+  const fields = facts.scan.initialFields(other);
+  return (
+    uid !== other &&
+    len > 0 &&
+    fields?.kind === "object" &&
+    fields.len === len &&
+    !facts.index.isAlive(uid, facts.birthStep(other))
+  );
+}
+
+/**
+ * A list of states, each computed from the one before, that nothing takes together and no backward walks: a buffer of
+ * which every entry keeps the whole past alive.
+ */
+function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | null {
+  const { backwardCalls } = facts;
+  const isDirect = items.every(({ suffix }) => !suffix);
+  if (backwardCalls.length ? !isRecordedWhole(facts) : isDirect) return null;
+  const values = aliveValues(facts, items)
+    .filter(({ node }, k, all) => node !== all[k - 1]?.node)
+    .slice(0, MAX_VALUES_WITH_HISTORY);
+  if (values.length < MIN_LOOP_ITERATIONS || areTakenTogether(facts, [...new Set(values.map(({ uid }) => uid))]))
+    return null;
+  const seen = values.slice(1).map((value, k) => nodesBetween(facts, value, values[k]));
+  if (!seen.every((nodes) => nodes && !ownVisits(facts, nodes).length)) return null;
+  const last = items[items.length - 1];
+  const name = facts.nameText(last.list, last.step);
+  const death = facts.index.lifetimes.get(last.list)?.death ?? -1;
+  const len = findEntity(facts.stateAt(last.step), last.list, "object")?.len ?? 0;
+  if (!name || len < values.length || backwardCalls.some(({ step }) => step > death)) return null;
+  const diagnosis = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
+  const y = codeFact(`${name}[-1]${last.suffix}`);
+  const isIndexed = !["dict", "defaultdict", "OrderedDict"].includes(facts.scan.initialFields(last.list)?.type ?? "");
+  return {
+    ...diagnosis,
+    severity: "warning",
+    facts: isIndexed ? { ...diagnosis.facts, y } : diagnosis.facts,
+    fixes: isDirect ? [["detach_sum", { x: name }, last.step]] : [],
+  };
+}
+
+/** Of a list's items those that have a history and live until the last. */
+function aliveValues(facts: RunFacts, items: ListItem[]): ValueWithGraph[] {
+  const last = items[items.length - 1];
+  return items.flatMap(({ uid, step }) => {
+    const node = facts.history.valueAt(uid, "grad_fn", step);
+    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
+    return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
+  });
+}
+
+function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | null {
   if (items.length < MIN_LOOP_ITERATIONS) return null;
-  const history = tensorHistoryOf(facts);
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
-    const nodeUid = history.valueAt(uid, "grad_fn", step) as string | null;
+    const nodeUid = facts.history.valueAt(uid, "grad_fn", step) as string | null;
     const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
   });
   const last = items[items.length - 1];
   const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
+  const withHistory = listWithHistoryDiagnosis(facts, items);
+  if (withHistory) return withHistory;
   if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items, "evaluated");
   if (!walkedItems.length && areGraphsUnused(facts, items)) return listWithoutBackwardDiagnosis(facts, items, "unused");
   if (backwards.size < MIN_LOOP_ITERATIONS || aliveItems.length < MIN_LOOP_ITERATIONS) return null;
@@ -309,7 +383,7 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
   const heldValues = aliveItems.map(({ uid, step }) => ({
     step,
     uid,
-    node: String(history.valueAt(uid, "grad_fn", step)),
+    node: String(facts.history.valueAt(uid, "grad_fn", step)),
   }));
   return graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length, last.list);
 }
@@ -317,7 +391,7 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
 function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
   if (!isRecordedWhole(facts)) return false;
-  const nodes = items.map(({ uid, step }) => tensorHistoryOf(facts).valueAt(uid, "grad_fn", step));
+  const nodes = items.map(({ uid, step }) => facts.history.valueAt(uid, "grad_fn", step));
   if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
   const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
   return graphs.every(
@@ -336,16 +410,11 @@ function finalLength(facts: RunFacts, list: string, step: number) {
 /** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */
 function listWithoutBackwardDiagnosis(
   facts: RunFacts,
-  items: { list: string; uid: string; step: number }[],
+  items: ListItem[],
   variant: "evaluated" | "unused",
 ): Diagnosis | null {
   const last = items[items.length - 1];
-  const history = tensorHistoryOf(facts);
-  const heldValues = items.flatMap(({ uid, step }) => {
-    const node = history.valueAt(uid, "grad_fn", step);
-    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
-    return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
-  });
+  const heldValues = aliveValues(facts, items);
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
   return {

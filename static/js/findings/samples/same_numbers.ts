@@ -1,18 +1,28 @@
 /** A random call that draws the same numbers in every round of a training, as a seed is set before each. */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { calleeName, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { ancestorsOfRoots } from "../modules/layer_calls.ts";
 import { cellAsNumber } from "../facts/cell_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "same_numbers", severity: "warning", diagnose: diagnoseSameNumbers }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "same_numbers",
+    severity: "warning",
+    when: (facts) => stepsThatSetGenerator(facts).length >= MIN_ROUNDS - 1,
+    of: repeatedDraws,
+    once: ({ setter }, facts) => facts.lineOf(setter),
+    say: diagnosisOf,
+  }),
+];
 
 const RANDOM_OPERATION =
   /^(?:rand|randn|randint|randperm|rand_like|randn_like|randint_like|normal|normal_|uniform_|random_|bernoulli|bernoulli_|exponential_|multinomial|dropout)$/;
@@ -29,27 +39,27 @@ interface Draw {
   values: (number | null)[];
 }
 
-function diagnoseSameNumbers(facts: RunFacts): Diagnosis[] {
+interface RepeatedDraws {
+  draws: Draw[];
+  /** so many draws come again */
+  period: number;
+  /** the step that sets the generator back */
+  setter: number;
+}
+
+function repeatedDraws(facts: RunFacts): RepeatedDraws[] {
   const setters = stepsThatSetGenerator(facts);
-  if (setters.length < MIN_ROUNDS - 1) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const draws of drawsByPlace(facts)) {
-    const repeated = draws.length >= MIN_ROUNDS ? repeatedDraws(facts, draws, setters) : null;
-    const diagnosis = repeated && diagnosisOf(facts, draws, repeated);
-    if (diagnosis && !out.has(diagnosis.cause.line)) out.set(diagnosis.cause.line, diagnosis);
-  }
-  return [...out.values()];
+  return drawsByPlace(facts).flatMap((draws) => (draws.length >= MIN_ROUNDS && periodOf(facts, draws, setters)) || []);
 }
 
 /** The steps whose statements set a generator of torch, by whatever is called so, outside of a backward. */
-function stepsThatSetGenerator(facts: RunFacts): number[] {
+const stepsThatSetGenerator = oncePerRun((facts): number[] => {
   const isSetter = (step: number) =>
     callsIn(facts.syntax(step)).some(
       (call) => SETS_GENERATOR.test(calleeName(call)) && !NOT_TORCH.test(calleePath(call) ?? ""),
     );
   return [...facts.steps.keys()].filter((step) => !facts.steps[step].visit && isSetter(step));
-}
+});
 
 /** What each place of the program drew, in order: by its statement and which of the statement's draws it is. */
 function drawsByPlace(facts: RunFacts): Draw[][] {
@@ -66,13 +76,9 @@ function drawsByPlace(facts: RunFacts): Draw[][] {
   return [...out.values()];
 }
 
-/**
- * How many draws are a period that comes again, and the setter that is at its beginning. Null where the numbers differ,
- * where no optimizer steps between, or where no loss comes of them.
- */
-function repeatedDraws(facts: RunFacts, draws: Draw[], setters: number[]): { period: number; setter: number } | null {
+/** Null where the numbers differ, where no optimizer steps between, or where no loss comes of them. */
+function periodOf(facts: RunFacts, draws: Draw[], setters: number[]): RepeatedDraws | null {
   const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < draws[0].op.step);
-  const [first] = draws;
   const again = draws.findIndex(
     ({ op }, k) => k > 0 && setters.some((step) => step > draws[k - 1].op.step && step <= op.step),
   );
@@ -87,7 +93,7 @@ function repeatedDraws(facts: RunFacts, draws: Draw[], setters: number[]): { per
   const trained = ancestorsOfRoots(facts);
   if (!draws.every(({ uid }) => trained.has(uid))) return null;
   const setter = setters.findLast((step) => step <= draws[again].op.step && step > draws[again - 1].op.step);
-  return setter === undefined || first.values.length === 0 ? null : { period: again, setter };
+  return setter === undefined ? null : { draws, period: again, setter };
 }
 
 /** What was drawn; of dropout which numbers it left out. */
@@ -113,30 +119,23 @@ function areSame(before: Draw, draw: Draw, pairs: number): boolean {
   return !isDiscrete || known * pairs >= MIN_DISCRETE || (operationName(draw.op.name) === "randperm" && known > 5);
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  draws: Draw[],
-  { period, setter }: { period: number; setter: number },
-): Diagnosis {
+function diagnosisOf(facts: RunFacts, { draws, period, setter }: RepeatedDraws): Diagnosis {
   const [first, again] = [draws[0], draws[period]];
-  const place = facts.place(setter);
-  const names = {
-    n: Math.floor(draws.length / period),
-    seed: facts.statementFact(setter),
-    drawn: facts.place(again.op.step).line,
-    draw: facts.statementFact(again.op.step),
-  };
   return {
-    ...(period > 1 ? { variant: "pass" } : {}),
-    cause: place,
+    variant: period > 1 ? "pass" : undefined,
+    cause: setter,
     chain: [
-      chainLink(facts.place(first.op.step), "made", { ...names, code: names.draw }, [first.uid]),
-      chainLink(place, "written", { ...names, code: names.seed }),
-      chainLink(facts.place(again.op.step), "used", { ...names, code: names.draw }, [again.uid]),
+      [first.op.step, "made", [first.uid]],
+      [setter, "written"],
+      [again.op.step, "used", [again.uid]],
     ],
-    names: namesInFacts(...namesGivenTo(facts, again)),
-    facts: names,
-    fixes: [],
+    names: namesGivenTo(facts, again),
+    facts: {
+      n: Math.floor(draws.length / period),
+      seed: facts.statementFact(setter),
+      drawn: facts.lineOf(again.op.step),
+      draw: facts.statementFact(again.op.step),
+    },
   };
 }
 

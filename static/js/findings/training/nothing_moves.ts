@@ -3,20 +3,33 @@
  * learning rate is zero.
  */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";
 import { numel } from "../../trace/reads.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { numbersOfTensor, rangeOfTensor } from "../facts/tensor_values.ts";
-import { optimizerGroups, optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import {
+  optimizerGroups,
+  optimizerParameters,
+  optimizersOf,
+  type Optimizer as KnownOptimizer,
+} from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "nothing_moves", severity: "warning", diagnose: diagnoseNothingMoves, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "nothing_moves",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => optimizersOf(facts).values(),
+    say: optimizerWithoutEffect,
+  }),
 ];
+
+type Optimizer = Pick<KnownOptimizer, "uid" | "made" | "steps">;
 
 /** Optimizers whose step moves whatever has a gradient, and never calls a closure twice. */
 const PLAIN_OPTIMIZER = /^(?:SGD|ASGD|Adam|AdamW|Adamax|NAdam|RAdam|RMSprop|Adagrad|Adadelta|Adafactor)$/;
@@ -40,23 +53,20 @@ interface StepEffect {
   example: string;
 }
 
-function diagnoseNothingMoves(facts: RunFacts): Diagnosis[] {
-  return [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) => {
-    const type = findEntity(facts.stateAt(made), uid, "object")?.type ?? "";
-    if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return [];
-    const rates = steps.flatMap((step) => optimizerGroups(facts, uid, step - 1).map(({ lr }) => lr));
-    const isZero = rates.every((rate) => rate === 0);
-    if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return [];
-    const effects: StepEffect[] = [];
-    for (const step of steps) {
-      const effect = effectOfStep(facts, uid, step, steps[0]);
-      const dtype = effect && facts.tensor(effect.example, step)?.dtype;
-      const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
-      if (!effect || share === undefined || effect.heavy.moved > share * effect.heavy.total) return [];
-      effects.push(effect);
-    }
-    return [diagnosisOf(facts, uid, made, effects, Number(rates.at(-1)))];
-  });
+function optimizerWithoutEffect(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
+  const type = findEntity(facts.stateAt(made), uid, "object")?.type ?? "";
+  if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return null;
+  const rates = steps.flatMap((step) => optimizerGroups(facts, uid, step - 1).map(({ lr }) => lr));
+  const isZero = rates.every((rate) => rate === 0);
+  if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return null;
+  let last: StepEffect | null = null;
+  for (const step of steps) {
+    last = effectOfStep(facts, uid, step, steps[0]);
+    const dtype = last && facts.tensor(last.example, step)?.dtype;
+    const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
+    if (!last || share === undefined || last.heavy.moved > share * last.heavy.total) return null;
+  }
+  return last && diagnosisOf(facts, { uid, made, steps }, last, Number(rates.at(-1)));
 }
 
 /** Null where it is not known, where no gradient came, and where the optimizer writes none of the numbers. */
@@ -95,8 +105,8 @@ function countNonzero(facts: RunFacts, uid: string, step: number): number | null
   return range.min === 0 && range.max === 0 ? 0 : numel(facts.tensor(uid, step)?.shape ?? []);
 }
 
-function diagnosisOf(facts: RunFacts, uid: string, made: number, effects: StepEffect[], rate: number): Diagnosis {
-  const { step, moved, total, example } = effects[effects.length - 1];
+function diagnosisOf(facts: RunFacts, { uid, made, steps }: Optimizer, last: StepEffect, rate: number): Diagnosis {
+  const { step, moved, total, example } = last;
   const [optimizer, x] = [facts.nameFact(uid, step), facts.nameFact(example, step)];
   const dtype = facts.tensor(example, step)?.dtype ?? "";
   const variant = rate === 0 ? "rate" : dtype === "float32" ? "tiny" : "rounded";
@@ -104,28 +114,20 @@ function diagnosisOf(facts: RunFacts, uid: string, made: number, effects: StepEf
     .fieldChanges(example, "storage")
     .filter((change) => change.step < step);
   const given = placed.at(-1)?.step ?? facts.birthStep(example);
-  const names = {
-    optimizer,
-    x,
-    dtype: codeFact(dtype),
-    gap: PRECISIONS[dtype]?.gap ?? "",
-    n: effects.length,
-    moved,
-    total,
-    rate: roundedNumber(rate),
-    step: facts.place(step).line,
-  };
-  const code = (at: number) => ({ ...names, code: facts.statementFact(at) });
   return {
     variant,
-    cause: facts.place(variant === "rounded" ? given : made),
-    chain: [
-      ...(variant === "rounded" ? [chainLink(facts.place(given), "way", code(given), [example])] : []),
-      chainLink(facts.place(made), "made", code(made), [uid]),
-      chainLink(facts.place(step), "used", code(step), [uid, example]),
-    ],
-    names: namesInFacts(optimizer, x),
-    facts: names,
-    fixes: [],
+    cause: variant === "rounded" ? given : made,
+    chain: [variant === "rounded" && [given, "way", [example]], [made, "made", [uid]], [step, "used", [uid, example]]],
+    names: [optimizer, x],
+    facts: {
+      optimizer,
+      x,
+      dtype: codeFact(dtype),
+      gap: PRECISIONS[dtype]?.gap ?? "",
+      n: steps.length,
+      moved,
+      total,
+      rate: roundedNumber(rate),
+    },
   };
 }

@@ -3,17 +3,23 @@
  * block ends, or one that was made before the loop.
  */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "stale_copy", severity: "warning", diagnose: diagnoseStaleCopies, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "stale_copy",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: staleCopies,
+    once: ({ node }, facts) => facts.lineOf(autocastBlock(facts, facts.birthStep(node)) ?? facts.birthStep(node)),
+    say: diagnosisOf,
+  }),
 ];
 
-/** Nodes that give new memory and save nothing for backward: torch lets them run again after their input was written. */
+/** Nodes that give new memory and save nothing for backward: they may run again after their input was written. */
 const COPYING_NODE = /^(?:ToCopy|Clone|Cat|Stack)Backward/;
 const MIN_STALE_BACKWARDS = 2;
 
@@ -27,28 +33,17 @@ interface StaleCopy {
   count: number;
 }
 
-function diagnoseStaleCopies(facts: RunFacts): Diagnosis[] {
+function staleCopies(facts: RunFacts): StaleCopy[] {
   const steps = new Set([...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps));
   if (steps.size < MIN_STALE_BACKWARDS) return [];
-  /** by line */
-  const out = new Map<number, { diagnosis: Diagnosis; parameters: Set<string> }>();
-  for (const { uid, name, next } of facts.index.nodes.values()) {
+  return [...facts.index.nodes.values()].flatMap(({ uid, name, next }) => {
     const visits = facts.index.visitStepsByNode.get(uid) ?? [];
-    if (visits.length <= MIN_STALE_BACKWARDS || !COPYING_NODE.test(name)) continue;
-    for (const edge of next) {
+    if (visits.length <= MIN_STALE_BACKWARDS || !COPYING_NODE.test(name)) return [];
+    return next.flatMap((edge) => {
       const parameter = facts.index.nodes.get(edge?.[0] ?? "")?.variable;
-      const copy = parameter ? staleCopy(facts, uid, parameter, visits, steps) : null;
-      if (!copy) continue;
-      const diagnosis = diagnosisOf(facts, copy);
-      const earlier = out.get(diagnosis.cause.line);
-      if (earlier) earlier.parameters.add(copy.parameter);
-      else out.set(diagnosis.cause.line, { diagnosis, parameters: new Set([copy.parameter]) });
-    }
-  }
-  return [...out.values()].map(({ diagnosis, parameters }) => ({
-    ...diagnosis,
-    facts: { ...diagnosis.facts, n: parameters.size },
-  }));
+      return (parameter && staleCopy(facts, uid, parameter, visits, steps)) || [];
+    });
+  });
 }
 
 function staleCopy(
@@ -71,25 +66,20 @@ function staleCopy(
 function diagnosisOf(facts: RunFacts, { node, parameter, written, visited, count }: StaleCopy): Diagnosis {
   const made = facts.birthStep(node);
   const block = autocastBlock(facts, made);
-  const variant = block === null ? undefined : "autocast";
   const [output] = facts.index.nodes.get(node)?.output?.split("|") ?? [];
   const x = facts.nameFact(parameter, written);
   const copy = block === null ? facts.nameFact(output, made) : "";
-  const backward = facts.backwardAt(visited);
-  const names = { x, copy, count, n: 1, made: facts.place(made).line, written: facts.place(written).line };
-  const code = (at: number) => ({ ...names, code: facts.statementFact(at) });
   return {
-    variant,
-    cause: facts.place(block ?? made),
+    variant: block === null ? undefined : "autocast",
+    cause: block ?? made,
     chain: [
-      ...(block === null ? [] : [chainLink(facts.place(block), "kept", code(block))]),
-      chainLink(facts.place(made), "made", code(made), [node]),
-      chainLink(facts.place(written), "written", code(written), [parameter]),
-      chainLink(backward ? facts.placeOfBackward(backward) : facts.place(visited), "used", code(visited), [node]),
+      block !== null && [block, "kept"],
+      [made, "made", [node]],
+      [written, "written", [parameter]],
+      [facts.backwardAt(visited) ?? visited, "used", [node]],
     ],
-    names: namesInFacts(copy, x),
-    facts: names,
-    fixes: [],
+    names: [copy, x],
+    facts: { x, copy, count, made: facts.lineOf(made), written: facts.lineOf(written) },
   };
 }
 

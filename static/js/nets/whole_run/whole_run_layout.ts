@@ -1,5 +1,6 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
+import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "../rail_lanes.ts";
 import { netRowName } from "../row_names.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
 import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
@@ -28,6 +29,8 @@ export interface RailOfRun {
   to: RowOfRun;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
+  /** others run in its lane, beside it */
+  isBundled: boolean;
   /** a gradient came this way in some round; data: nothing here could have one */
   state: "returned" | "ran" | "data";
   /** in no run does a gradient find a way back */
@@ -47,7 +50,7 @@ export interface WholeRunLayout {
   /** of a round; else sorted or filtered */
   isInOrder: boolean;
   rails: RailOfRun[];
-  frames: { place: NetPlace; depth: number; y: number; h: number }[];
+  frames: Frame[];
   columns: ColumnsOfRun;
   /** the longest way that the parameters of a row moved */
   mostMoved: number;
@@ -76,7 +79,6 @@ const MOST_OF_NAMES = 0.28;
 const VERDICT_WIDTH = 132;
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
-const MAX_LANE = 4;
 
 export function layoutWholeRun(
   run: FactsOfRun,
@@ -103,7 +105,7 @@ export function layoutWholeRun(
     height: TOP * 2 + rows.length * ROW_HEIGHT,
     rows,
     rails: isInOrder ? railsBetween(run, rows) : [],
-    frames: isInOrder ? framesAround(rows) : [],
+    frames: isInOrder ? framesAround(rows, ({ y }) => y + ROW_HEIGHT) : [],
     columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowName(row), 13)))),
     mostMoved: Math.max(
       0,
@@ -215,28 +217,16 @@ function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined 
   return gradients.findLast((value): value is number => value !== null && !Number.isNaN(value));
 }
 
-/** The row at which a place's nodes are: its own, or that of the closed place around it. */
-function rowsByPlace(rows: RowOfRun[]): Map<NetPlace, RowOfRun> {
-  const found = new Map<NetPlace, RowOfRun>();
-  const add = (place: NetPlace, row: RowOfRun) => {
-    found.set(place, row);
-    for (const inner of place.inner) add(inner, row);
-  };
-  for (const row of rows)
-    if (row.kind !== "head" && row.parameter === null) for (const place of row.places) add(place, row);
-  return found;
-}
-
 function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
   const { net, opened } = run.facts;
-  const rowOf = rowsByPlace(rows);
+  const rowOf = rowsByPlace(rows.filter(({ parameter }) => parameter === null));
   const rails = new Map<string, RailOfRun>();
   const add = (edge: { from: NetPlace; to: NetPlace }, state: RailOfRun["state"], isCut: boolean) => {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
     if (!from || !to || from === to) return;
     const key = `${from.key} ${to.key}`;
     const rail = rails.get(key);
-    if (!rail) rails.set(key, { key, from, to, lane: 0, state, isCut });
+    if (!rail) rails.set(key, { key, from, to, lane: 0, isBundled: false, state, isCut });
     else {
       if (state === "returned") rail.state = state;
       rail.isCut &&= isCut;
@@ -252,16 +242,14 @@ function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
   }
   // what a statement reads of a net, as a step does all parameters, is told in words
   for (const way of run.dataWays) if (!way.to.units[0].isStatement) add(way, "data", run.ofPlace(way.from).isCutOff);
-  assignLanes(rows, [...rails.values()]);
+  assignLanes(
+    rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null),
+    [...rails.values()],
+  );
   const arriving = [...rails.values()].map(({ to }) => to);
   for (const row of rows)
-    row.joins = arriving.filter((to) => to === row).length > 1 && isAddition(opened, row.places[0]);
+    row.joins = arriving.filter((to) => to === row).length > 1 && joinsByAddition(opened, row.places[0]);
   return [...rails.values()];
-}
-
-function isAddition({ index }: FactsOfRun["facts"]["opened"], { inner, units }: NetPlace) {
-  const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
-  return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
 }
 
 /** Whether a gradient came this way in any round. */
@@ -270,30 +258,4 @@ function isReturned({ trace, index }: FactsOfRun["facts"]["opened"], runs: EdgeR
     ({ node, edge }) =>
       node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[edge]),
   );
-}
-
-/** Rails that skip rows have a lane of their own, the short ones near the dots; the longest share the outermost. */
-function assignLanes(rows: RowOfRun[], rails: RailOfRun[]) {
-  const places = new Map(
-    rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null).map((row, k) => [row, k]),
-  );
-  const spanOf = ({ from, to }: RailOfRun) => [places.get(from) ?? 0, places.get(to) ?? 0].sort((a, b) => a - b);
-  const lanes: [number, number][][] = [];
-  for (const rail of [...rails].sort((a, b) => spanOf(a)[1] - spanOf(a)[0] - (spanOf(b)[1] - spanOf(b)[0]))) {
-    const [from, to] = spanOf(rail);
-    if (to - from === 1 && rail.from.y < rail.to.y) continue;
-    let lane = 0;
-    while (lane < MAX_LANE - 1 && lanes[lane]?.some(([a, b]) => from < b && a < to)) lane += 1;
-    lanes[lane] = [...(lanes[lane] ?? []), [from, to]];
-    rail.lane = lane + 1;
-  }
-}
-
-function framesAround(rows: RowOfRun[]): WholeRunLayout["frames"] {
-  return rows.flatMap((head, k) => {
-    if (head.kind !== "head") return [];
-    const after = rows.slice(k + 1).findIndex(({ within }) => !within.includes(head.places[0]));
-    const count = after < 0 ? rows.length - k : after + 1;
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: count * ROW_HEIGHT }];
-  });
 }

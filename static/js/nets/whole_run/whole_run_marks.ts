@@ -13,7 +13,7 @@ import {
 } from "./whole_run_layout.ts";
 import { namesWithin, netRowName, squeezedTextAttributes } from "../row_names.ts";
 import { normText } from "./norm_text.ts";
-import { shapeText } from "../net_texts.ts";
+import { shapeText } from "../net_words.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { learnsMark } from "./learns_mark.ts";
 import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
@@ -26,6 +26,7 @@ import type { Say } from "../../words/sentences.ts";
 
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
+const OF_PARAMETERS = new Set<SortColumn>(["learns", "gradient", "weight", "moved"]);
 
 interface WholeRunScene {
   run: FactsOfRun;
@@ -53,7 +54,7 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 }
 
 /** The headings over the columns; each sorts by its column. */
-export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene): VNode[] {
+export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
   const ends = { gradient: weight, weight: moved ?? (kept ?? 0) - 40 };
   const isTight = (column: "gradient" | "weight") =>
@@ -63,8 +64,13 @@ export function wholeRunHeadMarks({ layout, say, sort, filter }: WholeRunScene):
     const isShort = (column === "gradient" || column === "weight") && isTight(column);
     return say(isShort ? `whole_head_${column}_short` : `whole_head_${column}`);
   };
+  const { opened, keptByNode } = run.facts;
+  // what stands in no row of the run has no heading
+  const isFilled = (column: SortColumn) =>
+    column === "kept" ? keptByNode.size > 0 : !OF_PARAMETERS.has(column) || runOfParameters(opened).moments.size > 0;
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
+    isFilled(column) &&
     h(
       "text",
       {
@@ -147,7 +153,11 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
   const up = state === "returned" ? -1 : 1;
   const arrow = `M${at - 4} ${y - 3 * up}l4 ${6 * up}l4 ${-6 * up}z`;
   return [
-    h("path", { key: `rail ${rail.key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }),
+    h("path", {
+      key: `rail ${rail.key}`,
+      class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
+      d,
+    }),
     h("path", { key: `arrow ${rail.key}`, class: `net-arrow ${state}`, d: arrow }),
   ];
 }

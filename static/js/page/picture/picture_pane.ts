@@ -26,7 +26,7 @@ export function createPicturePane(
   host: PageHost,
   { about, ...options }: PictureOptions & { about: () => ProgramDescription },
 ) {
-  const { elementById, state } = host;
+  const { elementById, state, dispatch } = host;
   startHeadline(elementById("headline"), host.say);
   const parts = createPictureParts(host, { ...options, told: () => showFinding(), explained: () => drawView() });
   const { stage, loom, timeline, findings, question } = parts;
@@ -54,6 +54,11 @@ export function createPicturePane(
   const showHeadline = createHeadlineText(host, parts);
   const { render, drawView, placeFindings } = createStateRenderer(host, parts, showHeadline);
   wideScreen.addEventListener("change", placeFindings);
+  // a finding that comes now moves nobody
+  for (const kind of ["pointerdown", "wheel", "keydown"])
+    elementById("timeline").parentElement?.addEventListener(kind, () => dispatch({ type: "pictureUsed" }), {
+      passive: true,
+    });
   return {
     render,
     preview: createPreview(host, parts),

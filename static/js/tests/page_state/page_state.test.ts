@@ -22,6 +22,7 @@ test("who goes to the step where the page landed stays there when something is f
   const found: Action = { type: "findingMade", trace: landed.opened.trace, step: 0 };
   assert.equal(after(landed, found).step, 0);
   assert.equal(after(landed, { type: "stepChosen", step: landed.step }, found).step, landed.step);
+  assert.equal(after(landed, { type: "pictureUsed" }, found).step, landed.step);
 });
 
 test("a training opens as a whole run, unless it raised, a finding leads on, or its reader or a link chose otherwise", () => {

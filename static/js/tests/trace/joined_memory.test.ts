@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { cellsReadBy } from "../../findings/facts/cell_values.ts";
 import { stepPicture } from "../../marks/still.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { openTrace } from "../../trace/state.ts";
@@ -85,4 +86,33 @@ test("the recorded program that shares memory draws one box for it, with both on
     assert.equal(strips.length, living, `step ${i}`);
     assert.equal(new Set(strips).size, living);
   }
+});
+
+test("memory that is too large to list is one too, and knows what was known of its parts", () => {
+  const large = (windows: any) => ({
+    ...storage([]),
+    cells: undefined,
+    nbytes: 8000,
+    summary: { float32: { mean: 0 } },
+    windows: { float32: windows },
+  });
+  const t = (fields: any) => tensor({ shape: [2], counter: null, ...fields });
+  const set = {
+    s1: large([[0, [1, 2]]]),
+    a1: ndarray({ shape: [2000], storage: "s1" }),
+    s2: { ...large([[0, [1, 2]]]), within: { storage: "s1", at: 0 } },
+    s3: inner([7, 8], 400),
+    t1: t({ storage: "s2", offset: 50 }),
+    t2: t({ storage: "s3" }),
+  };
+  const view = { set: { s2: { windows: { float32: [[50, [5, 6]]] } }, s3: { cells_at: { float32: { 1: 9 } } } } };
+  const entities = openTrace(trace("", [{ set }, view])).state(1);
+  assert.deepEqual([...entities.keys()], ["s1", "a1", "t1", "t2"]);
+  assert.deepEqual(
+    ["t1", "t2"].map((uid) => cellsReadBy(entities, entities.get(uid) as any)),
+    [
+      [5, 6],
+      [7, 9],
+    ],
+  );
 });
