@@ -1,4 +1,4 @@
-/** Parameters that are equal bit for bit when training begins, as one was copied from the other: layers of one origin. */
+/** Parameters that are equal bit for bit when training begins, as one was copied from the other. */
 
 import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { codeFact, type Fact } from "../finding.ts";
@@ -63,7 +63,7 @@ function equalOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualPa
   return [...copies].map(([copied, uids]) => ({ uids, copied, used }));
 }
 
-/** Whether a parameter has its numbers since it was made, and not by a draw of its own or a copy that the program asks for. */
+/** Whether a parameter has its numbers since it was made, and not by a draw of its own. */
 function isCopiedOnly(facts: RunFacts, uid: string, before: number): boolean {
   const birth = facts.birthStep(uid);
   if (facts.opsAt(birth).some(({ inputs, outputs }) => inputs.includes(uid) && outputs.includes(uid))) return false;

@@ -1,4 +1,4 @@
-/** A part of each batch that a loop takes out by name and never reads: a `done`, a weight, a mask that has no effect. */
+/** A part of each batch that a loop takes out by name and never reads: a `done`, a weight, a mask. */
 
 import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { codeFact } from "../finding.ts";
