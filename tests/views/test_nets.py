@@ -97,6 +97,12 @@ def test_the_head_of_a_loop_that_makes_nodes_ends_no_repetition_of_its_body() ->
     ]
 
 
+def test_in_a_low_list_what_trains_is_folded_before_the_layers_around_the_step() -> None:
+    vit = kept_document((ROOT / "tests/examples/nets/vit.py").read_text())
+    names = call_page("views/net_view", vit, 1028, 290)["names"]
+    assert names[:4] == ["patch", "x", "x", "layers.0.0"] and names[-3:] == ["head", "loss", "zero_grad"]
+
+
 def test_a_cut_is_drawn_where_a_program_detaches() -> None:
     facts = view("gan")
     cuts = [(edge["from"], edge["to"]) for edge in facts["edges"] if edge["cut"]]

@@ -267,9 +267,10 @@ function foldRows(rows: NetRow[], kept: ReadonlySet<NetPlace>, size: RowRoom, ch
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
     if (doFit(rows, size, choices)) return rows;
-    const run = runToFold(rows, isFixed);
+    const statements = runOfStatements(rows, isFixed);
+    const run = statements ?? runToFold(rows, isFixed);
     if (!run) return rows;
-    if (size.isSparing) shorten(run, rows, size);
+    if (size.isSparing && !statements) shorten(run, rows, size);
     rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
   }
 }
@@ -286,6 +287,17 @@ function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head
   const count = Math.min(run.to - run.from, Math.max(2, Math.ceil((height - room) / least) + 1));
   run.from += Math.floor((run.to - run.from - count) / 2);
   run.to = run.from + count;
+}
+
+/** The last statements of the loop beside each other, as what clears, runs backward and steps: folded before the net. */
+function runOfStatements(rows: NetRow[], isFixed: (row: NetRow) => boolean): { from: number; to: number } | null {
+  const isStatement = (row: NetRow) =>
+    row.kind === "place" && row.places[0].units[0].isStatement && !row.places[0].inner.length && !isFixed(row);
+  let to = rows.length;
+  while (to > 1 && !(isStatement(rows[to - 1]) && isStatement(rows[to - 2]))) to -= 1;
+  let from = to;
+  while (from > 0 && isStatement(rows[from - 1]) && rows[from - 1].depth === rows[to - 1].depth) from -= 1;
+  return to > 1 && to - from > 1 ? { from, to } : null;
 }
 
 /** The run that is folded next; of one class only its middle at first. */
