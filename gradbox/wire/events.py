@@ -504,12 +504,17 @@ EVENTS: dict[str, EventRow] = {
 }
 
 
+AxisArgument = bool | int | str | FailFastList[int]
+"""An argument that says along which axes an operation works."""
+
+
 @closed_typed_dict
 class Op(TypedDict):
     """A torch operation by the dispatcher's name; `requires_grad` of each output, null if it was not observed.
 
     failed: it raised, and has no outputs
     call: the number of the innermost module call that it is part of
+    args: of its arguments those that say along which axes it works, by name: `dim`, `equation`, `batch_first` ...
     place: for some operations that ran while grad mode was off, the line without steps that asked for it
     """
 
@@ -520,6 +525,7 @@ class Op(TypedDict):
     requires_grad: FailFastList[bool | None]
     grad_mode: bool
     call: NotRequired[int | None]
+    args: NotRequired[dict[str, AxisArgument] | None]
     failed: NotRequired[bool | None]
     place: NotRequired[CodePlace | None]
 

@@ -44,6 +44,9 @@ class DocumentationFiles(StaticFiles):
         super().__init__(directory=folder, check_dir=False, html=True)
         self._folder = folder
 
+    async def check_config(self) -> None:
+        """Whether the folder is there is asked at each request: the site may be built while the server runs."""
+
     async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
         if not is_documentation_built(self._folder):
             raise ProblemError(404, "no_documentation", NOT_BUILT)

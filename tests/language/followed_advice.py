@@ -4,6 +4,54 @@ Edits = tuple[tuple[str, str], ...]
 
 BY_HAND: dict[str, tuple[str, Edits]] = {
     "activation_twice": ("silent/softmax_before_cross_entropy", ((", torch.nn.Softmax(dim=1))", ")"),)),
+    "attention_weights.after_softmax": (
+        "silent/attention_masked_after_softmax",
+        (
+            ("        att = F.softmax(att, dim=-1)\n", ""),
+            (
+                "pad[:, None, None, :], 0)\n",
+                "pad[:, None, None, :], float('-inf'))\n        att = F.softmax(att, dim=-1)\n",
+            ),
+        ),
+    ),
+    "attention_weights.future": ("silent/attention_sees_one_ahead", ((", diagonal=1)", ")"),)),
+    "attention_weights.inverted": ("silent/attention_mask_the_wrong_way_round", (("mask=keep", "mask=~keep"),)),
+    "attention_weights.later": (
+        "silent/attention_sees_the_future_alone",
+        (("attn_mask=self.mask[:T, :T]", "is_causal=True"),),
+    ),
+    "attention_weights.no_effect": (
+        "silent/attention_filled_with_next_to_nothing",
+        (("1e-9", "float('-inf')"),),
+    ),
+    "attention_weights.queries": ("silent/attention_padding_added_to_queries", (("[:, :, None]", "[:, None, :]"),)),
+    "axes_confused.classes": (
+        "silent/classes_behind_the_time",
+        (("(scores, tags)", "(scores.transpose(1, 2), tags)"),),
+    ),
+    "axes_confused.positions": (
+        "silent/positions_along_the_batch",
+        (("self.pe[:x.size(0)]", "self.pe[:x.size(1)].transpose(0, 1)"),),
+    ),
+    "loss_times_mask": ("silent/padding_mask_on_a_mean", (("((pred - y) ** 2).mean()", "(pred - y) ** 2"),)),
+    "samples_mixed.attended_own": (
+        "silent/own_attention_along_the_batch",
+        ((".transpose(0, 1)", ""), ("mixed.mean(0)", "mixed.mean(1)")),
+    ),
+    "view_swaps_axes.mixed_classes": (
+        "silent/pixels_flattened_with_classes",
+        (("out.view(-1, 5)", "out.permute(0, 2, 3, 1).reshape(-1, 5)"),),
+    ),
+    "view_swaps_axes.mixed_features": (
+        "silent/heads_joined_without_transpose",
+        (("z.contiguous().view(", "z.transpose(1, 2).reshape("),),
+    ),
+    "view_swaps_axes.mixed_summed": (
+        "silent/heads_split_without_transpose",
+        tuple(
+            (f"self.{name}(x).view(B, 2, T, 4)", f"self.{name}(x).view(B, T, 2, 4).transpose(1, 2)") for name in "qkv"
+        ),
+    ),
     "backward_not_derivative.ignores_incoming": (
         "silent/function_saved_written_in_forward",
         (("        mask.mul_(0)\n", ""), ("return g * mask", "return g * (mask + mask * (1 - mask))")),
@@ -350,6 +398,7 @@ OFFERED: dict[str, str] = {
     "dtype_mismatch": "findings/dtype_matmul",
     "dtype_mismatch.alone": "findings/dtype_mean",
     "eval_dropout_active": "silent/eval_feature_dropout_2d",
+    "attention_weights.axis": "silent/attention_softmax_along_the_queries",
     "eval_missing": "silent/eval_missing_dropout",
     "eval_missing.not_called": "silent/eval_without_parentheses",
     "eval_never_left": "silent/eval_left_batch_norm",
@@ -453,6 +502,7 @@ OFFERED: dict[str, str] = {
     "same_module.module": "silent/second_name_in_a_method",
     "same_module.state_dict": "silent/best_weights",
     "samples_mixed": "silent/softmax_layer_over_the_batch",
+    "samples_mixed.attended": "silent/attention_layer_takes_the_batch_for_positions",
     "samples_mixed.attention": "silent/attention_weights_over_the_batch",
     "samples_mixed.sequence": "silent/lstm_takes_the_batch_for_time",
     "saved_detached": "findings/saved_detached_product",
@@ -492,6 +542,7 @@ OFFERED: dict[str, str] = {
     "unused_input": "findings/unused_cut",
     "unused_input.part": "findings/unused_slice",
     "view_swaps_axes": "silent/images_viewed_instead_of_permuted",
+    "view_swaps_axes.mixed_sequence": "silent/channels_viewed_as_last_for_a_gru",
     "view_swaps_axes.final_states": "silent/last_states_of_two_layers_viewed",
     "wrong_gradient": "silent/numpy",
     "wrong_gradient.context": "silent/ctx_attribute_overwritten",

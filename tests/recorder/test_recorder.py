@@ -238,3 +238,38 @@ def test_no_step_records_a_fault_of_the_recorder() -> None:
 def test_the_header_names_the_device() -> None:
     runtime = trace("print(1)\n")["runtime"]
     assert runtime["device"] == "cpu" and runtime["device_name"].strip()
+
+
+ALONG_AXES = """\
+import torch
+from torch import nn
+
+x = torch.ones(2, 3, 4, requires_grad=True)
+a = x.softmax(-1)
+b = x.sum((0, 2))
+c = torch.cat([x, x], dim=1)
+d = torch.einsum("abc,abd->acd", x, x)
+e = nn.GRU(4, 5, batch_first=True)(x)
+f = x.exp()
+g = nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+"""
+
+
+def arguments_by_name(source: str) -> dict[str, object]:
+    recorded = trace(source)
+    entries = [entry for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "op"]
+    return {entry["name"]: entry.get("args") for entry in entries}
+
+
+def test_axis_arguments_are_recorded_as_they_were_given() -> None:
+    found = arguments_by_name(ALONG_AXES)
+    assert found["aten::softmax.int"] == {"dim": -1}
+    assert found["aten::sum.dim_IntList"] == {"dim": [0, 2]}
+    assert found["aten::cat"] == {"dim": 1}
+    assert found["aten::einsum"] == {"equation": "abc,abd->acd"}
+    assert found["aten::gru.input"] == {"batch_first": True}
+    assert found["aten::scaled_dot_product_attention"] == {"is_causal": True}
+
+
+def test_an_operation_without_such_arguments_has_none() -> None:
+    assert arguments_by_name(ALONG_AXES)["aten::exp"] is None

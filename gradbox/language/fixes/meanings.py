@@ -253,7 +253,7 @@ def softmax_over_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def softmax_over_last_dim(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Write `dim=-1` for the `dim=0` of a softmax, like `softmax_of_classes`."""
+    """Write `dim=-1` for the dimension of a softmax, like `softmax_of_classes`. facts: wrong, that dimension, or 0."""
     yield from _set_softmax_dim(program, hint, "-1")
 
 
@@ -268,6 +268,6 @@ def _set_softmax_dim(program: FixProgram, hint: Hint, right: str) -> Iterator[Fi
         dims = [keyword.value for keyword in node.keywords if keyword.arg == "dim"]
         dims += node.args[:1] if callee_name(node).endswith("Softmax") else node.args[-1:]
         for dim in dims:
-            if isinstance(dim, ast.Constant) and dim.value == 0:
+            if ast.unparse(dim) == str(hint.facts.get("wrong") or 0):
                 work.replace_node(dim, right)
     yield from program.fix_from_edits(hint, work)

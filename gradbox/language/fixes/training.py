@@ -147,11 +147,17 @@ def copy_param_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             return
 
 
+LAYERS_OF_SEQUENCES = (
+    "LSTM", "GRU", "RNN", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer"
+)  # fmt: skip
+"""Layers that take the first axis for the positions unless they are told otherwise."""
+
+
 def add_batch_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Add `batch_first=True` to the recurrent layer that is made at the line."""
+    """Add `batch_first=True` to the recurrent layer, or the attention, that is made at the line."""
     work = program.new_edits()
     for call in program.calls_at(hint.line):
-        if callee_name(call) in ("LSTM", "GRU", "RNN") and not any(k.arg == "batch_first" for k in call.keywords):
+        if callee_name(call) in LAYERS_OF_SEQUENCES and not any(k.arg == "batch_first" for k in call.keywords):
             add_keyword(program, work, call, "batch_first=True")
     yield from program.fix_from_edits(hint, work)
 

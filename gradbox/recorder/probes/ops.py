@@ -49,6 +49,9 @@ has_torch_function: Any = torch._C._has_torch_function
 NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 """The dtype of the tensor that torch makes from a Python number."""
 
+AXIS_ARGUMENTS = frozenset(("dim", "equation", "normalized_shape", "batch_first", "is_causal"))
+"""Arguments that say along which axes an operation works, where the sizes and strides of its result do not."""
+
 NOT_A_TENSOR_MESSAGE = "Expected a value of type 'Tensor'"
 """What torch says about an argument that is not a tensor, before the operation begins."""
 
@@ -83,6 +86,7 @@ class OpRecorder:
         self._context, self._tensors, self._storages, self._objects = context, tensors, storages, objects
         self._is_recording = is_recording
         self._written_arguments_by_op: dict[Any, list[int | str]] = {}
+        self._axis_arguments_by_op: dict[Any, list[tuple[int, str]]] = {}
         self._uninitialized = UninitializedMemory(tensors, storages)
 
     def __enter__(self) -> Self:
@@ -119,7 +123,7 @@ class OpRecorder:
         call = None
         try:
             with torch._C.DisableTorchFunction():
-                call = self._begin_op_call(name, args, kwargs, frame)
+                call = self._begin_op_call(name, op, args, kwargs, frame)
             self._log_uninitialized_reads(name, op, args, kwargs)
         except Exception as error:
             self._context.report_recorder_fault(error)
@@ -154,7 +158,7 @@ class OpRecorder:
             self._context.report_recorder_fault(error)
         return result
 
-    def _begin_op_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
+    def _begin_op_call(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
         entry: Op = {
             "kind": "op",
             "name": name,
@@ -165,6 +169,8 @@ class OpRecorder:
         }
         if self._context.module_calls:
             entry["call"] = self._context.module_calls[-1]
+        if axis_arguments := self._axis_arguments(op, args, kwargs):
+            entry["args"] = axis_arguments
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
         requires_grad = False
@@ -238,6 +244,17 @@ class OpRecorder:
         call.log_index = observation.append_log_entry(entry)
         observation.op_calls.append(call)
 
+    def _axis_arguments(self, op: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that say along which axes the operation works, of those that were given."""
+        places = self._axis_arguments_by_op.get(op)
+        if places is None:
+            names = enumerate(argument.name for argument in op._schema.arguments)
+            places = self._axis_arguments_by_op[op] = [(k, name) for k, name in names if name in AXIS_ARGUMENTS]
+        if not places:
+            return {}
+        given = {name: args[k] if k < len(args) else kwargs.get(name) for k, name in places}
+        return {name: value for name, value in given.items() if is_axis_argument(value)}
+
     def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, if they have a storage."""
         positions = self._written_argument_positions(op)
@@ -259,6 +276,11 @@ class OpRecorder:
                     positions.append(argument.name if argument.kwarg_only else k)
             self._written_arguments_by_op[op] = positions
         return positions
+
+
+def is_axis_argument(value: Any) -> bool:
+    """Whether an argument is a number, a text or a list of numbers, as the trace can hold them."""
+    return type(value) in (bool, int, str) or (type(value) is list and all(type(each) is int for each in value))
 
 
 def may_gradients_end_at_op(call: OpCall) -> bool:

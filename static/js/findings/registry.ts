@@ -50,6 +50,7 @@ import { FINDINGS as targetWithHistory } from "./gradients/target_with_history.t
 import { FINDINGS as meanOfMeans } from "./samples/mean_of_means.ts";
 import { FINDINGS as lossBelowZero } from "./numbers/loss_below_zero.ts";
 import { FINDINGS as integerWrapped } from "./numbers/integer_wrapped.ts";
+import { FINDINGS as fractionsCut } from "./numbers/fractions_cut.ts";
 import { FINDINGS as paddingRow } from "./modules/padding_row.ts";
 import { FINDINGS as samplesMixed } from "./samples/samples_mixed.ts";
 import { FINDINGS as sequenceAxis } from "./samples/sequence_axis.ts";
@@ -64,6 +65,9 @@ import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.t
 import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
 import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
+import { FINDINGS as attentionMasks } from "./samples/attention_masks.ts";
+import { FINDINGS as axesConfused } from "./samples/axes_confused.ts";
+import { FINDINGS as lossTimesMask } from "./samples/loss_times_mask.ts";
 import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
@@ -118,6 +122,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...meanOfMeans,
   ...lossBelowZero,
   ...integerWrapped,
+  ...fractionsCut,
   ...paddingRow,
   ...samplesMixed,
   ...sequenceAxis,
@@ -132,6 +137,9 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadOfItself,
   ...loadOverwritten,
   ...statisticsNeverFed,
+  ...attentionMasks,
+  ...axesConfused,
+  ...lossTimesMask,
   ...sameNumbers,
   ...nothingMoves,
   ...staleCopy,

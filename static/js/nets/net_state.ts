@@ -129,8 +129,8 @@ export class NetFacts {
   bindings = new Map<string, { step: number; name: string; frame: string }[]>();
 
   /**
-   * The variable that means a tensor at a step: one that a statement `mentions`, else the oldest, else what it was called
-   * before; undefined where it had none until then, and null where it never has one.
+   * The variable that means a tensor at a step: one that a statement `mentions`, else the oldest, else what it was
+   * called before; undefined where it had none until then, and null where it never has one.
    */
   variableOf(uid: string, until: number, mentions: ReadonlySet<string>): string | null | undefined {
     const bindings = this.bindings.get(uid)?.filter(({ step }) => step <= until);

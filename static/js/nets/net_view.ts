@@ -138,13 +138,15 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const name = netRowName(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
-    if (totals.visited) {
-      const args = { name, k: totals.visited, n: totals.nodes, norm: typeof norm === "number" ? normText(norm) : "–" };
-      return say(totals.visited < totals.nodes ? "net_said_part" : "net_said_back", args);
-    }
-    if (!state?.output && !totals.kept) return "";
-    const shape = state?.output ? shapeText(state.output) : "–";
-    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", { name, shape, size: bytesText(totals.kept) });
+    if (totals.visited < totals.nodes && totals.visited)
+      return say("net_said_part", { name, k: totals.visited, n: totals.nodes });
+    if (totals.visited)
+      return typeof norm === "number"
+        ? say("net_said_back", { name, norm: normText(norm) })
+        : say("net_said_done", { reached: `\`${name}\`` });
+    if (!state?.output) return totals.kept ? say("net_said_keeps", { name, size: bytesText(totals.kept) }) : "";
+    const args = { name, shape: shapeText(state.output), size: bytesText(totals.kept) };
+    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", args);
   }
 
   /** Rows that stand elsewhere slide there; the light runs along the edges that a gradient has just taken. */

@@ -280,6 +280,7 @@ export interface Opaque {
  *
  * failed: it raised, and has no outputs
  * call: the number of the innermost module call that it is part of
+ * args: of its arguments those that say along which axes it works, by name: `dim`, `equation`, `batch_first` ...
  * place: for some operations that ran while grad mode was off, the line without steps that asked for it
  */
 export interface Op {
@@ -290,6 +291,9 @@ export interface Op {
   requires_grad: (boolean | null)[];
   grad_mode: boolean;
   call?: number | null;
+  args?: {
+    [k: string]: boolean | number | string | number[];
+  } | null;
   failed?: boolean | null;
   place?: CodePlace | null;
 }

@@ -246,6 +246,13 @@ def plain(text: Any) -> str:
 
 
 @said
+def row_sums(thing: Any, dim: int) -> list[float]:
+    """What the numbers of a tensor add up to along a dimension."""
+    sums: list[float] = live(thing).detach().sum(dim).reshape(-1).tolist()
+    return sums
+
+
+@said
 def has_hooks(thing: Any) -> bool:
     """Whether a tensor or a module, or a module in it, has a hook."""
     thing = live(thing)

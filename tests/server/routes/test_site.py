@@ -77,8 +77,9 @@ async def ask_for_documentation(folder: Path, path: str) -> httpx.Response:
 
 
 def test_the_server_has_the_site_under_docs_or_says_how_to_build_it(tmp_path: Path) -> None:
-    absent = asyncio.run(ask_for_documentation(tmp_path, "/docs/index.html"))
-    assert absent.status_code == 404 and "make docs" in absent.text
+    for folder in (tmp_path / "never made", tmp_path):
+        absent = asyncio.run(ask_for_documentation(folder, "/docs/index.html"))
+        assert absent.status_code == 404 and "make docs" in absent.text
     (tmp_path / "index.html").write_text("<html><script>theme()</script></html>")
     (tmp_path / "page.html").write_text("<html></html>")
     found = asyncio.run(ask_for_documentation(tmp_path, "/docs/page.html"))

@@ -3,7 +3,7 @@
  * zero.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
@@ -11,7 +11,6 @@ import { diagnoseDiedRelus } from "./died_relus.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },

@@ -1,8 +1,8 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, type Diagnosis, type DiagnosisRow, type Fact, type RunFacts } from "../diagnosis.ts";
+import { chainLink, type ChainLink } from "../finding.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, type ChainLink, type Fact } from "../finding.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
@@ -12,10 +12,8 @@ import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { isGradcheckStep, isOptimizerStep } from "../facts/write_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import {
   handlesReadingStorage,
   hasOtherReaders,
@@ -79,20 +77,15 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
       if (!reader) continue;
       const diagnosis = diagnosisOf(facts, write, reader);
       const y = codeFact(`${target}`);
-      const shared = chainLink(facts.place(i), "shares", { y, x: diagnosis.facts.x, code: facts.statementFact(i) }, [
-        copy.uid,
-        write.by,
-      ]);
-      const fixes = [fixHint("deepcopy_instead", facts.place(i))];
       return [
         {
           ...diagnosis,
           variant: "shallow_copy",
           cause: i,
-          chain: [shared, ...diagnosis.chain.slice(1)],
+          chain: [[i, "shares", [copy.uid, write.by], { y }], ...diagnosis.chain.slice(1)],
           names: [y, ...diagnosis.names],
           facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
-          fixes,
+          fixes: [["deepcopy_instead"]],
         },
       ];
     }
@@ -246,9 +239,8 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
     return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
-    tensorHistoryOf(facts)
-      .fieldChanges(handleUid, "storage")
-      .findLast((change) => change.step < step)?.step ?? facts.birthStep(handleUid);
+    facts.history.fieldChanges(handleUid, "storage").findLast((change) => change.step < step)?.step ??
+    facts.birthStep(handleUid);
   const laterStep = Math.max(sharingStepOf(uid), sharingStepOf(writer));
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }

@@ -1,121 +1,129 @@
 /**
- * A recurrent layer that takes the first axis for the time, and a program that takes it for the batch: samples mix as
- * moments do.
+ * A recurrent layer or an attention that takes the first axis for the time, and a program that takes it for the batch:
+ * samples mix as moments do.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, wholesOf, type Axis, type AxisUse } from "../facts/axes.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { attentionsOf, isOfItself } from "./attentions.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
-  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+  diagnosis({
+    kind: "samples_mixed",
+    severity: "warning",
+    of: (facts) => [...recurrences(facts), ...attended(facts)],
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: (facts, sequence) => {
+      const readers = readersBySample(facts, sequence);
+      return readers && diagnosisOf(facts, sequence, readers);
+    },
+  }),
 ];
 
-const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
-const DROPS_AXIS = /^(?:select|mean|sum|amax|max)$/;
-/** The second axis becomes a part of the features. */
-const MERGES_AXIS = /^(?:view|reshape|_unsafe_view|flatten)$/;
-const LOSS = /^(?:nll_loss\w*|cross_entropy_loss|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*)$/;
-const MAX_FOLLOWED = 60;
-const MAX_STEPS_AHEAD = 60;
-
-/** first: what the program takes for its samples, and the layer for moments; second: the other way round */
-interface SequenceSizes {
-  first: number;
-  second: number;
+/** an operation that lets what lies along one axis of its input depend on one another, and the other axis of data */
+interface Sequence {
+  op: Operation;
+  /** what it ran over, and the parameter that weighs it */
+  input: string;
+  weight: string | undefined;
+  along: Axis;
+  other: Axis;
 }
 
-function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(RECURRENT)) {
-    const { line } = facts.steps[op.step];
-    if (facts.isInsideBackward(op.step) || out.has(line) || !op.requires_grad.some(Boolean)) continue;
-    const sizes = sizesWithTimeFirst(facts, op);
-    const readers = sizes && readersBySample(facts, op, sizes);
-    if (sizes && readers) out.set(line, diagnosisOf(facts, op, sizes, readers));
-  }
-  return [...out.values()];
+function recurrences(facts: RunFacts): Sequence[] {
+  return axesOf(facts).uses.flatMap(({ op, uid, axis, as }) => {
+    if (as !== "sequence" || !op.requires_grad.some(Boolean)) return [];
+    const [first, second] = axesOf(facts).of(uid);
+    const other = axis === first ? second : first;
+    const weight = op.inputs.find((each) => facts.scan.initialFields(each)?.type === "Parameter");
+    return isOfData(axis) && isOfData(other) ? [{ op, input: uid, weight, along: axis, other }] : [];
+  });
 }
 
-/**
- * The sizes of an input whose first axis the layer steps along: its initial state has one place for each of the second.
- */
-function sizesWithTimeFirst(facts: RunFacts, { inputs, step }: Operation): SequenceSizes | null {
-  const [input, state] = inputs.map((uid) => facts.handle(uid, step)?.shape ?? []);
-  if (input?.length !== 3 || state?.length !== 3) return null;
-  const [first, second] = input;
-  return state[1] === second && first !== second && first > 1 && second > 1 ? { first, second } : null;
+function attended(facts: RunFacts): Sequence[] {
+  return attentionsOf(facts).flatMap((attention) => {
+    const { op, keys: along, weights } = attention;
+    const factors = dataFactors(axesOf(facts).of(weights));
+    const [other] = factors.filter((factor) => factor !== along[0]).map((factor) => [factor]);
+    if (!isOfItself(attention) || along.length !== 1 || factors.length !== 2 || !other) return [];
+    const scored = attention.scored ?? op;
+    const weight = axesOf(facts)
+      .of(scored.inputs[scored.inputs.length > 2 && scored !== op ? 1 : 0])
+      .flat()
+      .flatMap(wholesOf)
+      .find(({ kind }) => kind === "parameter")?.uid;
+    return [{ op, input: weights, weight, along, other }];
+  });
 }
 
-/** Where the second axis is given up, and the loss that then has a row for each of the first. */
-function readersBySample(facts: RunFacts, op: Operation, { first, second }: SequenceSizes) {
-  const whole = new Set([op.outputs[0]]);
-  const rows = new Set<string>();
-  let dropped: Operation | null = null;
-  for (let i = op.step; i < Math.min(facts.steps.length, op.step + MAX_STEPS_AHEAD); i++) {
-    if (facts.isInsideBackward(i)) continue;
-    for (const other of facts.opsAt(i)) {
-      const [output] = other.outputs;
-      const name = operationName(other.name);
-      if (rows.has(other.inputs[0]) && LOSS.test(name))
-        return dropped && hasRows(facts, other.inputs[0], i, first) ? { dropped, loss: other } : null;
-      const shape = facts.handle(output, i)?.shape ?? [];
-      if (other.inputs.some((uid) => rows.has(uid)) && shape[0] === first && rows.size < MAX_FOLLOWED) rows.add(output);
-      if (!whole.has(other.inputs[0]) || other.step < op.step) continue;
-      if (shape.length === 3 && shape[0] === first && shape[1] === second) whole.add(output);
-      else if (shape.length === 2 && shape[0] === first && isGivenUp(facts, other, name, shape, second)) {
-        dropped ??= other;
-        rows.add(output);
-      }
-    }
+function isOfData(axis: Axis) {
+  return axis.length === 1 && axis[0].kind === "data" && !axis[0].part;
+}
+
+/** The axes of data that a tensor counts along, each once. */
+function dataFactors(axes: Axis[]) {
+  return [...new Set(axes.flat().flatMap(wholesOf))].filter(({ kind }) => kind !== "parameter" && kind !== "repeated");
+}
+
+/** Where the other axis is given up, and what then takes each place along the sequence for a sample. */
+function readersBySample(facts: RunFacts, { op, along, other }: Sequence) {
+  const axes = axesOf(facts);
+  for (const use of axes.uses) {
+    if (use.op.step < op.step || (use.as !== "features" && !isLossOfRows(use))) continue;
+    const of = axes.of(use.uid).filter((axis) => use.as !== "features" || axis !== use.axis);
+    const left = dataFactors(of);
+    if (left.length !== 1 || left[0] !== along[0] || !isSameAxis(of[0], along)) continue;
+    let dropped = facts.producingOperation(use.uid);
+    while (dropped && !dataFactors(axes.of(dropped.inputs[0])).includes(other[0]))
+      dropped = facts.producingOperation(dropped.inputs[0]);
+    if (!dropped || dropped.step < op.step || !isAfter(facts, op, dropped)) continue;
+    return { dropped, reader: use.op };
   }
   return null;
 }
 
-/** Whether an operation leaves one of three axes out, or puts the second and the third into one. */
-function isGivenUp(facts: RunFacts, op: Operation, name: string, shape: number[], second: number) {
-  if (DROPS_AXIS.test(name)) return true;
-  const features = (facts.handle(op.inputs[0], op.step)?.shape ?? [])[2];
-  return MERGES_AXIS.test(name) && shape[1] === second * features;
+function isLossOfRows({ as, op }: AxisUse) {
+  return as === "rows" && operationName(op.name) !== "mean";
 }
 
-function hasRows(facts: RunFacts, uid: string, step: number, count: number) {
-  return facts.handle(uid, step)?.shape?.[0] === count;
+/** Whether what gives an axis up was computed from the results of an operation. */
+function isAfter(facts: RunFacts, op: Operation, dropped: Operation) {
+  return op.outputs.some((uid) => dataflowOf(facts).descendants(uid, dropped.step).has(dropped.inputs[0]));
 }
 
 function diagnosisOf(
   facts: RunFacts,
-  op: Operation,
-  { first, second }: SequenceSizes,
-  { dropped, loss }: { dropped: Operation; loss: Operation },
+  { op, input, weight, along, other }: Sequence,
+  { dropped, reader }: { dropped: Operation; reader: Operation },
 ): Diagnosis {
-  const weight = op.inputs.find((uid) => facts.scan.initialFields(uid)?.type === "Parameter");
-  const made = Math.max(0, facts.birthStep(weight ?? op.inputs[0]));
+  const isRecurrent = RECURRENT.test(operationName(op.name));
   const module = facts.index.moduleOfTensor.get(weight ?? "");
-  const x = facts.nameFact(op.inputs[0], op.step);
+  const canSay = isRecurrent || String(facts.scan.initialFields(module)?.type ?? "").includes("MultiheadAttention");
+  const made = canSay ? Math.max(0, facts.birthStep(weight ?? input)) : op.step;
+  const x = facts.nameFact(input, op.step);
   const findingFacts = {
     x,
     module: module ? facts.nameFact(module, op.step) : codeFact(operationName(op.name)),
-    n: first,
-    times: second,
+    n: sizeOfAxis(along),
+    times: sizeOfAxis(other),
     op: codeFact(operationName(op.name)),
     code: facts.statementFact(dropped.step),
     called: facts.place(op.step).line,
-    reader: codeFact(operationName(loss.name)),
+    reader: codeFact(operationName(reader.name)),
   };
   return {
-    variant: "sequence",
+    variant: isRecurrent ? "sequence" : canSay ? "attended" : "attended_own",
     cause: made,
     chain: [
-      [made, "made", [module]],
-      [op.step, "used", [op.inputs[0]]],
+      canSay && [made, "made", [module]],
+      [op.step, "used", [input]],
       [dropped.step, "read", [dropped.outputs[0]]],
     ],
-    names: [x, findingFacts.module, codeFact("batch_first")],
+    names: canSay ? [x, findingFacts.module, codeFact("batch_first")] : [x],
     facts: findingFacts,
-    fixes: [["batch_first"]],
+    fixes: canSay ? [["batch_first"]] : [],
   };
 }

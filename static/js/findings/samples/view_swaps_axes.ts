@@ -1,61 +1,88 @@
-/** A `view` or `reshape` to the same sizes in another order, where a transpose is meant: no element moves. */
+/**
+ * A `view` or `reshape` where a transpose is meant: no element moves, and what reads the result takes parts of several
+ * rows for one.
+ */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type Fix, type RunFacts } from "../diagnosis.ts";
+import { axesOf, isKnown, isOfParameter, sizeOfAxis, wholesOf, type AxisUse } from "../facts/axes.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
+import { operationName } from "../facts/operation_name.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViewThatSwapsAxes },
-  { kind: "view_swaps_axes", severity: "warning", diagnose: diagnoseViewOfFinalStates },
-];
+/** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
+interface Mixing {
+  op: Operation;
+  use: AxisUse;
+  n: number;
+  isOfStates: boolean;
+}
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
-const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 
-function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const byLine = new Map<number, Operation[]>();
-  for (const op of facts.scan.operationsNamed(VIEW)) {
-    const { line, visit } = facts.steps[op.step];
-    if (!visit && viewNameAt(facts, op.step)) addToList(byLine, line, op);
-  }
-  return [...byLine.values()].flatMap(([op]) => diagnosisOf(facts, op) ?? []);
-}
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "view_swaps_axes",
+    severity: "warning",
+    of: (facts) => mixingsOf(facts),
+    // queries, keys and values that are viewed alike are told once
+    once: ({ op, use }, facts) => (use.as === "summed" ? shapesOf(facts, op).join(" to ") : facts.steps[op.step].line),
+    say: mixedDiagnosis,
+  }),
+  diagnosis({
+    kind: "view_swaps_axes",
+    severity: "note",
+    of: (facts) => {
+      const mixed = new Set(mixingsOf(facts).map(({ op }) => facts.steps[op.step].line));
+      const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
+      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewNameAt(facts, op.step));
+    },
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: swapOf,
+  }),
+];
 
 /** What a step's statement calls to view a tensor in another shape, the innermost such call; null where it has none. */
 function viewNameAt(facts: RunFacts, step: number) {
   const call = callsIn(facts.syntax(step)).findLast(
     (each) =>
-      ["view", "reshape"].includes(calleeName(each)) &&
+      /^(?:view|reshape|flatten|unflatten)$/.test(calleeName(each)) &&
       (receiver(each) !== null || isTorchMember(childOf(each, "func"))),
   );
   return call ? calleeName(call) : null;
 }
 
-function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
-  const [sizes, swapped] = [from, to].map((shape) => shape.filter((size) => size > 1));
+function shapesOf(facts: RunFacts, op: Operation) {
+  return [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
+}
+
+/** What is said of every view: whose tensor, and which sizes. */
+function factsOfView(facts: RunFacts, op: Operation) {
+  const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
+  const call = codeFact(viewNameAt(facts, op.step) ?? operationName(op.name));
+  return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
+}
+
+/** A view to the same sizes in another order, whatever reads it. */
+function swapOf(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
   if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
   if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
-  const order = axesInOrder(from, to);
-  const x = facts.nameFact(op.inputs[0], op.step);
-  const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
+  const findingFacts = factsOfView(facts, op);
   return {
     cause: op.step,
     chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
-    names: [x, call],
-    facts: {
-      x,
-      call,
-      from: codeFact(`(${from.join(", ")})`),
-      to: codeFact(`(${to.join(", ")})`),
-    },
-    fixes: order ? [["swap_axes", { order: order.join(", ") }]] : [],
+    names: [findingFacts.x, findingFacts.call],
+    facts: findingFacts,
+    fixes: swapFixes(facts, op),
   };
+}
+
+function swapFixes(facts: RunFacts, op: Operation): Fix[] {
+  const [from, to] = shapesOf(facts, op);
+  const order = axesInOrder(from, to);
+  return order ? [["swap_axes", { order: order.join(", ") }]] : [];
 }
 
 /** The axes of the first shape in the order that gives the second one; null where there is none, or more than one. */
@@ -66,37 +93,44 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
 }
 
 /**
- * A `view` of a recurrent layer's final states, the batch in the middle, to rows of as many: each row is of several
- * samples.
+ * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
+ * features, classes, steps, positions.
  */
-function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  const states = new Set(facts.scan.operationsNamed(RECURRENT).flatMap(({ outputs }) => outputs.slice(1)));
-  if (!states.size) return [];
-  for (const op of facts.scan.operationsNamed(VIEW)) {
-    const { line, visit } = facts.steps[op.step];
-    if (visit || out.has(line) || !states.has(op.inputs[0])) continue;
-    const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
-    if (from.length !== 3 || from[0] < 2 || from[1] < 2 || to[0] !== from[1] || to.length < 2) continue;
-    if (String(to) === String(from)) continue;
-    const x = facts.nameFact(op.inputs[0], op.step);
-    const call = codeFact(viewNameAt(facts, op.step) ?? "reshape");
-    out.set(line, {
-      variant: "final_states",
-      severity: "warning",
-      cause: op.step,
-      chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
-      names: [x, call],
-      facts: {
-        x,
-        call,
-        n: from[1],
-        from: codeFact(`(${from.join(", ")})`),
-        to: codeFact(`(${to.join(", ")})`),
-      },
-      fixes: [["batch_in_front"]],
-    });
-  }
-  return [...out.values()];
+const mixingsOf = oncePerRun((facts): Mixing[] => {
+  const axes = axesOf(facts);
+  return axes.uses.flatMap((use) => {
+    const { op, meant } = axes.displaced.get(use.axis) ?? {};
+    if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isOfParameter(use.axis)) return [];
+    const cut = axes.of(op.outputs[0]).filter((axis) => axes.displaced.has(axis));
+    const kinds = new Set(
+      cut
+        .flat()
+        .flatMap(wholesOf)
+        .map(({ kind }) => kind),
+    );
+    const isOfStates = kinds.has("layers");
+    const isOfLayer = isOfStates || kinds.has("parameter");
+    if (!isOfLayer || kinds.has("unknown") || !viewNameAt(facts, op.step)) return [];
+    return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
+  });
+});
+
+function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
+  const findingFacts = {
+    ...factsOfView(facts, op),
+    n,
+    read: facts.place(use.op.step).line,
+    reader: codeFact(operationName(use.op.name).replace(/_nd$/, "")),
+  };
+  return {
+    variant: isOfStates ? "final_states" : `mixed_${use.as}`,
+    cause: op.step,
+    chain: [
+      [op.step, "used", [op.inputs[0], op.outputs[0]]],
+      use.op.step > op.step && [use.op.step, "read", [use.uid]],
+    ],
+    names: [findingFacts.x, findingFacts.call],
+    facts: findingFacts,
+    fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
+  };
 }

@@ -1,0 +1,273 @@
+/**
+ * Attention by its numbers: masks that come after the softmax, that hide queries in place of keys, that keep what is
+ * to be hidden, that hide nothing, that show what comes later; and weights that add up to 1 along another axis than
+ * the one they are summed along.
+ */
+
+import { axesOf, isKnown, sizeOfAxis, wholesOf } from "../facts/axes.ts";
+import { oncePerRun } from "../facts/once_per_run.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Fact, type Facts } from "../finding.ts";
+import {
+  attentionsOf,
+  isBoolean,
+  isMask,
+  isOfItself,
+  LEAST_SCORE,
+  shapeOf,
+  type Attention,
+  type Mask,
+} from "./attentions.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "attention_weights",
+    severity: "warning",
+    of: attentionsOf,
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: (facts, attention) => {
+      const fault = faultOf(facts, attention);
+      return fault && diagnosisOf(facts, attention, fault);
+    },
+  }),
+];
+
+/** what is wrong with an attention: which sentences, the mask if one has a part in it, and their facts */
+interface Fault {
+  variant: string;
+  mask?: Mask;
+  facts?: Facts;
+}
+
+/** Differences of scores beyond which a weight counts for nothing. */
+const MAX_FELT_DIFFERENCE = 15;
+
+function faultOf(facts: RunFacts, attention: Attention): Fault | null {
+  const { normalized, summed, before, after } = attention;
+  if (normalized !== summed) return otherAxis(facts, attention);
+  const isTrained = facts.eventsOfKind("optimizer_stepped").length > 0;
+  const late = isTrained ? after.find((mask) => leavesParts(facts, attention, mask)) : undefined;
+  if (late) return { variant: "after_softmax", mask: late, facts: { dim: -normalized } };
+  if (after.length || before.length !== 1) return null;
+  const [mask] = before;
+  const direction = directionOf(facts, attention, mask);
+  if (direction === "later") return looksBothWays(facts) ? null : { variant: "later", mask };
+  if (typeof direction === "number")
+    return direction > 0 ? { variant: "future", mask, facts: { ahead: direction } } : null;
+  if (direction) return null;
+  if (hidesQueries(facts, attention, mask)) return { variant: "queries", mask };
+  if (hidesNothing(facts, attention, mask)) return { variant: "no_effect", mask };
+  return keepsPadding(facts, attention, mask) ? { variant: "inverted", mask } : null;
+}
+
+/** Whether another attention of the run sees the earlier positions: one that sees the later ones is then meant. */
+const looksBothWays = oncePerRun((facts) =>
+  attentionsOf(facts).some((each) => each.before.some((mask) => directionOf(facts, each, mask) === "earlier")),
+);
+
+/** Weights that add up to 1 along the queries, or along heads, where keys are summed: only of positions that attend to
+ * one another. */
+function otherAxis(facts: RunFacts, attention: Attention): Fault | null {
+  const { scored, normalized, summed, after, op } = attention;
+  const axes = axesOf(facts).of(op.outputs[0]);
+  const [of, along] = [axes.at(-normalized) ?? [], axes.at(-summed) ?? []];
+  if (!scored || after.length || !of.length || !along.length || !isKnown(of) || !isKnown(along)) return null;
+  if (!/^(?:matmul|bmm|einsum|baddbmm)$/.test(operationName(scored.name)) || scored.inputs.length < 2) return null;
+  const [queries, keys] = [axes.at(-2) ?? [], axes.at(-1) ?? []];
+  const isSelf = queries.length > 0 && keys.every((factor, k) => factor === queries[k]);
+  if (!isSelf || !scored.inputs.every((uid) => facts.scan.initialFields(uid)?.requires_grad)) return null;
+  return { variant: "axis", facts: { wrong: codeFact(`dim=${op.args?.dim}`), right: codeFact(`dim=${-summed}`) } };
+}
+
+/** Whether a mask takes a part of rows of weights that had none hidden, and leaves a part. */
+function leavesParts(facts: RunFacts, { op, normalized, before }: Attention, mask: Mask) {
+  const shape = shapeOf(facts, mask.uid);
+  if ((shape.at(-normalized) ?? 1) < 2) return false;
+  const sums = rowSums(facts, mask, normalized);
+  if (sums) return sums.some((sum) => sum > 1e-3 && sum < 1 - 1e-3) && !isRescaled(sums);
+  const [numbers, least] = [
+    numbersOfTensor(facts, mask.uid, mask.op.step),
+    rangeOfTensor(facts, op.outputs[0], op.step)?.min,
+  ];
+  if (!numbers || !least || least <= 0 || before.length) return false;
+  const kept = sumsAlong(numbers.map(Number), shape, shape.length - normalized);
+  return kept.some((count) => count > 0 && count < (shape.at(-normalized) ?? 0));
+}
+
+/** Sums above 1 are those of weights that were scaled, as dropout does. */
+function isRescaled(sums: number[]) {
+  return sums.some((sum) => sum > 1 + 1e-3);
+}
+
+function rowSums(facts: RunFacts, { op }: Mask, normalized: number): number[] | null {
+  const [output] = op.outputs;
+  const [numbers, shape] = [numbersOfTensor(facts, output, op.step), shapeOf(facts, output)];
+  return numbers ? sumsAlong(numbers, shape, shape.length - normalized) : null;
+}
+
+/** Whether a mask is the same for all keys of a query, though queries and keys are the same positions. */
+function hidesQueries(facts: RunFacts, attention: Attention, mask: Mask) {
+  if (mask.use === "times" || !isOfItself(attention) || !takesAway(facts, attention, mask)) return false;
+  const shape = shapeOf(facts, mask.uid);
+  const [keys, queries] = [attention.normalized, attention.normalized === 1 ? 2 : 1].map((dim) => shape.at(-dim) ?? 1);
+  return keys === 1 && queries > 1;
+}
+
+/** Whether a mask gives the scores that it is for so little that their weights count for nothing. */
+function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mask) {
+  if (use === "seen") return true;
+  const range =
+    rangeOfTensor(facts, use === "plus" ? uid : op.outputs[0], op.step) ??
+    (scores ? rangeOfTensor(facts, scores, op.step) : null);
+  return range !== null && !(range.min > LEAST_SCORE);
+}
+
+/** Whether a mask leaves what it is to hide with a share, as 0 and 1e-9 do, for which `exp` is 1. */
+function hidesNothing(facts: RunFacts, attention: Attention, mask: Mask) {
+  const { op, scores, normalized } = attention;
+  const shape = shapeOf(facts, mask.uid);
+  if ((shape.at(-normalized) ?? 1) < 2 || mask.use === "seen") return false;
+  const numbers = numbersOfTensor(facts, mask.uid, mask.op.step);
+  if (!numbers?.some((each) => each === numbers[0]) || numbers.every((each) => each === numbers[0])) return false;
+  if (numbers.some((each) => each !== 0 && each !== 1)) return false;
+  if (mask.use === "plus") return comesOfTruth(facts, mask.uid) && !isBoolean(facts, mask.uid);
+  const range = scores ? rangeOfTensor(facts, scores, op.step) : null;
+  return range !== null && range.max - range.min < MAX_FELT_DIFFERENCE;
+}
+
+/** Whether a tensor was made from truth values, or of a triangle. */
+function comesOfTruth(facts: RunFacts, uid: string) {
+  return (
+    axesOf(facts)
+      .ancestors(uid)
+      .some((each) => isBoolean(facts, each)) || isTriangle(facts, uid)
+  );
+}
+
+function isTriangle(facts: RunFacts, uid: string) {
+  return axesOf(facts)
+    .ancestors(uid)
+    .some((each) => /^tri[lu]_?$/.test(operationName(facts.producingOperation(each)?.name ?? "")));
+}
+
+/** Which elements a mask hides, in its own shape; null where its numbers are not listed. */
+function hiddenBy(facts: RunFacts, { uid, use, op }: Mask): boolean[] | null {
+  const numbers = numbersOfTensor(facts, uid, op.step);
+  if (use === "plus")
+    return numbers?.some((each) => each <= LEAST_SCORE) ? numbers.map((each) => each <= LEAST_SCORE) : null;
+  return numbers?.map((each) => (use === "fill") === Boolean(each)) ?? null;
+}
+
+/**
+ * What a triangle lets each position see: earlier ones and itself, so many later ones, or later ones alone; null for a
+ * mask that is none.
+ */
+function directionOf(facts: RunFacts, attention: Attention, mask: Mask): "earlier" | "later" | "other" | number | null {
+  const shape = shapeOf(facts, mask.uid);
+  const size = sizeOfAxis(attention.keys);
+  if (attention.normalized !== 1 || shape.at(-1) !== size || shape.at(-2) !== size || size < 3) return null;
+  if (!isOfItself(attention) || !isTriangle(facts, mask.uid)) return null;
+  const hidden = hiddenBy(facts, mask);
+  if (!hidden || (mask.use !== "seen" && !takesAway(facts, attention, mask))) return null;
+  const first = hidden.slice(0, size * size);
+  const sees = (isSeen: (i: number, j: number) => boolean) =>
+    first.every((isHidden, k) => isHidden !== isSeen(Math.floor(k / size), k % size));
+  if (sees((i, j) => j >= i) || sees((i, j) => j > i)) return "later";
+  for (let ahead = 0; ahead < size - 1; ahead++) if (sees((i, j) => j <= i + ahead)) return ahead || "earlier";
+  return "other";
+}
+
+/**
+ * Whether a mask hides the tokens and keeps the padding: what it keeps is one id at the end of the rows; or it hides
+ * the beginning of each row up to its length.
+ */
+function keepsPadding(facts: RunFacts, attention: Attention, mask: Mask) {
+  const shape = shapeOf(facts, mask.uid);
+  if (attention.normalized !== 1 || (shape.at(-2) ?? 1) !== 1 || !takesAway(facts, attention, mask)) return false;
+  const plain = behindViews(facts, mask.uid);
+  const [rows, columns] = shapeOf(facts, plain).filter((size) => size > 1);
+  const hidden = hiddenBy(facts, { ...mask, uid: plain });
+  if (!hidden || hidden.length !== rows * columns || columns !== sizeOfAxis(attention.keys)) return false;
+  const hiddenRows = Array.from({ length: rows }, (_, row) => hidden.slice(row * columns, (row + 1) * columns));
+  const beginnings = hiddenRows.map((row) => (row.includes(false) ? row.indexOf(false) : columns));
+  if (hiddenRows.some((row, k) => row.lastIndexOf(true) >= beginnings[k])) return false;
+  if (new Set(beginnings).size < 2 || beginnings.some((count) => count === 0)) return false;
+  const ids = idsOf(facts, attention, mask, rows * columns);
+  if (!ids) return beginnings.includes(columns) && comparesPositions(facts, plain);
+  const kept = new Set(ids.filter((_, k) => !hidden[k]));
+  const removed = new Set(ids.filter((_, k) => hidden[k]));
+  return kept.size === 1 && removed.size > 1 && !removed.has([...kept][0]) && Math.min(...beginnings) < columns - 1;
+}
+
+/** The tensor that was only viewed, or repeated, on the way to a mask. */
+function behindViews(facts: RunFacts, uid: string) {
+  let current = uid;
+  for (let op = facts.producingOperation(uid); op; op = facts.producingOperation(current)) {
+    if (
+      !/^(?:view|reshape|_unsafe_view|unsqueeze|squeeze|expand\w*|to|clone|contiguous|repeat\w*)$/.test(
+        operationName(op.name),
+      )
+    )
+      break;
+    current = op.inputs[0];
+  }
+  return current;
+}
+
+/** The ids of the tokens that are the keys. */
+function idsOf(facts: RunFacts, { keys }: Attention, mask: Mask, count: number): number[] | null {
+  const uid = keys.flatMap(wholesOf)[0]?.uid;
+  const fields = facts.scan.initialFields(uid);
+  if (!/^u?int/.test(String(fields?.dtype ?? ""))) return null;
+  const numbers = numbersOfTensor(facts, uid, mask.op.step);
+  return numbers?.length === count ? numbers : null;
+}
+
+function comparesPositions(facts: RunFacts, uid: string) {
+  const makers = axesOf(facts)
+    .ancestors(uid)
+    .map((each) => operationName(facts.producingOperation(each)?.name ?? ""));
+  return (
+    makers.includes("arange") &&
+    makers.some((name) => /^(?:lt|le|gt|ge)$/.test(name)) &&
+    !makers.some((name) => /^(?:sub|rsub)$/.test(name))
+  );
+}
+
+/** The nearest mask with a name that a mask was made of; itself where there is none. */
+function namedMask(facts: RunFacts, { uid, op: { step } }: Mask) {
+  const isNamed = (each: string) => facts.nameText(each, step) && isMask(facts, each, step);
+  return axesOf(facts).ancestors(uid).find(isNamed) ?? uid;
+}
+
+function diagnosisOf(facts: RunFacts, attention: Attention, { variant, mask, facts: more = {} }: Fault): Diagnosis {
+  const { op, product } = attention;
+  const at = mask?.op ?? op;
+  const masked = ["after_softmax", "axis"].includes(variant) ? at.outputs[0] : (attention.scores ?? op.inputs[0]);
+  const named = mask ? namedMask(facts, mask) : null;
+  const made = named ? Math.max(0, facts.birthStep(named)) : at.step;
+  const x = facts.nameFact(masked, at.step);
+  const findingFacts: Facts = {
+    x,
+    ...(named ? { mask: facts.nameFact(named, at.step) } : {}),
+    softmax: facts.place(op.step).line,
+    read: facts.place(product.step).line,
+    ...more,
+  };
+  return {
+    variant,
+    cause: at.step,
+    chain: [
+      made < at.step && facts.place(made).line !== facts.place(at.step).line && [made, "made", [named]],
+      [at.step, "used", [masked, named]],
+      product.step > at.step && [product.step, "read", [attention.weights]],
+    ],
+    names: [attention.scores ? x : undefined, findingFacts.mask as Fact | undefined],
+    facts: findingFacts,
+    fixes:
+      variant === "axis" && attention.summed === 1 ? [["softmax_of_positions", { wrong: Number(op.args?.dim) }]] : [],
+  };
+}

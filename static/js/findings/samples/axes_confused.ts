@@ -1,0 +1,113 @@
+/** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
+
+import { type AxisUse, axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
+import { attentionsOf, isOfItself } from "./attentions.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+/** a sum of a tensor and a table of positions: the axes along which they differ, and are attended to */
+interface Sum {
+  op: Operation;
+  x: string;
+  table: string;
+}
+
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
+    of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: otherClasses,
+  }),
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
+    when: (facts) => attentionsOf(facts).some(isOfItself),
+    of: (facts) =>
+      facts.scan.operationsNamed(/^add_?$/).flatMap((op): Sum[] => {
+        const [x, table] = op.inputs;
+        if (op.inputs.length !== 2 || facts.isInsideBackward(op.step)) return [];
+        return [
+          { op, x, table },
+          { op, x: table, table: x },
+        ];
+      }),
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: otherPositions,
+  }),
+];
+
+/** A class loss whose second axis is one of the data, though a layer's outputs of that size are another one. */
+function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
+  const axes = axesOf(facts);
+  const of = axes.of(uid);
+  if (axis.length !== 1 || axis[0].kind !== "data" || axis[0].part || of.length < 3) return null;
+  const place = of.findIndex((each) => isOfParameter(each) && sizeOfAxis(each) === sizeOfAxis(axis));
+  if (axes.displaced.has(axis) || place < 0 || of.filter(isOfParameter).length !== 1) return null;
+  const x = facts.nameFact(uid, op.step);
+  return {
+    variant: "classes",
+    cause: op.step,
+    chain: [[op.step, "used", [uid]]],
+    names: [x],
+    facts: { x, n: sizeOfAxis(axis), op: codeFact(operationName(op.name).replace(/_nd$/, "")), place },
+  };
+}
+
+/** Offsets cut from a table of positions that are added along another axis than the one that is attended along. */
+function otherPositions(facts: RunFacts, { op, x, table }: Sum): Diagnosis | null {
+  const met = positionsMet(facts, x, table);
+  const attentions = attentionsOf(facts).filter((each) => isOfItself(each) && each.keys.length === 1);
+  if (!met || attentions.some(({ keys }) => keys[0] === met.given)) return null;
+  const attention = attentions.find(({ keys, op: { step } }) => keys[0] === met.attended && step >= op.step);
+  if (!attention) return null;
+  const named = axesOf(facts)
+    .ancestors(table)
+    .find((uid) => facts.nameText(uid, op.step));
+  const findingFacts = {
+    x: facts.nameFact(x, op.step),
+    table: facts.nameFact(named ?? table, op.step),
+    n: met.given.size,
+    times: met.attended.size,
+    read: facts.place(attention.op.step).line,
+  };
+  return {
+    variant: "positions",
+    cause: op.step,
+    chain: [
+      [op.step, "used", [x, table]],
+      [attention.op.step, "read", []],
+    ],
+    names: [findingFacts.x, findingFacts.table],
+    facts: findingFacts,
+  };
+}
+
+/** The axis of a tensor along which a table of positions differs, and the one along which it is the same. */
+function positionsMet(facts: RunFacts, x: string, table: string) {
+  const [of, offsets] = [x, table].map((uid) => axesOf(facts).of(uid));
+  if (of.length !== 3 || offsets.length < 2 || offsets.length > 3 || !of.every(isKnown)) return null;
+  const [first, second] = [0, 1].map((d) => offsets[offsets.length - 3 + d] ?? []);
+  const [own, same] = first.length ? [0, 1] : [1, 0];
+  const [position] = own ? second : first;
+  const [given, attended] = [of[own], of[same]].map((axis) => axis[0]);
+  if (!position || (own ? first : second).length || !given || !attended || of[own].length > 1 || of[same].length > 1)
+    return null;
+  if (given.kind !== "data" || attended.kind !== "data" || !isTable(facts, position.uid, position.axis, position.size))
+    return null;
+  return { given, attended };
+}
+
+/** Whether an axis is a part of a longer one that the program made as a table, or counts from 0. */
+function isTable(facts: RunFacts, uid: string, axis: number, size: number) {
+  const shape = (facts.scan.initialFields(uid)?.shape ?? []) as number[];
+  const maker = facts.producingOperation(uid);
+  const name = operationName(maker?.name ?? "");
+  if (name === "arange") return (facts.steps[maker?.step ?? 0].depth ?? 0) > 0;
+  const isMade = facts.scan.initialFields(uid)?.type === "Parameter" || /^(?:zeros|empty|ones|full)$/.test(name);
+  return isMade && shape.length > 1 && (shape[axis] ?? 0) > size;
+}

@@ -1,0 +1,107 @@
+/** A mask, or weights, for each element that meet a loss after it has become one number: they can't choose any more. */
+
+import { dataflowOf } from "../facts/dataflow.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { axesOf } from "../facts/axes.ts";
+import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { codeFact } from "../finding.ts";
+import { shapeOf } from "./attentions.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+const MEETING = /^(?:mul_?|masked_fill_?|where|masked_select)$/;
+const LOSS = /_loss\b|_loss_|^binary_cross_entropy\w*$|^kl_div$/;
+const ONE_NUMBER = /^(?:mul|div|add|sub|neg|clone|sqrt|to)_?$/;
+const TOTAL = /^(?:sum|mean)$/;
+const MAX_OPERATIONS = 6;
+
+export const FINDINGS: DiagnosisRow[] = [
+  diagnosis({
+    kind: "loss_times_mask",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: lateMask,
+  }),
+];
+
+function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
+  if (op.inputs.length < 2) return null;
+  const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
+  const mask = op.inputs.find((uid) => countOf(facts, uid) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
+  const reduced = loss && mask ? reductionOf(facts, loss, countOf(facts, mask)) : null;
+  const total = reduced && totalOf(facts, op);
+  if (!loss || !mask || !reduced || !total) return null;
+  const numbers = numbersOfTensor(facts, mask, op.step);
+  return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
+}
+
+function countOf(facts: RunFacts, uid: string) {
+  return shapeOf(facts, uid).reduce((a, b) => a * b, 1);
+}
+
+/** What made one number of as many losses as a mask has elements. */
+function reductionOf(facts: RunFacts, loss: string, count: number): Operation | null {
+  let uid = loss;
+  for (let k = 0; k < MAX_OPERATIONS; k++) {
+    const op = facts.producingOperation(uid);
+    const name = operationName(op?.name ?? "");
+    if (!op) return null;
+    if (LOSS.test(name) || TOTAL.test(name)) {
+      const counts = op.inputs.slice(0, 2).map((input) => countOf(facts, input));
+      const rows = shapeOf(facts, op.inputs[0])[0];
+      return counts.includes(count) || (TOTAL.test(name) && rows === count) ? op : null;
+    }
+    const next = op.inputs.find((input) => facts.scan.initialFields(input)?.requires_grad);
+    if (!ONE_NUMBER.test(name) || !next || shapeOf(facts, next).length) return null;
+    uid = next;
+  }
+  return null;
+}
+
+/** The sum or mean over all of what an operation gave, which is weighed by numbers at most on the way. */
+function totalOf(facts: RunFacts, op: Operation): Operation | null {
+  let [uid] = op.outputs;
+  for (let k = 0; k < MAX_OPERATIONS; k++) {
+    const readers = (dataflowOf(facts).edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);
+    const reader = readers.find(({ step }) => step >= op.step && !facts.isInsideBackward(step));
+    const name = operationName(reader?.name ?? "");
+    if (!reader) return null;
+    if (TOTAL.test(name)) return shapeOf(facts, reader.outputs[0]).length ? null : reader;
+    const isByNumber = reader.inputs.every((input) => input === uid || countOf(facts, input) === 1);
+    if (!ONE_NUMBER.test(name) || !isByNumber) return null;
+    [uid] = reader.outputs;
+  }
+  return null;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  op: Operation,
+  loss: string,
+  mask: string,
+  reduced: Operation,
+  total: Operation,
+): Diagnosis {
+  const named = axesOf(facts)
+    .ancestors(mask)
+    .find((uid) => facts.nameText(uid, op.step) && countOf(facts, uid) === countOf(facts, mask));
+  const findingFacts = {
+    x: facts.nameFact(loss, op.step),
+    mask: facts.nameFact(named ?? mask, op.step),
+    n: countOf(facts, mask),
+    made: facts.place(reduced.step).line,
+    op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
+  };
+  return {
+    cause: op.step,
+    chain: [
+      reduced.step < op.step && [reduced.step, "made", [loss]],
+      [op.step, "used", [loss, named ?? mask]],
+      total.step > op.step && [total.step, "read", total.outputs],
+    ],
+    names: [findingFacts.x, findingFacts.mask],
+    facts: findingFacts,
+  };
+}
