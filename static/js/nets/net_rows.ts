@@ -298,7 +298,7 @@ function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head
   run.to = run.from + count;
 }
 
-/** The last statements of the loop beside each other, as what clears, runs backward and steps: folded before the net. */
+/** The last statements beside each other, as what clears, runs backward and steps: folded before the net. */
 function runOfStatements(rows: NetRow[], isFixed: (row: NetRow) => boolean): { from: number; to: number } | null {
   const isStatement = (row: NetRow) =>
     row.kind === "place" && row.places[0].units[0].isStatement && !row.places[0].inner.length && !isFixed(row);
