@@ -18,7 +18,7 @@ type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
 /** What the message is about, the most particular first. */
 const SUBJECTS: [Subject, RegExp][] = [
   ["layout", /sparse|strided|layout|nested|'\w+' backend|contiguous/i],
-  ["batched", /vmap|functorch|torch\.func|BatchedTensor|GradTrackingTensor/],
+  ["batched", /vmap|functorch|torch\.func|BatchedTensor|GradTrackingTensor|\btransform|batching rule|data-dependent/i],
   ["device", /\bdevices?\b|\bcuda\b.*\bcpu\b/i],
   ["leaf", /\bleaf\b/i],
   ["history", /requires? grad|requires_grad|require gradient|grad_fn|inference/i],
@@ -91,8 +91,9 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-function subjectOf(facts: RunFacts, { operands, step }: FailedCall): Subject {
-  if (operands.some(({ uid }) => facts.tensor(uid, step)?.wraps)) return "batched";
+function subjectOf(facts: RunFacts, { operands, step, op }: FailedCall): Subject {
+  // what lies outside has no place for the batch
+  if (op.endsWith("_") && operands.some(({ uid }) => facts.tensor(uid, step)?.wraps)) return "batched";
   const subject = SUBJECTS.find(([, pattern]) => pattern.test(facts.error?.message ?? ""))?.[0] ?? "any";
   const isRecorded = operands.every(({ uid }) => facts.tensor(uid, step)?.requires_grad);
   return subject === "history" && isRecorded ? "recorded" : subject;

@@ -125,7 +125,7 @@ function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
 }
 
 /** Leaves to which every backward brought nothing but zeros, with the step of the first. */
-function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
+function leavesWithZeroGradient({ steps, opened }: RunFacts): Map<string, number> {
   const out = new Map<string, number>();
   const nonzeroLeaves = new Set<string>();
   steps.forEach(({ visit }, i) => {
@@ -134,6 +134,12 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
     else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
   });
   for (const uid of nonzeroLeaves) out.delete(uid);
+  // a backward that was not recorded may have brought more
+  const last = opened.state(steps.length - 1);
+  for (const uid of out.keys()) {
+    const grad = findEntity(last, findEntity(last, uid, "tensor")?.grad, "tensor");
+    if (grad && cellsReadBy(last, grad)?.some((cell) => cellAsNumber(cell) !== 0)) out.delete(uid);
+  }
   return out;
 }
 

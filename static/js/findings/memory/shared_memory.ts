@@ -1,7 +1,16 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import { codeFact, nameTextOfFact, type Diagnosis, type DiagnosisRow, type Fact, type RunFacts } from "../diagnosis.ts";
+import {
+  codeFact,
+  nameTextOfFact,
+  phrase,
+  type Diagnosis,
+  type DiagnosisRow,
+  type Fact,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { chainLink, type ChainLink } from "../finding.ts";
+import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
@@ -110,6 +119,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const isByLayer = isWrittenByCalledModule(facts, write);
   const isArgument = isByLayer && uid === by && tag.kind === "var" && mentionsAt(facts, step).names.has(tag.text);
   const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
+  const told = nameTextOfFact(x) === tag.text ? nameWithFunction(facts, tag, useStep) : y;
   const op = inPlaceOperationOfWrite(facts, write) ?? "";
   const called = linkOfCall(facts, sharingStep, uid, x, y);
   const isCopyMissing =
@@ -120,7 +130,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
       !isArgument && {
-        ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+        ...chainLink(sharingPlace, "shares", { y: told, x, code: facts.statementFact(sharingStep) }, [uid, by]),
         ...called,
       },
       [step, "written", [by, write.storage]],
@@ -130,7 +140,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     facts: {
       line: facts.steps[step].line,
       x,
-      y,
+      y: told,
       n: write.changed ?? 0,
       shared: sharingPlace.line,
       code: facts.statementFact(step),
@@ -139,6 +149,13 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     },
     fixes: isArgument ? [] : [["clone_shared", { x: tag.text }, sharingPlace]],
   };
+}
+
+/** A variable's name with the function that it is of, where another function has one of the same name. */
+function nameWithFunction(facts: RunFacts, { text, frame }: NameTag, step: number): Fact {
+  const owner = findEntity(facts.opened.state(step), frame, "frame");
+  if (!owner?.caller) return phrase("finding.name_of_module", { name: codeFact(text) });
+  return phrase("finding.name_of_call", { name: codeFact(text), call: codeFact(`${owner.name}()`) });
 }
 
 /** That what a call is given has a name in the function, which the caller does not read. */
