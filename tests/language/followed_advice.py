@@ -33,6 +33,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/positions_along_the_batch",
         (("self.pe[:x.size(0)]", "self.pe[:x.size(1)].transpose(0, 1)"),),
     ),
+    "axes_confused.rows": (
+        "silent/rows_of_a_loss_in_two_orders",
+        (("tags.view(-1)", "tags.transpose(0, 1).reshape(-1)"),),
+    ),
     "loss_times_mask": ("silent/padding_mask_on_a_mean", (("((pred - y) ** 2).mean()", "(pred - y) ** 2"),)),
     "samples_mixed.attended_own": (
         "silent/own_attention_along_the_batch",
@@ -329,6 +333,52 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ),
             ("    net[0].register_forward_hook(lambda m, i, o: seen.append(o.mean().item()))\n", ""),
             ("    return kept", "    handle.remove()\n    return kept"),
+        ),
+    ),
+    "batch_part_unread": (
+        "silent/weight_of_a_sample_unread",
+        ((".pow(2).mean()", ".pow(2).mul(weight).mean()"),),
+    ),
+    "compared_with_itself": (
+        "silent/old_policy_computed_in_every_epoch",
+        (
+            ("    old = log_probs().detach()\n", ""),
+            ("for epoch", "old = log_probs().detach()\nfor epoch"),
+        ),
+    ),
+    "layers_start_equal": (
+        "silent/critics_copied_from_one",
+        (("optimizer =", "nn.init.xavier_uniform_(second.weight)\noptimizer ="),),
+    ),
+    "load_matched_nothing.in_forward": (
+        "silent/statistics_fitted_again_after_the_load",
+        (
+            ("self.fitted = False", 'self.register_buffer("fitted", torch.tensor(False))'),
+            ("self.fitted = True", "self.fitted.fill_(True)"),
+        ),
+    ),
+    "rate_jumps": (
+        "silent/scheduler_made_in_every_epoch",
+        (
+            ("    schedule = LambdaLR(optimizer, lambda k: 0.5**k)\n", ""),
+            ("for epoch", "schedule = LambdaLR(optimizer, lambda k: 0.5**k)\nfor epoch"),
+        ),
+    ),
+    "rate_jumps.anew": (
+        "silent/optimizer_made_in_every_step",
+        (
+            ("    optimizer = torch.optim.Adam([w], lr=0.1)\n", ""),
+            ("for step", "optimizer = torch.optim.Adam([w], lr=0.1)\nfor step"),
+        ),
+    ),
+    "rate_jumps.loaded": (
+        "silent/scheduler_made_after_the_load",
+        (
+            (
+                "optimizer.load_state_dict(saved)\nschedule = LambdaLR(optimizer, decay)\n",
+                "schedule = LambdaLR(optimizer, decay)\noptimizer.load_state_dict(saved)\n"
+                "schedule.load_state_dict(counted)\n",
+            ),
         ),
     ),
     "nothing_moves.rate": (

@@ -50,6 +50,7 @@ import { FINDINGS as targetWithHistory } from "./gradients/target_with_history.t
 import { FINDINGS as meanOfMeans } from "./samples/mean_of_means.ts";
 import { FINDINGS as lossBelowZero } from "./numbers/loss_below_zero.ts";
 import { FINDINGS as integerWrapped } from "./numbers/integer_wrapped.ts";
+import { FINDINGS as fractionsCut } from "./numbers/fractions_cut.ts";
 import { FINDINGS as paddingRow } from "./modules/padding_row.ts";
 import { FINDINGS as samplesMixed } from "./samples/samples_mixed.ts";
 import { FINDINGS as sequenceAxis } from "./samples/sequence_axis.ts";
@@ -72,6 +73,11 @@ import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
 import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
 import { FINDINGS as advantageWithHistory } from "./gradients/advantage_with_history.ts";
+import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
+import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
+import { FINDINGS as loadInitialisedAgain } from "./modules/load_initialised_again.ts";
+import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
+import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -122,6 +128,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...meanOfMeans,
   ...lossBelowZero,
   ...integerWrapped,
+  ...fractionsCut,
   ...paddingRow,
   ...samplesMixed,
   ...sequenceAxis,
@@ -144,4 +151,9 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...staleCopy,
   ...hooksPileUp,
   ...advantageWithHistory,
+  ...layersStartEqual,
+  ...rateJumps,
+  ...loadInitialisedAgain,
+  ...comparedWithItself,
+  ...batchPartUnread,
 ];

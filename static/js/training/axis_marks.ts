@@ -16,7 +16,7 @@ const AXIS_HEIGHT = 58;
 const LOW_AXIS_HEIGHT = 60;
 /** A window that is lower, or narrower, has the lower axis. */
 const SMALL_WINDOW = "(max-height: 780px), (max-width: 860px)";
-export const PLOT_LEFT = 58;
+export const PLOT_LEFT = 82;
 export const PLOT_RIGHT = 14;
 const TOP = 12;
 const BOTTOM = 22;

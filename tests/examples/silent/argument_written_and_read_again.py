@@ -1,4 +1,4 @@
-# shared_memory at 8: standardise(), x
+# shared_memory at 8: x
 import torch
 from torch import nn
 

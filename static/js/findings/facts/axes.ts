@@ -59,6 +59,7 @@ const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
 const MEAN_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*)$/;
 
 const MAX_ANCESTORS = 40;
+const STEPS_OF_OPTIMIZERS_FOLLOWED = 4;
 const MAX_SHARERS = 8;
 
 /** The axes of a run's tensors, followed once. */
@@ -88,6 +89,8 @@ export function isOfParameter(axis: Axis) {
 
 class AxesOfRun {
   facts: RunFacts;
+  /** the last step that is followed */
+  last: number;
   uses: AxisUse[] = [];
   /** by an axis, the view that put it where another one was */
   displaced = new WeakMap<Axis, Displacement>();
@@ -97,8 +100,11 @@ class AxesOfRun {
 
   constructor(facts: RunFacts) {
     this.facts = facts;
-    for (const op of facts.scan.allOperations())
-      if (!op.failed && !facts.isInsideBackward(op.step)) this.follow(op, operationName(op.name));
+    this.last = lastStepFollowed(facts);
+    for (let step = 0; step <= this.last; step++) {
+      if (facts.isInsideBackward(step)) continue;
+      for (const op of facts.opsAt(step)) if (!op.failed) this.follow(op, operationName(op.name));
+    }
   }
 
   shape(uid: string | undefined): number[] {
@@ -109,6 +115,7 @@ class AxesOfRun {
   of(uid: string | undefined): Axis[] {
     const known = this._axes.get(uid ?? "");
     if (known || !uid) return known ?? [];
+    if (this.facts.birthStep(uid) > this.last) return this.fresh(uid, "unknown");
     const fields = this.facts.scan.initialFields(uid);
     const layout = (each: string) => {
       const { shape, stride } = this.facts.scan.initialFields(each) ?? {};
@@ -391,6 +398,12 @@ class AxesOfRun {
     axes.splice(at, 0, shape[at] > 1 ? [{ size: shape[at], kind: "data", uid: output, axis: at }] : []);
     return axes;
   }
+}
+
+/** Rounds are alike: those in which a few steps of optimizers end are followed. */
+function lastStepFollowed(facts: RunFacts) {
+  const stepped = facts.eventsOfKind("optimizer_stepped");
+  return stepped[STEPS_OF_OPTIMIZERS_FOLLOWED - 1]?.step ?? facts.steps.length - 1;
 }
 
 /** An operation's dimensions as places; null where it has none. */

@@ -1,13 +1,11 @@
 /** The logarithm of a drawn sample's probability times a weight with a history: backward changes the weight too. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { nameTextOfFact } from "../finding.ts";
+import { byLine, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
@@ -16,7 +14,7 @@ export const FINDINGS = [
     severity: "warning",
     when: (facts) => facts.backwardCalls.length && facts.scan.operationsNamed(DRAW).length,
     of: (facts) => facts.scan.operationsNamed(/^mul$/),
-    once: ({ step }, facts) => facts.lineOf(step),
+    once: byLine,
     say: weightWithHistory,
   }),
 ];

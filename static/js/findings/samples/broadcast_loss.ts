@@ -3,39 +3,48 @@
  * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
+import { byLine, diagnosis, madeBefore, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, nameTextOfFact, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
-  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseComparedTable },
+export const FINDINGS = [
   diagnosis({
     kind: "shape_mismatch",
     severity: "warning",
-    when: (facts) => facts.backwardCalls.length,
-    of: (facts) => facts.scan.operationsNamed(/^(?:sub|mul)$/),
-    once: ({ step }, facts) => facts.lineOf(step),
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: ({ scan }) => scan.operationsNamed(/^(?:sub|broadcast_tensors)$/),
+    once: byLine,
+    say: broadcastLoss,
+  }),
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(/^(?:eq|ne)$/),
+    once: byLine,
+    say: comparedTable,
+  }),
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: ({ scan }) => scan.operationsNamed(/^(?:sub|mul)$/),
+    once: byLine,
     say: pairedInMean,
   }),
   diagnosis({
     kind: "shape_mismatch",
     severity: "warning",
-    of: (facts) => facts.scan.operationsNamed(COMPARISON),
-    once: ({ step }, facts) => facts.lineOf(step),
+    of: ({ scan }) => scan.operationsNamed(/^(?:eq|ne)$/),
+    once: byLine,
     say: choiceAmongAll,
   }),
 ];
 
 const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
-const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
 const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
 const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
-const COMPARISON = /^(?:eq|ne)$/;
 const CHOICE = /^(?:topk|max|argmax|round|gt|ge|lt|le|sign|sort)$/;
 const CONVERSION = /^(?:to|_to_copy|float|double|long|int|type_as)$/;
 const MAX_CONVERSIONS = 4;
@@ -45,32 +54,20 @@ const MAX_STEPS_TO_LOSS = 3;
 const MAX_STEPS_TO_MEAN = 8;
 const ELEMENTWISE = /^(?:sub|rsub|mul|div|neg|add|pow|abs|exp|log|clamp|clamp_min|clamp_max|square|minimum|maximum)$/;
 
-function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { name, inputs, outputs, requires_grad, step } of facts.scan.operationsNamed(BROADCASTING_NAME)) {
-    if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2) continue;
-    if (!requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
-    const pair = columnAndRowOperands(facts, inputs, step);
-    if (pair && isUsedInLoss(facts, outputs, step)) out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
-  }
-  return [...out.values()];
+function broadcastLoss(facts: RunFacts, op: Operation): Diagnosis | null {
+  const { name, inputs, outputs, step } = op;
+  if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2 || !op.requires_grad.some(Boolean)) return null;
+  const pair = columnAndRowOperands(facts, inputs, step);
+  return pair && isUsedInLoss(facts, outputs, step) ? diagnosisOf(facts, pair, step) : null;
 }
 
-/** Predictions that are compared with labels, and counted. */
-function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { inputs, outputs, step } of facts.scan.operationsNamed(COMPARISON)) {
-    const { line, visit } = facts.steps[step];
-    if (visit || inputs.length !== 2 || out.has(line)) continue;
-    const pair = columnAndRowOperands(facts, inputs, step, false);
-    if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) continue;
-    if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) continue;
-    out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
-  }
-  return [...out.values()];
+/** A comparison, where what it gives is counted and one of the two was chosen. */
+function comparedTable(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
+  if (facts.steps[step].visit || inputs.length !== 2) return null;
+  const pair = columnAndRowOperands(facts, inputs, step, false);
+  if (!pair || sharesStorage(facts, pair, step) || !isCounted(facts, outputs[0], step)) return null;
+  if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) return null;
+  return { ...diagnosisOf(facts, pair, step), variant: "compared" };
 }
 
 /**
@@ -80,7 +77,7 @@ function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
 function pairedInMean(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
   if (facts.steps[step].visit || inputs.length !== 2) return null;
   const pair = columnAndRowOperands(facts, inputs, step, false);
-  if (!pair || sharesStorage(facts, pair.column, pair.row, step)) return null;
+  if (!pair || sharesStorage(facts, pair, step)) return null;
   const gradients = inputs.map((uid) => Boolean(facts.tensor(uid, step)?.requires_grad));
   const isComparedInLoss = gradients[0] !== gradients[1] && isUsedInLoss(facts, outputs, step);
   const mean = isComparedInLoss ? null : meanOfTable(facts, outputs[0], step, pair.size);
@@ -137,8 +134,8 @@ function isChoice(facts: RunFacts, uid: string) {
   return CHOICE.test(operationName(op?.name ?? ""));
 }
 
-function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
-  return facts.tensor(a, step)?.storage === facts.tensor(b, step)?.storage;
+function sharesStorage(facts: RunFacts, { column, row }: { column: string; row: string }, step: number) {
+  return facts.tensor(column, step)?.storage === facts.tensor(row, step)?.storage;
 }
 
 /** Whether a comparison goes on into a sum or a mean over all of it, through conversions. */
@@ -208,17 +205,13 @@ function diagnosisOf(
     x_shape: tupleText([size, 1]),
     y_shape: tupleText([size]),
   };
-  const madeLink = (uid: string, name: Fact, shape: string) => {
-    const birth = facts.birthStep(uid);
-    return chainLink(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.statementFact(birth) }, [uid]);
-  };
   return {
     variant: "table",
     severity: "warning",
     cause: step,
     chain: [
-      madeLink(row, y, findingFacts.y_shape),
-      facts.birthStep(column) < step && madeLink(column, x, findingFacts.x_shape),
+      [facts.birthStep(row), "made", [row], { x: y, x_shape: findingFacts.y_shape }],
+      madeBefore(facts, column, step),
       [step, "counted", [column, row]],
     ],
     names: [x, y],

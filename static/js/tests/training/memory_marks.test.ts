@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryMarks } from "../../training/axis_marks.ts";
+import { textWidth } from "../../layout/text/metrics.ts";
 
 const say = (key: string, args?: Record<string, unknown>) => `${key} ${JSON.stringify(args ?? {})}`;
 const phases = [
@@ -9,11 +10,17 @@ const phases = [
 ];
 
 test("the memory of a round is drawn over its own steps, from zero to its most", () => {
-  const facts = { phases, width: 472, inside: 42, step: 2 };
+  const facts = { phases, width: 496, inside: 42, step: 2 };
   const [curve, most] = memoryMarks([9000, 9000, 100, 400, 400, 0, 8000], facts, say);
-  // 58 pixels at the left, four steps of 100: a quarter of the most, the most twice, nothing
-  assert.equal(curve.attrs.d, "M58 19V15.0H158.0V3.0H258.0H358.0V19.0H458.0V19Z");
+  // 82 pixels at the left, four steps of 100: a quarter of the most, the most twice, nothing
+  assert.equal(curve.attrs.d, "M82 19V15.0H182.0V3.0H282.0H382.0V19.0H482.0V19Z");
   assert.match(JSON.stringify(most), /400 B/);
+});
+
+test("the longest number of bytes has room left of the curve", () => {
+  const [, most] = memoryMarks([0, 0, 1048473, 0, 0, 0], { phases, width: 496, inside: 42, step: 2 }, say);
+  assert.equal(most.text, "1023.9 KiB");
+  assert.ok(Number(most.attrs.x) - textWidth("1023.9 KiB", 12) >= 0, "it is cut");
 });
 
 test("without room, without a round and without memory there is no curve", () => {
