@@ -13,8 +13,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from gradbox.installation import STATIC_FOLDER
+from gradbox.judged_fixes import JUDGED_RUN, JudgedRun, is_fixed
 from gradbox.language import fixes
-from gradbox.wire.findings import Finding, Fix, FixHint, LineEdit
+from gradbox.wire.findings import Fix, FixHint, LineEdit
 from gradbox.wire.program import ProgramFile
 
 MAX_TRIALS = 3
@@ -23,24 +24,30 @@ MAX_TRIALS = 3
 TRIAL_TIMEOUT = 120.0
 """The most seconds of one try."""
 
-OPTION = "--gradbox-functions"
+OPTIONS = ["--gradbox", "--gradbox-no-fixes"]
+FUNCTIONS_OPTION = "--gradbox-functions"
+JUDGED_OPTION = "--gradbox-judged"
 
 
 def passing_fixes(
-    finding: Finding, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
+    before: JudgedRun, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
 ) -> list[Fix]:
-    """Return a list with the first fix that makes the test pass, or an empty list.
+    """Return a list with the first fix of the most severe finding with which the test passes, what the finding says is
+    gone and what it promises has happened; or an empty list.
 
+    before: the run of the failing test
     test: the test's id
     folder: pytest's root
     path, source: the file of the test
     files: the trace's files, empty if it has only that one; fixes of other files are not tried
     """
+    finding = before.findings[0]
     last_line = files[0].last_line if files else len(source.split("\n"))
     hints = [hint for hint in finding.hints if do_hint_lines_lie_in_file(hint, last_line)]
     asked = [fixes.Hint(hint.kind, hint.line, dict(hint.facts), tuple(finding.names)) for hint in hints]
     for proposal in fixes.propose(source, asked)[:MAX_TRIALS]:
-        if passes_with_source(proposal.source, test, folder, path):
+        after = run_with_source(proposal.source, test, folder, path)
+        if after is not None and is_fixed(finding, before, after):
             edits = [LineEdit(line=edit.line, old=edit.old, new=edit.new) for edit in proposal.edits]
             return [Fix(edits=edits, outcome="The test passes with it.", text=fix_text(proposal))]
     return []
@@ -60,10 +67,10 @@ def fix_text(fix: fixes.Fix) -> str:
     return text
 
 
-def passes_with_source(source: str, test: str, folder: Path, path: str) -> bool:
-    """Return whether a test passes with the functions of its file replaced by those of a changed text."""
+def run_with_source(source: str, test: str, folder: Path, path: str) -> JudgedRun | None:
+    """Run a test with the functions of its file replaced by those of a changed text. None if it does not pass."""
     with tempfile.TemporaryDirectory(prefix="gradbox-") as place:
-        changed = Path(place) / "changed.json"
+        changed, judged = Path(place) / "changed.json", Path(place) / "judged.json"
         changed.write_text(json.dumps({"path": path, "source": source}))
         command = [
             sys.executable,
@@ -77,8 +84,11 @@ def passes_with_source(source: str, test: str, folder: Path, path: str) -> bool:
             "no:cacheprovider",
             "--rootdir",
             str(folder),
-            OPTION,
+            *OPTIONS,
+            FUNCTIONS_OPTION,
             str(changed),
+            JUDGED_OPTION,
+            str(judged),
             test,
         ]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -86,9 +96,9 @@ def passes_with_source(source: str, test: str, folder: Path, path: str) -> bool:
             done = subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, timeout=TRIAL_TIMEOUT, check=False
             )
-        except (OSError, subprocess.TimeoutExpired):
-            return False
-    return done.returncode == 0
+            return None if done.returncode else JUDGED_RUN.validate_json(judged.read_bytes())
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            return None
 
 
 def replace_function_code(changed: Path) -> None:

@@ -39,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gradbox-no-fixes", action="store_true",
         help="with --gradbox: do not run a failing test again with the fixes that may help",
     )  # fmt: skip
-    group.addoption("--gradbox-functions", metavar="FILE", help=argparse.SUPPRESS)
+    for name in ("--gradbox-functions", "--gradbox-judged"):
+        group.addoption(name, metavar="FILE", help=argparse.SUPPRESS)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -108,7 +109,13 @@ def end_recording(item: pytest.Function, error: BaseException | None, when: str 
         return
     item.stash[SESSION] = None
     session.end(error)
-    if error is not None and not isinstance(error, EXPECTED_ENDS):
+    judged = item.config.getoption("gradbox_judged")
+    if judged is not None and error is None:
+        from gradbox.judged_fixes import JUDGED_RUN  # noqa: PLC0415 every run of pytest loads this plugin
+        from gradbox.run import Run  # noqa: PLC0415 every run of pytest loads this plugin
+
+        Path(judged).write_bytes(JUDGED_RUN.dump_json(Run.from_lines(session.lines, item.name).judged()))
+    elif judged is None and error is not None and not isinstance(error, EXPECTED_ENDS):
         add_findings_to_report(item, session, when)
 
 
@@ -127,13 +134,13 @@ def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> No
 
 
 def add_working_fixes(item: pytest.Function, run: Any) -> None:
-    """Add to the most severe finding the changes with which the test passes. Raises RuntimeError if there are no
-    findings."""
+    """Add to the most severe finding the change that repairs it and makes the test pass. Raises RuntimeError if there
+    are no findings."""
     findings = run.findings()
     if not findings or not findings[0].hints:
         return
     source = item.path.read_text("utf-8")
     from gradbox.fix_trials import passing_fixes  # noqa: PLC0415 every run of pytest loads this plugin
 
-    fixes = passing_fixes(findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files())
+    fixes = passing_fixes(run.judged(), item.nodeid, item.config.rootpath, str(item.path), source, run.program_files())
     run.add_fixes(0, fixes)

@@ -12,6 +12,7 @@ from typing import Any
 
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
+from gradbox.judged_fixes import JudgedRun
 from gradbox.notebook import notebook_cells, viewer_cells
 from gradbox.notebook.shortened_trace import shorten_trace
 from gradbox.pictures import page
@@ -28,7 +29,7 @@ from gradbox.terminal.table_text import (
     table_lines,
 )
 from gradbox.wire.api import Job
-from gradbox.wire.findings import Finding, Fix, LookedFor, RunReading
+from gradbox.wire.findings import Finding, Fix, LookedFor, OutcomeSummary, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, MovingFormat, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
@@ -121,6 +122,11 @@ class Run:
         index: of the finding in `findings`
         """
         self._findings[index] = self._findings[index].model_copy(update={"fixes": list(fixes)})
+
+    def judged(self) -> JudgedRun:
+        """The findings, and how the run ended, by which a change of the program is judged. Raises RuntimeError."""
+        reply = render_in_subprocess(self.body, kind="summary", language=self.language)
+        return JudgedRun(findings=self._findings, summary=OutcomeSummary.model_validate_json(reply))
 
     @cached_property
     def looked_for(self) -> LookedFor | None:

@@ -200,6 +200,23 @@ class ExplainedTrace(Trace):
     findings: FailFastList[Finding] | None = None
 
 
+class OutcomeSummary(Model):
+    """How a run ended.
+
+    finished: whether it came to its end
+    text: the outcome in one sentence, with its gradients and its loss
+    losses: values that a loop binds or prints, the most telling first
+    reached: names of the tensors that got a gradient
+    moved: names of the trained tensors that were written after the first backward had begun
+    """
+
+    finished: bool
+    text: str
+    losses: list[LossSeries] = []
+    reached: list[str] = []
+    moved: list[str] = []
+
+
 class StepSentence(Model):
     """A sentence of a step's caption.
 

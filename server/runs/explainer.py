@@ -11,30 +11,12 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
-from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding, LookedFor, LossSeries, RunReading
+from gradbox.wire.findings import Finding, LookedFor, OutcomeSummary, RunReading
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
 
 FINDINGS = TypeAdapter(list[Finding])
-
-
-class OutcomeSummary(Model):
-    """How a run ended.
-
-    finished: whether it came to its end
-    text: the outcome in one sentence, with its gradients and its loss
-    losses: values that a loop binds or prints, the most telling first
-    reached: names of the tensors that got a gradient
-    moved: names of the trained tensors that were written after the first backward had begun
-    """
-
-    finished: bool
-    text: str
-    losses: list[LossSeries] = []
-    reached: list[str] = []
-    moved: list[str] = []
 
 
 async def count_no_drawing() -> None:

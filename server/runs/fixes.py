@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from gradbox.judged_fixes import JudgedRun, curves_of_same_loss, is_fixed
 from gradbox.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pictures.renderer_client import Renderer
 from server.pool.fair_lock import FairLock, QueueFull
 from server.runs.explainer import explain_trace, summarize_outcome
-from server.runs.judged_fixes import JudgedRun, curves_of_same_loss, is_fixed
 from server.wire.problems import ProblemError
 
 FINDING_SENTENCES = {

@@ -148,7 +148,7 @@ class ProgramRun:
     def _run_program(self, code: types.CodeType, pasted: paste.PastedProgram, statements: ProgramStatements) -> None:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
-        namespace["__builtins__"] = builtins
+        namespace.update(__builtins__=builtins, __file__=PROGRAM_FILENAME)
         displayed = statements_with_pasted_output(pasted.notices, statements.rows)
         context = RunContext(
             namespace, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed

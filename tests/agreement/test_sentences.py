@@ -162,6 +162,41 @@ for k in range(4):
         "refilled",
         "The contents of buffer change.",
     ),
+    "two functions that have a variable of one name": (
+        """\
+import torch
+def scale(y):
+    y *= 2
+    return y
+def run(x):
+    y = x + 1
+    z = scale(y)
+    print(y, z)
+run(torch.ones(3))
+""",
+        "finding.shared_memory.same_tensor.what",
+        "Line 3 (`y *= 2`) changed `y` in `run()` too: `y` and `y` in `run()` have been two names of one tensor since "
+        "line 7.",
+    ),
+    "a product inside of a transform whose sizes do not fit": (
+        """\
+import torch
+def score(x):
+    w = torch.ones(3, 3)
+    return x @ w
+torch.vmap(score)(torch.ones(4, 2))
+""",
+        "finding.unexplained_error.chain.made",
+        "`w`: shape (3, 3)",
+    ),
+    "a program that names its file": (
+        """\
+import os
+name = os.path.basename(__file__)
+""",
+        "bound",
+        "name is '<program>'.",
+    ),
     "a large layer that learns": (
         """\
 import torch

@@ -82,7 +82,7 @@ def prepare_main(source: str) -> dict[str, Any]:
     sys.argv = ["<program>"]
     module = sys.modules["__main__"] = types.ModuleType("__main__")  # where pickle looks for the program's classes
     namespace = vars(module)
-    namespace["__builtins__"] = builtins
+    namespace.update(__builtins__=builtins, __file__="<program>")
     return namespace
 
 

@@ -4,10 +4,9 @@ once."""
 from dataclasses import dataclass
 from typing import Any
 
+from gradbox.judged_fixes import JudgedRun, is_fixed
 from gradbox.language.fixes import Fix, Hint, propose
-from gradbox.wire.findings import Finding
-from server.runs.explainer import OutcomeSummary
-from server.runs.judged_fixes import JudgedRun, is_fixed
+from gradbox.wire.findings import Finding, OutcomeSummary
 from tests.recordings.store import kept_traces
 from tests.support.explaining import call_page, findings_of_traces
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from gradbox.judged_fixes import curves_of_same_loss
 from gradbox.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
 from gradbox.language.fixes.program import diff_lines
 from gradbox.terminal.run_text import loss_text
 from gradbox.wire.findings import Fix, LossCurves, LossSeries
-from server.runs.judged_fixes import curves_of_same_loss
 from tests.sharing.test_saved_programs import visiting
 from tests.support.databases import DatabaseFactory
 

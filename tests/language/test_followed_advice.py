@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.wire.findings import Finding
-from server.runs.explainer import OutcomeSummary
-from server.runs.judged_fixes import JudgedRun, is_fixed
+from gradbox.judged_fixes import JudgedRun, is_fixed
+from gradbox.wire.findings import Finding, OutcomeSummary
 from tests.language.fixing import explained, summary_of, trials
 from tests.language.followed_advice import BY_HAND, OFFERED, OWN_PROGRAMS, Edits
 from tests.recordings.store import kept_traces

@@ -3,11 +3,13 @@
 import json
 import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gradbox.fix_trials import replace_function_code
+from gradbox.fix_trials import passing_fixes, replace_function_code, run_with_source
+from gradbox.language import fixes
 from tests.forks.forked_pytest import printed_by_pytest
 from tests.forks.plain_python import call_beside_gradbox, call_in_plain
 
@@ -170,3 +172,29 @@ def test_functions_of_a_changed_text_take_the_place_of_those_that_run(tmp_path: 
     )
     replace_function_code(changed)
     assert (module["one"](), module["Two"]().value()) == (10, 20)
+
+
+SILENT = """\
+import torch
+def test_learns():
+    w = torch.ones(2, requires_grad=True)
+    v = torch.ones(2, requires_grad=True)
+    loss = ((w * 2).detach() * v).sum()
+    loss.backward()
+    print(w.grad)
+"""
+
+
+def test_a_change_with_which_a_test_passes_and_nothing_is_repaired_is_no_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "test_it.py"
+    file.write_text(SILENT)
+    test = (f"{file.name}::test_learns", tmp_path, str(file))
+    before = run_with_source(SILENT, *test)
+    assert before is not None and before.findings[0].kind == "grad_none"
+    [fix] = passing_fixes(before, *test, SILENT, [])
+    assert [edit.old.strip() for edit in fix.edits] == ["loss = ((w * 2).detach() * v).sum()"]
+    propose = fixes.propose
+    monkeypatch.setattr(fixes, "propose", lambda *asked: [replace(each, source=SILENT) for each in propose(*asked)])
+    assert passing_fixes(before, *test, SILENT, []) == []

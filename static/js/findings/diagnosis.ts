@@ -19,11 +19,20 @@ import {
 import type { RunFacts } from "./facts/run_facts.ts";
 import type { BackwardCall } from "./facts/scan.ts";
 
+export { codeFact, nameTextOfFact, phrase, type CodeFact, type Fact, type Facts, type Phrase } from "./finding.ts";
+export type { RunFacts } from "./facts/run_facts.ts";
+
 /** a step, a call of the engine, or a line that is another than its step's */
 type At = number | LineAndStep | BackwardCall;
 
 /** facts: of its sentence, beside those of the finding; `code` is the statement that stands there */
-export type Link = [at: At, role: LinkRole, uids?: (string | null | undefined)[], facts?: Facts, slot?: string];
+export type Link<Place = At> = [
+  at: Place,
+  role: LinkRole,
+  uids?: (string | null | undefined)[],
+  facts?: Facts,
+  slot?: string,
+];
 
 /** an edit that `gradbox/language/fixes` knows, with what it needs; where the cause is, unless it says where */
 export type Fix = [kind: string, facts?: Record<string, string | number>, at?: At];
@@ -99,6 +108,11 @@ export function errorDiagnosis({ message = /^/, say, ...row }: ErrorDeclaration)
       return said ? [{ explainsError: true, ...said }] : [];
     },
   };
+}
+
+/** For `once`: the line of the program. */
+export function byLine({ step }: { step: number }, { steps }: RunFacts) {
+  return steps[step].line;
 }
 
 /** What is said of candidates, of those with the same key once. */

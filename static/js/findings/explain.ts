@@ -1,13 +1,13 @@
 /** What is to be said of a run: every diagnosis is asked, and its findings are ordered, the best first. */
 
 import { completeDiagnosis } from "./diagnosis.ts";
+import type { Finding } from "./finding.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts, showsPreexisting } from "./facts/run_facts.ts";
 import { setSeverities } from "./severities.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
-import type { Finding } from "./finding.ts";
 
 const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 

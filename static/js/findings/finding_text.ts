@@ -1,10 +1,10 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
+import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import { torchOffers, type TorchOffer } from "./torch_offers.ts";
 import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
-import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 
@@ -24,7 +24,7 @@ export function findingText(finding: Finding, say: Say): FindingText {
   const sentenceOfPart = (part: string) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
     const text = firstKnownSentence(keys, facts, say, part === "what");
-    return say("finding.join") === " " ? capitalizeSentence(text) : text;
+    return say("finding.join") === " " ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   };
   const chain = finding.chain.map((link) => {
     const { kind, variant: ofKind } = link.words ?? finding;
@@ -65,11 +65,6 @@ function followText({ facts }: Finding, say: Say) {
 
 function placeText({ code, file, line, isOfUse }: UnsteppedPlace, say: Say) {
   return say(isOfUse ? "finding.place_of_use" : "finding.place", { code: `\`${code}\``, file, line });
-}
-
-/** A sentence with a capital at its beginning, where that is a letter of prose. */
-function capitalizeSentence(text: string) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The whole finding as one paragraph. */

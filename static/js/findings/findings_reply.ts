@@ -2,6 +2,7 @@
  * The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface.
  */
 
+import type { Finding, FixHint } from "./finding.ts";
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";
 import { lossesOfRun } from "./run_losses.ts";
@@ -12,7 +13,6 @@ import { findingParagraph, findingText, lookedForText } from "./finding_text.ts"
 import { findingLocale } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Finding, FixHint } from "./finding.ts";
 import type { TorchOffer } from "./torch_offers.ts";
 
 interface FindingReply {

@@ -3,14 +3,14 @@
  * No words.
  */
 
+import type { Facts, LookedForName } from "./diagnosis.ts";
+import type { Finding } from "./finding.ts";
 import { parameterTable, type ParameterFate } from "./account/parameters.ts";
 import { runCoverage } from "./account/run_coverage.ts";
 import { isNonfiniteCell } from "./facts/cell_values.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";
-import type { LookedForName } from "./diagnosis.ts";
-import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";
 

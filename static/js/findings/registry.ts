@@ -50,6 +50,7 @@ import { FINDINGS as targetWithHistory } from "./gradients/target_with_history.t
 import { FINDINGS as meanOfMeans } from "./samples/mean_of_means.ts";
 import { FINDINGS as lossBelowZero } from "./numbers/loss_below_zero.ts";
 import { FINDINGS as integerWrapped } from "./numbers/integer_wrapped.ts";
+import { FINDINGS as fractionsCut } from "./numbers/fractions_cut.ts";
 import { FINDINGS as paddingRow } from "./modules/padding_row.ts";
 import { FINDINGS as samplesMixed } from "./samples/samples_mixed.ts";
 import { FINDINGS as sequenceAxis } from "./samples/sequence_axis.ts";
@@ -121,6 +122,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...meanOfMeans,
   ...lossBelowZero,
   ...integerWrapped,
+  ...fractionsCut,
   ...paddingRow,
   ...samplesMixed,
   ...sequenceAxis,

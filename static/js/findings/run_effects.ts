@@ -7,7 +7,6 @@ import { openTrace } from "../trace/state.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { RunFacts } from "./facts/run_facts.ts";
 import { addToList } from "../trace/multimap.ts";
-import { tensorHistoryOf } from "./facts/tensor_history.ts";
 import type { Trace } from "../trace/wire.ts";
 
 interface RunEffects {
@@ -45,11 +44,10 @@ export function effectsOfRun(trace: Trace): RunEffects {
  * assignment put it there, which the ledgers of gradients don't tell of.
  */
 function stepsOfGradients(facts: RunFacts): Map<string, number[]> {
-  const history = tensorHistoryOf(facts);
   const out = new Map<string, number[]>();
   for (const { uid, kind } of facts.index.lifetimes.values()) {
     if (kind !== "tensor") continue;
-    const steps = history.fieldChanges(uid, "grad").flatMap(({ step, value }) => (value ? [step] : []));
+    const steps = facts.history.fieldChanges(uid, "grad").flatMap(({ step, value }) => (value ? [step] : []));
     if (steps.length) out.set(uid, [steps[0], steps[steps.length - 1]]);
   }
   return out;

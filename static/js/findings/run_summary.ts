@@ -4,7 +4,7 @@ import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { openTrace, type Entities } from "../trace/state.ts";
 import { cellsReadBy, numbersText } from "./facts/cell_values.ts";
-import type { Trace, Value } from "../trace/wire.ts";
+import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 
 const MAX_GRADIENTS = 2;
@@ -34,16 +34,12 @@ function finalGradientsAndLoss(trace: Trace): { name: string; text: string }[] {
     const gradients = tensors.flatMap(({ name, tensor }) => numbersUnderName(`${name}.grad`, entities, tensor.grad));
     const losses = tensors.flatMap(({ name, tensor }) =>
       LOSS_NAME.test(name) && tensor.shape?.length === 0
-        ? numbersUnderName(name, entities, uidOfName(names, name))
+        ? numbersUnderName(name, entities, referencedUid(names.find(([variable]) => variable === name)?.[1]))
         : [],
     );
     return [...gradients.slice(0, MAX_GRADIENTS), ...losses.slice(0, 1)];
   }
   return [];
-}
-
-function uidOfName(names: [string, Value][], name: string) {
-  return referencedUid(names.find(([variable]) => variable === name)?.[1]);
 }
 
 /** A tensor's numbers under a name; nothing where the trace does not list them. */

@@ -9,7 +9,6 @@ import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -78,13 +77,12 @@ function addAdditions(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[
 }
 
 function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
-  const history = tensorHistoryOf(facts);
   for (const { uid: optimizer, stepped } of optimizersOf(facts).values())
     for (const { step, at } of stepped)
       for (const uid of optimizerParameters(facts, optimizer, step)) {
         const entries = entriesByTensor.get(uid);
         const hasGrad =
-          history.valueAt(uid, "grad", step - 1) ||
+          facts.history.valueAt(uid, "grad", step - 1) ||
           entries?.some((entry) => entry.kind === "added" && entry.step === step && entry.at < at);
         if (hasGrad) entries?.push({ kind: "used", step, at, by: optimizer });
       }
@@ -92,13 +90,12 @@ function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
 
 /** What operations did with gradients, and what became of them without one. */
 function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
-  const history = tensorHistoryOf(facts);
   const opsByGrad = operationsOnGradients(facts);
   const optimizerPlaces = new Map(facts.eventsOfKind("optimizer_stepped").map(({ step, at }) => [step, at]));
   const skippedSteps = facts.steps.flatMap(({ skipped }, step) => (skipped ? [step] : []));
   for (const [uid, entries] of entriesByTensor) {
     for (const step of skippedSteps) entries.push({ kind: "unseen", step, at: -1, by: "" });
-    const changes = history.fieldChanges(uid, "grad");
+    const changes = facts.history.fieldChanges(uid, "grad");
     const additions = new Set(entries.flatMap(({ kind, step }) => (kind === "added" ? [step] : [])));
     changes.forEach(({ step, value }, k) => {
       const wasAdded = additions.has(step);

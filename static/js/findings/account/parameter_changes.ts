@@ -5,7 +5,6 @@
 
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -39,9 +38,7 @@ function writesOf(facts: RunFacts, storage: string) {
  */
 export function stepsThatChangeParameter(facts: RunFacts, uid: string, isScaled: boolean): number[] {
   const grads = new Set(
-    tensorHistoryOf(facts)
-      .fieldChanges(uid, "grad")
-      .flatMap(({ value }) => (typeof value === "string" ? [value] : [])),
+    facts.history.fieldChanges(uid, "grad").flatMap(({ value }) => (typeof value === "string" ? [value] : [])),
   );
   return [
     ...numberChangesOf(facts, uid),

@@ -7,7 +7,6 @@ import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { scalerByBackward } from "./scaled_losses.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
 import { RoundNorms, type JointNorm } from "./round_norms.ts";
 import { findEntity, type Cell } from "../../trace/entities.ts";
@@ -162,7 +161,7 @@ class ParameterMoments {
     const rounds = this.roundsOf(uid).filter((round) => round.step <= step);
     const updated = rounds.filter(({ changed }) => changed).length;
     const isThere = this.opened.index.isAlive(uid, step);
-    const grad = tensorHistoryOf(this.table.facts).valueAt(uid, "grad", step) as string | null;
+    const grad = this.table.facts.history.valueAt(uid, "grad", step) as string | null;
     return {
       uid,
       row,
@@ -206,7 +205,7 @@ class ParameterMoments {
     const isLast = step >= this.opened.count - 1;
     if (updated) return "updated";
     if (fate === "changed" && this.isChangedUntil(uid, step)) return "changed";
-    if (!tensorHistoryOf(facts).valueAt(uid, "requires_grad", step)) return "frozen";
+    if (!facts.history.valueAt(uid, "requires_grad", step)) return "frozen";
     if (isLast) return rounds || this.table.isWhole ? fate : "not_yet";
     if (!TOLD_AFTER_A_ROUND.has(fate) || !rounds) return "not_yet";
     return NEED_A_GRADIENT.has(fate) && !this.hadGradientUntil(uid, step) ? "not_yet" : fate;
@@ -214,7 +213,7 @@ class ParameterMoments {
 
   isChangedUntil(uid: string, step: number) {
     const { facts, trainingBegins } = this.table;
-    const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
+    const storages = facts.history.fieldChanges(uid, "storage");
     const steps = storages.flatMap((change) => [
       change.step,
       ...facts.writesOf(change.value as string | null).map((write) => write.step),
@@ -223,7 +222,7 @@ class ParameterMoments {
   }
 
   hadGradientUntil(uid: string, step: number) {
-    const changes = tensorHistoryOf(this.table.facts).fieldChanges(uid, "grad");
+    const changes = this.table.facts.history.fieldChanges(uid, "grad");
     return changes.some((change) => change.value && change.step <= step);
   }
 

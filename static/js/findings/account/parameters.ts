@@ -14,7 +14,6 @@ import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf, optimizerWith } from "../facts/optimizers.ts";
 import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 
@@ -190,7 +189,7 @@ export class ParameterTable {
     const shape = tensor?.shape ?? [];
     const names = this.namesOf(uid, step);
     const updated = recorded.filter(({ step }) => this.changedAt(uid, step, this.beforeRound(step))).length;
-    const requiresGrad = Boolean(tensorHistoryOf(facts).valueAt(uid, "requires_grad", last));
+    const requiresGrad = Boolean(facts.history.valueAt(uid, "requires_grad", last));
     return {
       name: names[0] ?? null,
       also: names.slice(1),
@@ -253,10 +252,10 @@ export class ParameterTable {
    */
   changedAt(uid: string, step: number, before = step - 1) {
     const { facts } = this;
-    const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
+    const storages = facts.history.fieldChanges(uid, "storage");
     const isWithin = (each: { step: number }) => each.step > before && each.step <= step;
     if (storages.some((change) => isWithin(change) && change.step > facts.birthStep(uid))) return true;
-    const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
+    const storage = facts.history.valueAt(uid, "storage", step) as string | null;
     if (!facts.writesOf(storage).some((write) => isWithin(write) && write.changed !== 0)) return false;
     // other tensors may have parts of its memory
     const [old, now] = [before, step].map((each) => numbersOfTensor(facts, uid, each));
@@ -272,7 +271,7 @@ export class ParameterTable {
     );
     const isOfStep = this.facts.eventsOfKind("optimizer_stepped").some((event) => event.step === step);
     if (isOfStep && isChangedLater) return { has_gradient: null, gradient_norm: null };
-    const grad = tensorHistoryOf(this.facts).valueAt(uid, "grad", step) as string | null;
+    const grad = this.facts.history.valueAt(uid, "grad", step) as string | null;
     return { has_gradient: Boolean(grad), gradient_norm: grad ? this.normAt(grad, step) : null };
   }
 
@@ -301,10 +300,8 @@ export class ParameterTable {
     if (this.isChangedSince(uid, this.trainingBegins) && !isHeld && (!requiresGrad || this.areHoldersKnown))
       return "changed";
     if (!requiresGrad) return "frozen";
-    const gradients = tensorHistoryOf(facts)
-      .fieldChanges(uid, "grad")
-      .filter(({ value }) => value);
-    const arrivals = facts.eventsOfKind("grad_accumulated").filter(({ tensor }) => tensor === uid);
+    const gradients = facts.history.fieldChanges(uid, "grad").filter(({ value }) => value);
+    const arrivals = facts.gradientsTo(uid);
     const hasGradient = gradients.length + arrivals.length > 0;
     if (isHeld && hasGradient) return "not_updated";
     const hasBackward = facts.backwardCalls.some(({ api }) => api === "backward");
@@ -321,7 +318,7 @@ export class ParameterTable {
 
   /** Whether a parameter's numbers changed at a step or after it. */
   isChangedSince(uid: string, since: number) {
-    const storages = tensorHistoryOf(this.facts).fieldChanges(uid, "storage");
+    const storages = this.facts.history.fieldChanges(uid, "storage");
     const steps = storages.flatMap(({ step, value }) => [
       step,
       ...this.facts.writesOf(value as string | null).map((write) => write.step),

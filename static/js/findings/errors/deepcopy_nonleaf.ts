@@ -1,8 +1,7 @@
 /** `deepcopy` met a tensor that was computed from others: where it was made, and through what it was reached. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis, type Fix } from "../diagnosis.ts";
+import { errorDiagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({

@@ -1,10 +1,9 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
-import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
+import { linksOfMaking, operandOf, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS = [
@@ -78,19 +77,5 @@ function requiredDtype(message: string, otherOperand: Operand | null) {
 }
 
 function mentionedOperands(facts: RunFacts, step: number): Operand[] {
-  return mentionedTensors(facts, step).flatMap(({ uid, text }) => {
-    const tensor = facts.tensor(uid, step);
-    if (!tensor) return [];
-    const shape = tensor.shape ?? [];
-    return [
-      {
-        uid,
-        name: { code: text },
-        shape,
-        dtype: tensor.dtype ?? "",
-        made: Math.max(0, facts.birthStep(uid)),
-        isNumber: !shape.length,
-      },
-    ];
-  });
+  return mentionedTensors(facts, step).flatMap(({ uid, text }) => operandOf(facts, uid, step, () => ({ code: text })));
 }

@@ -1,12 +1,11 @@
 /** The call that raised: the operation of torch, else that whose backward failed, and the tensors that took part. */
 
 import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
-import { operandsOf, type Operand } from "./operands.ts";
+import { operandOf, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
@@ -30,7 +29,10 @@ export function failedCallOf(facts: RunFacts): FailedCall {
   const step = facts.errorStep;
   const gradients = gradientsOfOptimizerStep(facts, step);
   const uids = gradients.length ? gradients : tensorsReadByStatement(facts, step).map(({ uid }) => uid);
-  const operands = [...new Set(uids)].flatMap((uid) => operandNamed(facts, uid, step));
+  const operands = [...new Set(uids)].flatMap((uid) => {
+    const gradient = facts.naming.gradPathAt(uid, step);
+    return operandOf(facts, uid, step, () => (gradient ? { code: gradient } : facts.nameFact(uid, step)));
+  });
   return { step, op: op ? operationName(op.name) : "", operands: operands.slice(0, MAX_OPERANDS) };
 }
 
@@ -39,31 +41,14 @@ export function forwardOfFailedVisit(facts: RunFacts): Operation | null {
   const node = facts.failedVisit?.node;
   if (!node) return null;
   const birthStep = facts.birthStep(node);
-  const history = tensorHistoryOf(facts);
   const ops = facts.opsAt(birthStep).filter(({ requires_grad: requires }) => requires.some(Boolean));
   const name = facts.nodeOperationName(node);
   return (
-    ops.find(({ outputs }) => outputs.some((uid) => history.valueAt(uid, "grad_fn", birthStep) === node)) ??
+    ops.find(({ outputs }) => outputs.some((uid) => facts.history.valueAt(uid, "grad_fn", birthStep) === node)) ??
     ops.find((op) => operationName(op.name).startsWith(name)) ??
     ops.find((op) => ops.length === 1 && op) ??
     null
   );
-}
-
-function operandNamed(facts: RunFacts, uid: string, step: number): Operand[] {
-  const tensor = facts.tensor(uid, step);
-  if (!tensor?.shape) return [];
-  const gradient = facts.naming.gradPathAt(uid, step);
-  return [
-    {
-      uid,
-      name: gradient ? { code: gradient } : facts.nameFact(uid, step),
-      shape: tensor.shape,
-      dtype: tensor.dtype ?? "",
-      made: Math.max(0, facts.birthStep(uid)),
-      isNumber: tensor.shape.length === 0,
-    },
-  ];
 }
 
 /** The gradients that an optimizer was to use, where its `step()` raised; the unusual ones first. */

@@ -3,13 +3,12 @@
  * allowed.
  */
 
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),

@@ -1,9 +1,8 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({ kind: "inference_tensor", message: /inference tensor/i, say: inferenceTensorUse }),

@@ -1,11 +1,10 @@
 /** A tensor of integers or booleans was to require grad. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
 import { nameBoundAt } from "../graph/no_graph.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({

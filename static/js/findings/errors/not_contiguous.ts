@@ -1,10 +1,9 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({

@@ -1,10 +1,9 @@
 /** Backward was asked of a tensor of several numbers, without the gradient to start with. */
 
+import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { errorDiagnosis, madeBefore, type Diagnosis } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({

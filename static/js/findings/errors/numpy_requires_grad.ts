@@ -1,8 +1,7 @@
 /** A tensor that requires grad was to become a numpy array. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [
   errorDiagnosis({

@@ -2,12 +2,10 @@
  * The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from.
  */
 
-import type { Link } from "../diagnosis.ts";
+import { codeFact, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { callsIn, receiver } from "../../syntax/expressions.ts";
 import { statementTree } from "../../syntax/tree.ts";
-import { codeFact, type Fact } from "../finding.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export interface Operand {
@@ -17,28 +15,22 @@ export interface Operand {
   dtype: string;
   /** the step that made it, or gave it this shape */
   made: number;
-  /** it has no dimension */
-  isNumber: boolean;
 }
 
 const MAX_OPERATIONS_BACK = 12;
 
 export function operandsOf(facts: RunFacts, op: Operation): Operand[] {
-  return op.inputs.flatMap((uid) => {
-    const tensor = facts.tensor(uid, op.step);
-    if (!tensor?.shape) return [];
-    const shape = tensor.shape;
-    return [
-      {
-        uid,
-        name: nameOfOperand(facts, uid, op.step, shape),
-        shape,
-        dtype: (tensor.dtype ?? "").replace("torch.", ""),
-        made: Math.max(0, facts.birthStep(uid)),
-        isNumber: shape.length === 0,
-      },
-    ];
-  });
+  return op.inputs.flatMap((uid) =>
+    operandOf(facts, uid, op.step, (shape) => nameOfOperand(facts, uid, op.step, shape)),
+  );
+}
+
+/** A tensor as an operand; none where its shape is not known. */
+export function operandOf(facts: RunFacts, uid: string, step: number, nameOf: (shape: number[]) => Fact): Operand[] {
+  const { shape, dtype = "" } = facts.tensor(uid, step) ?? {};
+  if (!shape) return [];
+  const made = Math.max(0, facts.birthStep(uid));
+  return [{ uid, name: nameOf(shape), shape, dtype: dtype.replace("torch.", ""), made }];
 }
 
 /** What a reader calls it; a cast of something named as the statement writes it: `target.int()`. */

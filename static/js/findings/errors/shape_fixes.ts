@@ -1,6 +1,7 @@
 /** Fixes of sizes that do not fit: which edits may help, by what does not fit. */
 
 import { fixHint, nameTextOfFact, type FixHint, type LineAndStep } from "../finding.ts";
+import { numel } from "../../trace/reads.ts";
 import type { Operand } from "./operands.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -18,7 +19,7 @@ export function shapeMismatchFixes(
   const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
   const birthPlace = facts.place(b.made);
   if (variant === "linear") {
-    const isFlat = a.shape.length > 2 && elementCount(a.shape.slice(1)) === sizes.old;
+    const isFlat = a.shape.length > 2 && numel(a.shape.slice(1)) === sizes.old;
     return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fixHint("layer_size", birthPlace, sizes)];
   }
   if (variant === "channels") return [fixHint("layer_size", birthPlace, sizes)];
@@ -41,7 +42,7 @@ function matmulFixes(a: Operand, b: Operand, place: LineAndStep): FixHint[] {
 
 function broadcastFixes(a: Operand, b: Operand, place: LineAndStep): FixHint[] {
   const [shorter, longer] = a.shape.length < b.shape.length ? [a, b] : [b, a];
-  if (elementCount(a.shape) === elementCount(b.shape)) return [fixHint("match_target", place)];
+  if (numel(a.shape) === numel(b.shape)) return [fixHint("match_target", place)];
   const shapeWithOne = [...shorter.shape, 1];
   const isFitting = shapeWithOne.every(
     (size, k) => size === 1 || size === longer.shape[longer.shape.length - shapeWithOne.length + k],
@@ -59,17 +60,11 @@ export function fixesByErrorMessage(facts: RunFacts, place: LineAndStep, shape: 
     if (match) return [fixHint("layer_size", place, { old: Number(match[madeGroup]), new: Number(match[givenGroup]) })];
   }
   if (/target size/i.test(message)) return [fixHint("match_target", place)];
-  return /shape '.*' is invalid/.test(message)
-    ? [fixHint("infer_size", place, { size: elementCount(shape.slice(1)) })]
-    : [];
+  return /shape '.*' is invalid/.test(message) ? [fixHint("infer_size", place, { size: numel(shape.slice(1)) })] : [];
 }
 
 function fixForOperand(kind: string, place: LineAndStep, operand: Operand) {
   return fixHint(kind, place, { name: nameTextOfFact(operand.name) });
-}
-
-function elementCount(shape: number[]) {
-  return shape.reduce((left, size) => left * size, 1);
 }
 
 /** dims are counted from the front */

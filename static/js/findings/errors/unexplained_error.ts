@@ -1,14 +1,13 @@
 /** An error that no other diagnosis explains: the tensors of the call, and where each got what torch refused it for. */
 
+import type { Diagnosis, DiagnosisRow, Link, RunFacts } from "../diagnosis.ts";
+import { codeFact, phrase, type Fact, type Facts } from "../finding.ts";
 import { tupleText } from "../../trace/format.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, codeFact, phrase, type ChainLink, type Fact, type Facts } from "../finding.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
 import type { Operand } from "./operands.ts";
 import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
@@ -19,7 +18,7 @@ type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
 /** What the message is about, the most particular first. */
 const SUBJECTS: [Subject, RegExp][] = [
   ["layout", /sparse|strided|layout|nested|'\w+' backend|contiguous/i],
-  ["batched", /vmap|functorch|torch\.func|BatchedTensor|GradTrackingTensor/],
+  ["batched", /vmap|functorch|torch\.func|BatchedTensor|GradTrackingTensor|\btransform|batching rule|data-dependent/i],
   ["device", /\bdevices?\b|\bcuda\b.*\bcpu\b/i],
   ["leaf", /\bleaf\b/i],
   ["history", /requires? grad|requires_grad|require gradient|grad_fn|inference/i],
@@ -82,7 +81,7 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
       variant: special ?? (call.operands.length ? subject : isFromTorch(facts) ? "torch" : "python"),
       cause: place,
       chain: [
-        ...links.sort((a, b) => a.step - b.step),
+        ...links.sort(([a], [b]) => a - b),
         [Math.max(facts.errorStep, 0), "checked", call.operands.map(({ uid }) => uid)],
       ],
       names: [...call.operands.map(({ name }) => name)],
@@ -92,8 +91,9 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-function subjectOf(facts: RunFacts, { operands, step }: FailedCall): Subject {
-  if (operands.some(({ uid }) => facts.tensor(uid, step)?.wraps)) return "batched";
+function subjectOf(facts: RunFacts, { operands, step, op }: FailedCall): Subject {
+  // what lies outside has no place for the batch
+  if (op.endsWith("_") && operands.some(({ uid }) => facts.tensor(uid, step)?.wraps)) return "batched";
   const subject = SUBJECTS.find(([, pattern]) => pattern.test(facts.error?.message ?? ""))?.[0] ?? "any";
   const isRecorded = operands.every(({ uid }) => facts.tensor(uid, step)?.requires_grad);
   return subject === "history" && isRecorded ? "recorded" : subject;
@@ -133,40 +133,19 @@ function unseenFact(facts: RunFacts): Fact {
 }
 
 /** Where an operand got what it was refused for. */
-function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink[] {
+function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, step: number): Link<number>[] {
   if (subject === "leaf" || subject === "history" || subject === "recorded")
     return [linkOfHistory(facts, operand, subject, step)];
   if (subject === "batched") return [linkOfWrapper(facts, operand, step)];
   const property: Property = subject === "any" ? "shape" : subject;
-  const origin = propertyOrigin(facts, operand.uid, property, step);
-  const links = [
-    propertyLink(
-      facts,
-      operand,
-      property,
-      origin.step,
-      origin.op,
-      origin.before && valueText(origin.before, property),
-      step,
-    ),
-  ];
+  const links = [propertyLink(facts, operand, property, step)];
+  const [[originStep]] = links;
   const change = property === "shape" ? lastDimensionChange(facts, operand.uid, step) : null;
-  if (change?.before && change.step !== origin.step)
-    links.push(
-      chainLink(
-        facts.place(change.step),
-        "counted",
-        {
-          has: phrase("finding.unexplained_error.dimensions", {
-            op: change.op,
-            before: tupleText(change.before.shape ?? []),
-            after: tupleText(facts.tensor(change.uid, step)?.shape ?? []),
-          }),
-          code: facts.statementFact(change.step),
-        },
-        [change.uid],
-      ),
-    );
+  if (change?.before && change.step !== originStep) {
+    const [before, after] = [change.before, facts.tensor(change.uid, step)].map((of) => tupleText(of?.shape ?? []));
+    const has = phrase("finding.unexplained_error.dimensions", { op: change.op, before, after });
+    links.push([change.step, "counted", [change.uid], { has }]);
+  }
   const embedding = property === "layout" ? sparseEmbeddingLink(facts, operand, step) : null;
   return embedding ? [...links, embedding] : links;
 }
@@ -175,35 +154,19 @@ function valueText(tensor: { shape?: number[]; dtype?: string; layout?: string; 
   return property === "shape" ? tupleText(tensor.shape ?? []) : String(tensor[property] ?? "");
 }
 
-function propertyLink(
-  facts: RunFacts,
-  operand: Operand,
-  property: Property,
-  madeStep: number,
-  op: string,
-  before: string | null,
-  step: number,
-) {
+function propertyLink(facts: RunFacts, operand: Operand, property: Property, step: number): Link<number> {
+  const { step: made, op, before } = propertyOrigin(facts, operand.uid, property, step);
   const tensor = facts.tensor(operand.uid, step);
-  const value = tensor ? valueText(tensor, property) : "";
-  const key = `finding.unexplained_error.has_${property}`;
-  return chainLink(
-    facts.place(madeStep),
-    "made",
-    {
-      x: operand.name,
-      has: phrase(key, { value }),
-      by: op && before ? phrase("finding.unexplained_error.by", { op, before }) : "",
-      code: facts.statementFact(madeStep),
-    },
-    [operand.uid],
-  );
+  const has = phrase(`finding.unexplained_error.has_${property}`, { value: tensor ? valueText(tensor, property) : "" });
+  const was = before && valueText(before, property);
+  const by = op && was ? phrase("finding.unexplained_error.by", { op, before: was }) : "";
+  return [made, "made", [operand.uid], { x: operand.name, has, by }];
 }
 
 /**
  * Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off.
  */
-function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink {
+function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step: number): Link<number> {
   const tensor = facts.tensor(operand.uid, step);
   const op = facts.producingOperation(operand.uid);
   const made = op?.step ?? operand.made;
@@ -218,67 +181,37 @@ function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step
         : tensor.leaf
           ? "leaf"
           : "result";
-  const key = `finding.unexplained_error.is_${state}`;
-  return chainLink(
-    facts.place(made),
-    "made",
-    {
-      x: operand.name,
-      has: phrase(key, { op: op ? facts.naming.operationText(op, operand.uid) : "" }),
-      by: "",
-      code: facts.statementFact(made),
-      subject,
-    },
-    [operand.uid],
-  );
+  const operation = op ? facts.naming.operationText(op, operand.uid) : "";
+  const has = phrase(`finding.unexplained_error.is_${state}`, { op: operation });
+  return [made, "made", [operand.uid], { x: operand.name, has, by: "", subject }];
 }
 
 /** Whether an operand stands for one element of a batch, within a transform of `torch.func`. */
-function linkOfWrapper(facts: RunFacts, operand: Operand, step: number): ChainLink {
-  const wraps = facts.tensor(operand.uid, step)?.wraps;
-  const made = Math.max(0, facts.birthStep(operand.uid));
-  const key = `finding.unexplained_error.is_${wraps ? "wrapped" : "not_wrapped"}`;
-  return chainLink(
-    facts.place(made),
-    "made",
-    { x: operand.name, has: phrase(key, { shape: tupleText(operand.shape) }), by: "", code: facts.statementFact(made) },
-    [operand.uid],
-  );
+function linkOfWrapper(facts: RunFacts, { uid, name: x, shape }: Operand, step: number): Link<number> {
+  const key = `finding.unexplained_error.is_${facts.tensor(uid, step)?.wraps ? "wrapped" : "not_wrapped"}`;
+  const has = phrase(key, { shape: tupleText(shape) });
+  return [Math.max(0, facts.birthStep(uid)), "made", [uid], { x, has, by: "" }];
 }
 
 /** The embedding that gives a parameter sparse gradients. */
-function sparseEmbeddingLink(facts: RunFacts, operand: Operand, step: number): ChainLink | null {
+function sparseEmbeddingLink(facts: RunFacts, operand: Operand, step: number): Link<number> | null {
   const [param] = facts.index.tensorsWithGrad(operand.uid, step);
   if (!param) return null;
   const made = Math.max(0, facts.birthStep(param));
   const x = facts.nameFact(param, step);
   if (!callsIn(facts.syntax(made)).some((call) => literalValue(callArgument(call, "sparse")) === true)) return null;
-  return chainLink(
-    facts.place(made),
-    "counted",
-    {
-      has: phrase("finding.unexplained_error.sparse", { x, code: facts.statementFact(made) }),
-      code: facts.statementFact(made),
-    },
-    [param],
-  );
+  const has = phrase("finding.unexplained_error.sparse", { x, code: facts.statementFact(made) });
+  return [made, "counted", [param], { has }];
 }
 
 /** What the names of the statement meant, where no tensor takes part. */
-function linksOfValues(facts: RunFacts, step: number): ChainLink[] {
+function linksOfValues(facts: RunFacts, step: number): Link<number>[] {
   const mentioned = new Map(findMentionedEntities(facts, step).map(({ text, uid }) => [uid, text]));
   return [...mentioned].slice(0, MAX_VALUES).flatMap(([uid, text]) => {
     const birthStep = facts.birthStep(uid);
     const object = facts.stateAt(step).get(uid);
     if (birthStep < 0 || birthStep >= step || object?.kind !== "object") return [];
     const has = phrase("finding.unexplained_error.has_type", { type: object.type ?? "" });
-    return [
-      chainLink(
-        facts.place(birthStep),
-        "made",
-        { x: codeFact(text), has, by: "", code: facts.statementFact(birthStep) },
-        [uid],
-      ),
-    ];
+    return [[birthStep, "made", [uid], { x: codeFact(text), has, by: "" }]];
   });
 }

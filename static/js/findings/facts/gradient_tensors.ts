@@ -1,13 +1,11 @@
 /** The tensors that are gradients of others. */
 
 import { oncePerRun } from "./once_per_run.ts";
-import { tensorHistoryOf } from "./tensor_history.ts";
 
 /** The uids of the tensors that a backward left in a `.grad`. */
 export const gradientTensors = oncePerRun((facts): Set<string> => {
-  const history = tensorHistoryOf(facts);
   const values = facts
     .eventsOfKind("grad_accumulated")
-    .map(({ tensor, step }) => history.valueAt(tensor, "grad", step));
+    .map(({ tensor, step }) => facts.history.valueAt(tensor, "grad", step));
   return new Set(values.filter((uid) => typeof uid === "string"));
 });

@@ -3,9 +3,11 @@
  * lazily.
  */
 
-import { findEntity, findHandle, mergeEntityFields, type Handle } from "../../trace/entities.ts";
-import { EntityHistory } from "../../trace/entity_history.ts";
 import { codeFact, type CodeFact, type Fact, type LineAndStep } from "../finding.ts";
+import { findEntity, findHandle, mergeEntityFields, type Handle } from "../../trace/entities.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { EntityHistory } from "../../trace/entity_history.ts";
+import { FieldHistory } from "./field_history.ts";
 import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
@@ -43,6 +45,8 @@ export class RunFacts {
   _naming: EntityNaming | null = null;
   _entities: EntityHistory | null = null;
   _names: StepNames | null = null;
+  _history: FieldHistory | null = null;
+  _gradients: Map<string, EventOccurrence<"grad_accumulated">[]> | null = null;
   /** by statement, as `code` gives it */
   _codes: string[] = [];
   error: RunError | null;
@@ -61,6 +65,7 @@ export class RunFacts {
       _scan: this.scan,
       _naming: this.naming,
       _entities: this.entities,
+      _history: this.history,
       error,
     });
   }
@@ -82,6 +87,12 @@ export class RunFacts {
   get entities() {
     this._entities ??= new EntityHistory(this.steps, this.index);
     return this._entities;
+  }
+
+  /** How the fields of tensors and the sizes of storages changed. */
+  get history() {
+    this._history ??= new FieldHistory(this.steps, this.index);
+    return this._history;
   }
 
   /** The names by which the program reaches things after a step. */
@@ -198,6 +209,20 @@ export class RunFacts {
   /** The writes of a storage, in order. */
   writesOf(storageUid: string | null | undefined) {
     return this.scan.writesByStorage.get(storageUid ?? "") ?? [];
+  }
+
+  /** The writes of the storage that a tensor has after a step, in order. */
+  writesTo(uid: string, step: number) {
+    return this.writesOf(this.history.valueAt(uid, "storage", step) as string | null);
+  }
+
+  /** The gradients that were added to a tensor's `.grad`, in order. */
+  gradientsTo(uid: string) {
+    if (!this._gradients) {
+      this._gradients = new Map();
+      for (const event of this.eventsOfKind("grad_accumulated")) addToList(this._gradients, event.tensor, event);
+    }
+    return this._gradients.get(uid) ?? [];
   }
 
   /** The operation that an event says it came from. */

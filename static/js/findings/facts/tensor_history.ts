@@ -1,53 +1,7 @@
-/** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage, or a storage's size, changed over a run. */
+/** The history of a run's tensors, which `RunFacts` has as `history`. */
 
-import { oncePerRun } from "./once_per_run.ts";
-import type { TraceIndex } from "../../trace/trace_index.ts";
-import type { Step } from "../../trace/wire.ts";
+import type { RunFacts } from "./run_facts.ts";
 
-/** the last two of a storage */
-export type HistoryField = "grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf" | "nbytes" | "within";
-
-/** null for a value that went away */
-export interface FieldChange {
-  step: number;
-  value: unknown;
-}
-
-/** The history of a run's tensors. */
-export const tensorHistoryOf = oncePerRun((facts) => new TensorHistory(facts.steps, facts.index));
-
-class TensorHistory {
-  steps: Step[];
-  index: TraceIndex;
-
-  constructor(steps: Step[], index: TraceIndex) {
-    this.steps = steps;
-    this.index = index;
-  }
-
-  /** The values of a field in order, each from its step on. */
-  fieldChanges(uid: string, field: HistoryField): FieldChange[] {
-    const out: FieldChange[] = [];
-    for (const step of this.index.changeStepsOf(uid)) {
-      const value = this.steps[step].set[uid][field];
-      if (value !== undefined) out.push({ step, value });
-    }
-    return out;
-  }
-
-  /** Whether a field was set again after the step that made a tensor. */
-  wasFieldChangedLater(uid: string, field: HistoryField) {
-    return (this.index.laterChanges.get(uid) ?? []).some((step) => this.steps[step].set[uid][field] !== undefined);
-  }
-
-  /** The value after a step; null where it has none. */
-  valueAt(uid: string, field: HistoryField, step: number) {
-    const later = this.index.laterChanges.get(uid) ?? [];
-    for (let k = later.length - 1; k >= 0; k--) {
-      const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];
-      if (value !== undefined) return value;
-    }
-    const birth = this.index.lifetimes.get(uid)?.birth ?? Infinity;
-    return birth <= step ? (this.steps[birth].set[uid][field] ?? null) : null;
-  }
+export function tensorHistoryOf({ history }: RunFacts) {
+  return history;
 }

@@ -3,13 +3,11 @@
  * run.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { shortNumberText } from "../../trace/format.ts";
-import { codeFact, phrase } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },

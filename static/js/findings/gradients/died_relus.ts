@@ -2,10 +2,9 @@
  * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { isZeroGradient } from "./zero_gradients.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** So many backwards at the end have to bring nothing. */
 const MIN_ROUNDS_WITHOUT = 3;

@@ -1,16 +1,11 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
-import { chainLink, namesInFacts, type Fact } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
+import { namesInFacts } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
@@ -57,22 +52,26 @@ function diagnosisOf(
   { first: firstSum, between: firstUse, again: secondSum, used, effect }: StaleGradSum,
 ): Diagnosis {
   const x = facts.nameFact(uid, secondSum);
-  const additionLink = (step: number) =>
-    chainLink(facts.place(step), "gradient", { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [
-      uid,
-      gradUidOf(facts, uid, step),
-    ]);
   const role = used ? "written" : "read";
-  const useLink = (step: number) =>
-    chainLink(facts.place(step), role, { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]);
   const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
   return {
     variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
     severity: used ? "warning" : "note",
     cause: secondSum,
-    chain: [additionLink(firstSum), useLink(firstUse), additionLink(secondSum), useLink(effect)],
+    chain: [
+      [firstSum, "gradient", [uid, gradUidOf(facts, uid, firstSum)]],
+      [firstUse, role, [uid]],
+      [secondSum, "gradient", [uid, gradUidOf(facts, uid, secondSum)]],
+      [effect, role, [uid]],
+    ],
     names: [x],
-    facts: { x, grads: [gradNameOf(x)], first: facts.steps[firstSum].line, effect: facts.steps[effect].line },
+    facts: {
+      x,
+      grad: gradNameOf(x),
+      grads: [gradNameOf(x)],
+      first: facts.steps[firstSum].line,
+      effect: facts.steps[effect].line,
+    },
     fixes: [["zero_grad", used ? { to: facts.steps[firstUse].line } : {}]],
   };
 }
@@ -86,7 +85,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string
 }
 
 function gradUidOf(facts: RunFacts, uid: string, step: number) {
-  return tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+  return facts.history.valueAt(uid, "grad", step) as string | null;
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. */
@@ -94,16 +93,12 @@ function possibleUnrecordedResets({ steps }: RunFacts): GradEvent[] {
   return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, event: "reset" }] : []));
 }
 
-function gradAddedEvent(step: number): GradEvent {
-  return { step, event: "added" };
-}
-
 /** What became of a tensor and its `.grad`, in order. */
 function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): GradEvent[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const moments: GradEvent[] = [
     ...skippedResets,
-    ...(gradAdditions(facts).get(uid) ?? []).map(({ step }) => gradAddedEvent(step)),
+    ...facts.gradientsTo(uid).map(({ step }): GradEvent => ({ step, event: "added" })),
   ];
   for (const { step, value } of history.fieldChanges(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
   const clips = stepsClippingGrad(facts, uid);
@@ -131,8 +126,7 @@ function mayUseGradient(facts: RunFacts, uid: string, step: number) {
     .opsAt(step)
     .filter(({ outputs }) => outputs.some((output) => storage && facts.handle(output, step)?.storage === storage));
   if (!writers.length || stepsReadingGrad(facts, uid).includes(step)) return true;
-  const history = tensorHistoryOf(facts);
-  const grads = new Set(history.fieldChanges(uid, "grad").flatMap(({ value }) => (value ? [String(value)] : [])));
+  const grads = new Set(facts.history.fieldChanges(uid, "grad").flatMap(({ value }) => (value ? [String(value)] : [])));
   const flow = dataflowOf(facts);
   const sources = new Set(writers.flatMap(({ inputs }) => inputs));
   for (const source of sources)
@@ -174,10 +168,3 @@ function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
   }
   return firstStaleSum;
 }
-
-/** The gradients that were added to each tensor's `.grad`, in order. */
-const gradAdditions = oncePerRun((facts) => {
-  const byTensor = new Map<string, EventOccurrence<"grad_accumulated">[]>();
-  for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
-  return byTensor;
-});

@@ -1,8 +1,7 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
@@ -14,9 +13,7 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -89,25 +86,11 @@ function diagnosisOf(
     RECORDING_OFF.has(reason.variant) &&
     !(interest.trained ?? []).some((trained) => isAppliedBehind(facts, trained, interest.step, [interest.uid]));
   const x = displayNameOfExpectedGrad(facts, interest);
-  const cause = facts.place(reason.cause);
-  const readPlace = facts.place(interest.step);
-  const findingFacts: Facts = {
-    x,
-    grad: gradNameOf(x),
-    grads: [gradNameOf(x)],
-    grads_count: 1,
-    name: plainName(x),
-    n: interest.uids.length,
-    code: facts.statementFact(reason.cause),
-    read: readPlace.line,
-    ...reason.facts,
-  };
-  const isNamedOtherwise = (fact: Fact | Fact[]) =>
-    JSON.stringify(fact) === JSON.stringify(facts.nameFact(interest.uid, interest.step));
-  const chain = [
-    ...reason.chain.map((link) => (isNamedOtherwise(link.facts.x) ? { ...link, facts: { ...link.facts, x } } : link)),
-    chainLink(readPlace, "none", { code: facts.statementFact(interest.step) }, [interest.uid]),
-  ];
+  const read = facts.place(interest.step).line;
+  const ownName = JSON.stringify(facts.nameFact(interest.uid, interest.step));
+  const chain = reason.chain.map(
+    ([at, role, uids, own = {}]): Link => [at, role, uids, JSON.stringify(own.x) === ownName ? { ...own, x } : own],
+  );
   return {
     variant: reason.variant,
     severity: explainsError
@@ -117,12 +100,21 @@ function diagnosisOf(
         : isKeptOut && interest.optimizer
           ? "note"
           : reason.severity,
-    cause,
-    chain,
-    names: [x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)],
-    facts: findingFacts,
+    cause: reason.cause,
+    chain: [...chain, [interest.step, "none", [interest.uid]]],
+    names: [x, ...["y", "loss", "from"].map((name) => reason.facts?.[name] as Fact | undefined)],
+    facts: {
+      x,
+      grad: gradNameOf(x),
+      grads: [gradNameOf(x)],
+      grads_count: 1,
+      name: plainName(x),
+      n: interest.uids.length,
+      read,
+      ...reason.facts,
+    },
     concerns: interest.uids,
-    fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
+    fixes: (reason.fixes ?? []).map((kind) => [kind, { x: plainName(x), to: reason.to ?? read }]),
     explainsError,
   };
 }
@@ -150,7 +142,7 @@ function partUnusedDiagnosis(
     cause: made,
     chain: [
       [made, "way", [optimizer]],
-      ...reason.chain.filter(({ role }) => role === "starts"),
+      ...reason.chain.filter(([, role]) => role === "starts"),
       [step, "none", [uid], { grad: gradNameOf(x) }],
     ],
     names: [x, module, names.optimizer],
@@ -167,7 +159,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
   diagnosis.facts.grads_count = grads.length;
-  diagnosis.names = namesInFacts(...diagnosis.names, name);
+  diagnosis.names.push(name);
 }
 
 /** A path through modules says more than the name of a loop. */
@@ -232,7 +224,7 @@ function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
 
 /** Where the program reads a `.grad` that is None. */
 function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return gradReadings(facts)
     .filter(
       ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
@@ -242,7 +234,7 @@ function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
 
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
 function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
     const step = steps.at(-1);
     if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
@@ -263,7 +255,7 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
  */
 function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
   if (!facts.ranToItsEnd) return [];
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const step = steps[steps.length - 1];
   const isNeverReached = (uid: string) => {
     const storage = history.valueAt(uid, "storage", step) as string | null;
@@ -291,9 +283,8 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
 
 /** Where every step of an optimizer finds that the gradients have been reset. */
 function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
-  const history = tensorHistoryOf(facts);
   const params = optimizerParameters(facts, uid, steps[0]);
-  const isWithoutGrad = (step: number) => params.every((param) => !history.valueAt(param, "grad", step - 1));
+  const isWithoutGrad = (step: number) => params.every((param) => !facts.history.valueAt(param, "grad", step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], uids: params }];
 }

@@ -2,7 +2,6 @@
 
 import { oncePerRun } from "../facts/once_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Grad } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
@@ -117,7 +116,7 @@ export class GradientFlow {
 
 /** The node that a tensor's gradient goes to: the one that made it, of a leaf the one that accumulates. */
 export function nodeReceivingGradient(facts: RunFacts, uid: string, step: number): string | null {
-  const gradFn = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) as string | null;
+  const gradFn = facts.history.valueAt(uid, "grad_fn", step) as string | null;
   if (gradFn) return gradFn;
   return facts.index.accumulatorsOfTensor(uid, step).at(-1) ?? formerAccumulatorNode(facts, uid, step);
 }

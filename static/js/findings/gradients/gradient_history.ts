@@ -5,7 +5,7 @@
 
 import { gradientFlowOfBackward, type GradientArrival, type GradientFlow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
-import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
+import type { FieldChange } from "../facts/field_history.ts";
 import type { Visit } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -23,8 +23,7 @@ export type GradChange =
 
 /** The changes of a tensor's `.grad` from None to what it holds after a step, in order; none where it is None. */
 export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: number): GradChange[] {
-  const history = tensorHistoryOf(facts);
-  const changes = history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
+  const changes = facts.history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
   if (!changes.at(-1)?.value) return [];
   const reset = changes.findLastIndex(({ value }) => !value);
   const resetStep = reset < 0 ? -1 : changes[reset].step;
@@ -44,14 +43,14 @@ export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: num
 
 /** What a tensor's `.grad` holds after a step. */
 export function gradValueAt(facts: RunFacts, uid: string, step: number): Gradient | null {
-  const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+  const grad = facts.history.valueAt(uid, "grad", step) as string | null;
   return grad ? tensorAsGradient(facts.stateAt(step), facts.tensor(grad, step)) : null;
 }
 
 /** Visits that added to it: of a leaf's accumulating node, or of the node that made a tensor that retains its
  * gradient. */
 function gradChangesByBackward(facts: RunFacts, uid: string, since: number, until: number): GradChange[] {
-  const gradFns = tensorHistoryOf(facts)
+  const gradFns = facts.history
     .fieldChanges(uid, "grad_fn")
     .flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   const changes: GradChange[] = [];

@@ -1,7 +1,7 @@
 /** Gradients as facts of sentences, and whether several of them add up to another. */
 
-import { shortNumberText, tupleText } from "../../trace/format.ts";
 import { codeFact, phrase, type Fact } from "../finding.ts";
+import { shortNumberText, tupleText } from "../../trace/format.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { Cell, EntityLookup } from "../../trace/entities.ts";
 import type { Grad, Tensor } from "../../trace/wire.ts";

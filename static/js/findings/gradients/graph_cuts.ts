@@ -1,14 +1,13 @@
 /** Where the ways from a tensor to a loss lose their history, and which of these places are meant to. */
 
 import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 
 /** Whether nothing is recorded of how this was computed, though it was computed from what requires grad. */
 export function isGraphCut(facts: RunFacts, edge: DataflowEdge): boolean {
   if (edge.cut) return true;
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const isNewLeaf = !edge.op && history.fieldChanges(edge.to, "leaf")[0]?.value === true;
   return Boolean(
     history.valueAt(edge.from, "requires_grad", edge.step) && (!requiredGradWhenMade(facts, edge.to) || isNewLeaf),
@@ -21,7 +20,7 @@ function requiredGradWhenMade(facts: RunFacts, uid: string) {
   const outputIndex = op ? op.outputs.indexOf(uid) : -1;
   return op && op.requires_grad[outputIndex] !== null
     ? op.requires_grad[outputIndex]
-    : tensorHistoryOf(facts).fieldChanges(uid, "requires_grad")[0]?.value;
+    : facts.history.fieldChanges(uid, "requires_grad")[0]?.value;
 }
 
 /**

@@ -3,15 +3,12 @@
  * behind.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
@@ -71,7 +68,7 @@ function isTakenBy(facts: RunFacts, uid: string, pattern: RegExp) {
 }
 
 function isWithHistory(facts: RunFacts, uid: string, step: number) {
-  return tensorHistoryOf(facts).valueAt(uid, "requires_grad", step) === true;
+  return facts.history.valueAt(uid, "requires_grad", step) === true;
 }
 
 /** A parameter that an optimizer holds and that a distribution was made of. */

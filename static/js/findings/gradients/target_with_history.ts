@@ -1,12 +1,10 @@
 /** A loss whose target is computed by the net that is trained, with its history: backward changes both sides. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { nameTextOfFact } from "../finding.ts";
+import { nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

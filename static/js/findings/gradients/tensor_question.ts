@@ -2,9 +2,9 @@
  * What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words.
  */
 
-import { completeDiagnosis } from "../diagnosis.ts";
+import { codeFact, completeDiagnosis, phrase, type Fact, type Phrase, type RunFacts } from "../diagnosis.ts";
+import type { Finding } from "../finding.ts";
 import { findEntity, findHandle } from "../../trace/entities.ts";
-import { codeFact, phrase, type Fact, type Finding, type Phrase } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnosisOfNoneGrad } from "./grad_none.ts";
 import {
@@ -17,7 +17,6 @@ import { gradientChangesSinceNone, gradValueAt, type GradChange } from "./gradie
 import { hookThatChangedGradient, GradientRows, type AnswerRow } from "./gradient_rows.ts";
 import { gradientValuesFact, gradAttributeFact, type Gradient } from "./gradient_values.ts";
 import type { OpenTrace } from "../../trace/state.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** why there is none; where `.grad` comes from; where the gradient comes from that passed through and was not kept */
 type TensorQuestion = "none" | "gradient" | "passed";

@@ -3,8 +3,7 @@
  * nothing.
  */
 
-import { placeAt, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact, phrase } from "../finding.ts";
+import { codeFact, phrase, placeAt, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
@@ -17,7 +16,6 @@ import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { literalValue, methodCalls } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

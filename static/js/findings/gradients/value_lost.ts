@@ -1,11 +1,9 @@
 /** Values that left torch on their way to a loss: `item()`, `numpy()`, `tolist()`, `torch.tensor(x)`. */
 
+import type { Link, RunFacts } from "../diagnosis.ts";
 import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
-import { chainLink } from "../finding.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
@@ -16,15 +14,12 @@ export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number)
     .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
   if (!cut) return convertedToListReason(facts, computedFrom, step);
   const y = facts.nameFact(cut.tensor, cut.step);
-  const chain = [
-    chainLink(facts.place(cut.step), "cut", { x: y, y, code: facts.statementFact(cut.step) }, [cut.tensor, cut.result]),
-  ];
   return {
     variant: `cut_${cut.reason}`,
     severity: "warning",
     cause: cut.step,
-    chain,
-    facts: { y, code: facts.statementFact(cut.step) },
+    chain: [[cut.step, "cut", [cut.tensor, cut.result], { x: y }]],
+    facts: { y },
     fixes: ["keep_history"],
   };
 }
@@ -35,12 +30,10 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
     const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
     const object = call ? receiver(call) : null;
     const tensorUid = object && (resolveExpression(facts, object, i, i - 1) ?? resolveExpression(facts, object, i));
-    if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
-      continue;
+    if (!tensorUid || !computedFrom.has(tensorUid) || !facts.history.valueAt(tensorUid, "requires_grad", i)) continue;
     const y = facts.nameFact(tensorUid, i - 1);
-    const findingFacts = { y, code: facts.statementFact(i) };
-    const chain = [chainLink(facts.place(i), "cut", { x: y, ...findingFacts }, [tensorUid])];
-    return { variant: "cut_item", severity: "warning", cause: i, chain, facts: findingFacts, fixes: ["keep_history"] };
+    const chain: Link[] = [[i, "cut", [tensorUid], { x: y }]];
+    return { variant: "cut_item", severity: "warning", cause: i, chain, facts: { y }, fixes: ["keep_history"] };
   }
   return null;
 }

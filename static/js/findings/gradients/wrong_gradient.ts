@@ -2,15 +2,13 @@
  * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
-import { chainLink, type Fact, type Facts } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
 import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
 import { isGradcheckStep } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -35,17 +33,13 @@ function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheckStep(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
-    if (slotStateBefore(facts, slot, visit) !== "changed") continue;
+    if (facts.node(slot.node, visit - 1)?.saved?.[slot.slot]?.state !== "changed") continue;
     seen.add(key);
     const diagnosis = diagnosisOf(facts, change, slot, visit);
     if (diagnosis) out.push(diagnosis);
     if (out.length >= MAX_WRONG_GRADIENT_FINDINGS) break;
   }
   return out;
-}
-
-function slotStateBefore(facts: RunFacts, { node, slot }: SavedSlot, visit: number) {
-  return facts.node(node, visit - 1)?.saved?.[slot]?.state;
 }
 
 /** Null where the numbers that backward needed, at the step of its visit, are the same as before. */
@@ -67,20 +61,16 @@ function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, vis
     ...(local ? { given: local.given, expected: local.expected } : {}),
     ...(leaf ? { leaf, grad: gradNameOf(leaf) } : {}),
   };
-  const chain = [
-    chainLink(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
-    ...memorySharingLinks(facts, change, slot, x),
-    chainLink(facts.place(change.step), "written", { x: writer ?? x, code: facts.statementFact(change.step) }, [
-      change.by,
-      slot.storage,
-    ]),
-    chainLink(facts.place(visit), "used", { x, op }, [slot.node], slot.key),
-  ];
   const variant = local ? (leaf ? "leaf_values" : "values") : values.kept && values.now ? "contents" : undefined;
   return {
     variant,
     cause: change.step,
-    chain,
+    chain: [
+      [slot.birth, "saved", [slot.tensor, slot.node], {}, slot.key],
+      memorySharingLink(facts, change, slot),
+      [change.step, "written", [change.by, slot.storage], { x: writer ?? x }],
+      [visit, "used", [slot.node], {}, slot.key],
+    ],
     names: [x, writer ?? undefined, leaf ?? undefined],
     facts: findingFacts,
     fixes: [["clone_before"], ["move_after_backward", { to: facts.steps[visit].line }]],
@@ -113,10 +103,8 @@ function writerName(facts: RunFacts, change: SilentChange, slot: SavedSlot) {
 }
 
 /** The step at which the memory came to be shared with what was written. */
-function memorySharingLinks(facts: RunFacts, change: SilentChange, slot: SavedSlot, x: Fact) {
+function memorySharingLink(facts: RunFacts, change: SilentChange, slot: SavedSlot): Link | null {
   const birth = facts.birthStep(change.by);
-  if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
-  return [
-    chainLink(facts.place(birth), "shares", { y: facts.nameFact(change.by, birth), x }, [change.by, slot.storage]),
-  ];
+  if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return null;
+  return [birth, "shares", [change.by, slot.storage], { y: facts.nameFact(change.by, birth) }];
 }

@@ -3,7 +3,7 @@
  * zero.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
@@ -11,7 +11,6 @@ import { diagnoseDiedRelus } from "./died_relus.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
@@ -126,7 +125,7 @@ function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
 }
 
 /** Leaves to which every backward brought nothing but zeros, with the step of the first. */
-function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
+function leavesWithZeroGradient({ steps, opened }: RunFacts): Map<string, number> {
   const out = new Map<string, number>();
   const nonzeroLeaves = new Set<string>();
   steps.forEach(({ visit }, i) => {
@@ -135,6 +134,12 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
     else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
   });
   for (const uid of nonzeroLeaves) out.delete(uid);
+  // a backward that was not recorded may have brought more
+  const last = opened.state(steps.length - 1);
+  for (const uid of out.keys()) {
+    const grad = findEntity(last, findEntity(last, uid, "tensor")?.grad, "tensor");
+    if (grad && cellsReadBy(last, grad)?.some((cell) => cellAsNumber(cell) !== 0)) out.delete(uid);
+  }
   return out;
 }
 

@@ -13,7 +13,7 @@ export function isZeroGradient(grad: Grad | null | undefined) {
 /** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a
  * ReLU off. */
 export function isWorthWarning(facts: RunFacts, uid: string) {
-  const accumulations = facts.eventsOfKind("grad_accumulated").filter(({ tensor }) => tensor === uid);
+  const accumulations = facts.gradientsTo(uid);
   return (
     new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 ||
     stepsReadingGrad(facts, uid).length > 0

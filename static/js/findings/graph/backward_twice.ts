@@ -3,15 +3,14 @@
  * again.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, phrase, type Phrase } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow, Fix, RunFacts } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, phrase, type Phrase } from "../finding.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel } from "../../trace/reads.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -38,7 +37,7 @@ function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const entryNode = isCarried
     ? firstOldNode
     : (path?.find((nodeUid) => isNodeVisitedInBackward(facts, first, nodeUid)) ?? failed.node);
-  const carrier = path ? namedTensorIntoFreedGraph(facts, path, entryNode, first) : null;
+  const carrier = path ? namedOutputOnPath(facts, path, entryNode, [first.end]) : null;
   return [
     diagnosisOfCase(facts, {
       failed,
@@ -106,12 +105,6 @@ function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: numb
 
 function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: string) {
   return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
-}
-
-/** The named tensor through which the second backward comes into what the first had walked: the output of the first
- * such node on the way that has a name. */
-function namedTensorIntoFreedGraph(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
-  return namedOutputOnPath(facts, path, entryNode, [first.end]);
 }
 
 /** The first output on a path of nodes that has a name at one of the steps, or when its node was made. */
@@ -240,41 +233,20 @@ function diagnosisOfCase(
     list: list ? codeFact(list) : "",
     where: carrier ? placeOfUse(facts, carrier.made, second.step) : "",
   };
-  const links = [chainLink(facts.place(step), "checked", findingFacts, [failed.node])];
-  if (first)
-    links.unshift(
-      chainLink(
-        facts.place(first.step),
-        "released",
-        { ...findingFacts, code: facts.statementFact(first.step) },
-        first.roots,
-      ),
-    );
-  if (variant !== "again")
-    links.unshift(
-      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [
-        carrier?.uid,
-        entryNode,
-      ]),
-    );
-  const returned = carrier ? returnedResultStep(facts, carrier.uid, birthStep) : null;
-  if (variant === "carried" && returned !== null)
-    links.unshift(
-      chainLink(facts.place(returned), "way", { ...findingFacts, code: facts.statementFact(returned) }, [carrier?.uid]),
-    );
-  if (useStep)
-    links.splice(
-      1,
-      0,
-      chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [carrier?.uid]),
-    );
+  const returned = variant === "carried" && carrier ? returnedResultStep(facts, carrier.uid, birthStep) : null;
   const optimizerStep = first
     ? facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i))
     : -1;
   return {
     variant,
     cause: useStep ?? (isCarried ? birthStep : variant === "shared" && first ? first.step : step),
-    chain: links,
+    chain: [
+      returned !== null && [returned, "way", [carrier?.uid]],
+      variant !== "again" && [birthStep, "made", [carrier?.uid, entryNode]],
+      useStep !== null && [useStep, "way", [carrier?.uid]],
+      first && [first.step, "released", first.roots],
+      [step, "checked", [failed.node]],
+    ],
     names: [x, findingFacts.y],
     facts: findingFacts,
     fixes: backwardTwiceFixes(facts, variant, {
@@ -338,19 +310,19 @@ interface FixPlaces {
   name: string;
 }
 
-function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
-  if (use !== null && first)
-    return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
-  if (variant === "kept") return [fixHint("clear_list", facts.place(step), { name })];
-  if (variant === "carried" || variant === "computed_once")
-    return [
-      ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),
-      fixHint("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
-    ];
+function backwardTwiceFixes(
+  facts: RunFacts,
+  variant: string,
+  { first, use, step, made, stepped, name }: FixPlaces,
+): Fix[] {
+  const retain: Fix[] = first ? [["retain_graph", {}, first.step]] : [];
+  if (use !== null && first) return [["detach_used", { name }, use], ...retain];
+  if (variant === "kept") return [["clear_list", { name }, step]];
+  if (variant === "carried" || variant === "computed_once") {
+    const detach: Fix = ["detach_carried", { name, use_line: facts.place(step).line }, made];
+    return wasNameOfLeaf(facts, name, made) ? [["in_place", {}, made], detach] : [detach];
+  }
   if (!first) return [];
-  const retain = fixHint("retain_graph", facts.place(first.step));
-  if (variant === "again") return [retain, fixHint("remove_line", facts.place(step))];
-  return stepped < 0
-    ? [fixHint("add_losses", facts.place(first.step), { second: facts.place(step).line }), retain]
-    : [retain];
+  if (variant === "again") return [...retain, ["remove_line", {}, step]];
+  return stepped < 0 ? [["add_losses", { second: facts.place(step).line }, first.step], ...retain] : retain;
 }

@@ -2,10 +2,8 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { nameTextOfFact } from "../finding.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

@@ -2,13 +2,11 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import { nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { chainLink, type Fact } from "../finding.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
 const FUNCTION_INSTANCE_ERROR = /^'([^']+)' object (?:has no attribute|is not)/;
@@ -25,16 +23,11 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
   if (step < 0) return [];
   const findingFacts = { function: { code: name }, x: { code: name } };
-  const used = chainLink(facts.place(facts.errorStep), "checked", {
-    ...findingFacts,
-    code: facts.statementFact(facts.errorStep),
-  });
-  const madeLinks = step < facts.errorStep ? [chainLink(facts.place(step), "made", findingFacts)] : [];
   return [
     {
       variant: "not_applied",
       cause: step,
-      chain: [...madeLinks, used],
+      chain: [step < facts.errorStep && [step, "made"], [facts.errorStep, "checked"]],
       names: [findingFacts.function],
       facts: findingFacts,
       fixes: [["apply_function", { name }]],
@@ -143,10 +136,6 @@ function savedThenWrittenDiagnosis(
     ],
     names: [x],
     facts: findingFacts,
-    fixes: [["out_of_place"], ["clone_before", { name: nameInFact(x) }]],
+    fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
   };
-}
-
-function nameInFact(fact: Fact) {
-  return typeof fact === "object" && "code" in fact ? fact.code : "";
 }

@@ -3,14 +3,12 @@
  * gradients back.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
-import { chainLink, codeFact } from "../finding.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { childrenOf, statementTree } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import { forwardCall, customFunctionName } from "../facts/custom_function_call.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
@@ -50,21 +48,11 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
     function: customFunctionName(facts, custom.node),
     code: facts.statementFact(step),
   };
-  const chain = [chainLink(facts.place(step), "checked", findingFacts, [custom.handle])];
-  if (registrationStep >= 0)
-    chain.unshift(
-      chainLink(
-        facts.place(registrationStep),
-        "hooked",
-        { ...findingFacts, code: facts.statementFact(registrationStep) },
-        [],
-      ),
-    );
   return [
     {
       variant: isModuleHook ? "hook" : "output",
       cause,
-      chain,
+      chain: [registrationStep >= 0 && [registrationStep, "hooked"], [step, "checked", [custom.handle]]],
       names: [findingFacts.x],
       facts: findingFacts,
       fixes: [["not_inplace", {}, step]],
@@ -222,13 +210,6 @@ function undeclaredWriteDiagnosis(
     ],
     names: [x, innerName],
     facts: { x, y: innerName, function: customFunctionName(facts, node) },
-    fixes: [
-      [
-        "mark_dirty",
-        {
-          name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
-        },
-      ],
-    ],
+    fixes: [["mark_dirty", { name: nameTextOfFact(innerName) }]],
   };
 }

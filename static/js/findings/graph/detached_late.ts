@@ -1,8 +1,6 @@
 /** A tensor that was detached in place after something was computed from it: that graph stays as it was recorded. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach }];
 
@@ -37,12 +35,12 @@ function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
 }
 
 function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
-  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", detached - 1);
+  const node = facts.history.valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
   const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
   const usage = resultsComputedFrom(facts, uid, detached).find(({ result, step }) => {
-    const nodeOfResult = tensorHistoryOf(facts).valueAt(result, "grad_fn", step);
+    const nodeOfResult = facts.history.valueAt(result, "grad_fn", step);
     return facts.index.visitStepsByNode
       .get(String(nodeOfResult))
       ?.some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));

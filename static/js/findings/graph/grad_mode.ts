@@ -18,8 +18,7 @@ const TURN_GRAD_OFF = ["no_grad", "inference_mode", "set_grad_enabled"];
 /** What had turned grad mode off at a step. */
 export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradModeSwitchedOff | null {
   const offStep = facts.steps.findLastIndex(
-    ({ set }, i) =>
-      i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && isGradModeOff(grad)),
+    ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && grad === false),
   );
   if (offStep < 0) return null;
   const { kind, set } = facts.steps[offStep];
@@ -46,8 +45,4 @@ function gradOffDecorator(facts: RunFacts, { name, line }: Delta): SyntaxNode | 
 
 function lastWord(path: string | null) {
   return path?.split(".").at(-1) ?? "";
-}
-
-function isGradModeOff(grad: unknown) {
-  return grad === false;
 }

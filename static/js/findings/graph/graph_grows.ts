@@ -1,16 +1,13 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { codeFact, phrase } from "../finding.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { areTakenTogether, storedTensor, type StoredTensor } from "./stored_graphs.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
@@ -80,7 +77,7 @@ function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
   for (const { owner, name, step, after } of attributeChanges(facts))
     addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
   return [...out].flatMap(([key, meanings]) => {
-    if (!meanings.some(({ uid }) => uid && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length)) return [];
+    if (!meanings.some(({ uid }) => uid && facts.history.fieldChanges(uid, "grad_fn").length)) return [];
     const [owner, name] = key.split(" ");
     const path = facts.nameText(owner, meanings[meanings.length - 1].step);
     return [[path ? `${path}.${name}` : name, meanings]];
@@ -89,12 +86,12 @@ function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
 
 /** Whether writes in place gave a tensor one node after the other. */
 function isGraphGrownByWrites(facts: RunFacts, uid: string) {
-  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
+  return uid !== "" && facts.history.fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
 }
 
 /** What a name meant, one after the other; a value that has no history ends a chain. */
 function successiveValuesOfName(facts: RunFacts, meanings: NameMeaning[]): ValueWithGraph[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return meanings.flatMap(({ uid, step }, k) => {
     if (uid[0] !== "t") return { step, uid, node: "" };
     const end = meanings[k + 1]?.step ?? facts.steps.length;
@@ -197,7 +194,7 @@ function areOwnAndUnused(facts: RunFacts, nodes: Set<string>, other: string) {
 }
 
 function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
-  const node = uid[0] === "t" ? tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) : null;
+  const node = uid[0] === "t" ? facts.history.valueAt(uid, "grad_fn", step) : null;
   return typeof node === "string" && facts.index.visitStepsByNode.has(node);
 }
 
@@ -359,7 +356,7 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
 function aliveValues(facts: RunFacts, items: ListItem[]): ValueWithGraph[] {
   const last = items[items.length - 1];
   return items.flatMap(({ uid, step }) => {
-    const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step);
+    const node = facts.history.valueAt(uid, "grad_fn", step);
     const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
     return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
   });
@@ -367,10 +364,9 @@ function aliveValues(facts: RunFacts, items: ListItem[]): ValueWithGraph[] {
 
 function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | null {
   if (items.length < MIN_LOOP_ITERATIONS) return null;
-  const history = tensorHistoryOf(facts);
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
-    const nodeUid = history.valueAt(uid, "grad_fn", step) as string | null;
+    const nodeUid = facts.history.valueAt(uid, "grad_fn", step) as string | null;
     const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
@@ -387,7 +383,7 @@ function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | n
   const heldValues = aliveItems.map(({ uid, step }) => ({
     step,
     uid,
-    node: String(history.valueAt(uid, "grad_fn", step)),
+    node: String(facts.history.valueAt(uid, "grad_fn", step)),
   }));
   return graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length, last.list);
 }
@@ -395,7 +391,7 @@ function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | n
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
 function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
   if (!isRecordedWhole(facts)) return false;
-  const nodes = items.map(({ uid, step }) => tensorHistoryOf(facts).valueAt(uid, "grad_fn", step));
+  const nodes = items.map(({ uid, step }) => facts.history.valueAt(uid, "grad_fn", step));
   if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
   const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
   return graphs.every(

@@ -1,18 +1,16 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Link, RunFacts } from "../diagnosis.ts";
+import { codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
@@ -117,17 +115,10 @@ function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
 }
 
 /** The step that made the root, where it lies between. */
-function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: number) {
+function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: number): Link[] {
   const birthStep = facts.birthStep(rootUid);
   if (birthStep <= cut.step || birthStep >= step) return [];
-  return [
-    chainLink(
-      facts.place(birthStep),
-      "made",
-      { x: facts.nameFact(rootUid, birthStep), code: facts.statementFact(birthStep) },
-      [rootUid],
-    ),
-  ];
+  return [[birthStep, "made", [rootUid], { x: facts.nameFact(rootUid, birthStep) }]];
 }
 
 /** The first name that one of several steps gave to a tensor. */
@@ -178,7 +169,7 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
 function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
   for (const uid of tensors) {
     if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
-    const requiredStep = tensorHistoryOf(facts)
+    const requiredStep = facts.history
       .fieldChanges(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
     const useStep = requiredStep === undefined ? -1 : firstUseStep(facts, uid, requiredStep);
@@ -243,7 +234,5 @@ function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: s
 /** The step at which a tensor that required grad at first last came not to. */
 function stepThatStoppedRequiringGrad(facts: RunFacts, uid: string) {
   if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
-  return tensorHistoryOf(facts)
-    .fieldChanges(uid, "requires_grad")
-    .findLast(({ value }) => value === false)?.step;
+  return facts.history.fieldChanges(uid, "requires_grad").findLast(({ value }) => value === false)?.step;
 }

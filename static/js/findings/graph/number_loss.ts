@@ -1,11 +1,9 @@
 /** A loss that is a Python number when `backward()` is asked of it: it left the graph, or never came into it. */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
 const pathsFilledBy = new WeakMap<SyntaxNode, string[]>();

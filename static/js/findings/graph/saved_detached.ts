@@ -2,9 +2,7 @@
  * Backward stopped at a saved tensor that was detached in place: its numbers are there, its place in the graph is not.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { nameTextOfFact } from "../finding.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "saved_detached", severity: "error", diagnose: diagnoseSavedTensorDetached, onError: true },

@@ -1,10 +1,9 @@
 /** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, type Facts, type LinkRole } from "../finding.ts";
+import type { Diagnosis, DiagnosisRow, Facts, RunFacts } from "../diagnosis.ts";
+import type { LinkRole } from "../finding.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },
@@ -28,23 +27,14 @@ function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   const y = facts.nameFact(roots[0], step);
   const findingFacts = { x, y, code: facts.statementFact(step) };
   const reason = reasonNotConnected(facts, unusedUid, roots, step);
-  const checkedLink = chainLink(facts.place(step), "checked", findingFacts, [unusedUid, ...roots]);
   return [
     {
       variant: reason.variant,
       cause: reason.step,
-      chain:
-        reason.step === step
-          ? [checkedLink]
-          : [
-              chainLink(
-                facts.place(reason.step),
-                reason.role,
-                { ...findingFacts, ...reason.facts, code: facts.statementFact(reason.step) },
-                [unusedUid],
-              ),
-              checkedLink,
-            ],
+      chain: [
+        reason.step !== step && [reason.step, reason.role, [unusedUid], reason.facts],
+        [step, "checked", [unusedUid, ...roots]],
+      ],
       names: [x, y],
       facts: { ...findingFacts, ...reason.facts },
       fixes: [[`unused_${reason.variant}`, { name: facts.nameText(unusedUid, step) ?? "" }, step]],

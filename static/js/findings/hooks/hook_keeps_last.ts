@@ -3,14 +3,12 @@
  * call stays.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },

@@ -3,8 +3,7 @@
  * value.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { hookRegistrations } from "./hook_registration.ts";
@@ -12,7 +11,6 @@ import { nameUses, functionParameters } from "../../syntax/name_uses.ts";
 import { functionAround, loopHead, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, childOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
   const registrations = new Map<number, number[]>();

@@ -3,16 +3,13 @@
  * run.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nameOfTensorHook } from "./hook_registration.ts";
 import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -67,9 +64,7 @@ function lineOfLastInPlaceWrite(facts: RunFacts, uid: string, step: number) {
 
 /** The step before `before` that hung up the hooks of a tensor, and the hook as that line calls it. */
 function hookRegistration(facts: RunFacts, uid: string, before: number) {
-  const change = tensorHistoryOf(facts)
-    .fieldChanges(uid, "hooks")
-    .findLast(({ step, value }) => step < before && value);
+  const change = facts.history.fieldChanges(uid, "hooks").findLast(({ step, value }) => step < before && value);
   const step = change?.step ?? facts.birthStep(uid);
   return { step, hook: nameOfTensorHook(facts, uid, step) ?? "hook" };
 }
@@ -135,14 +130,13 @@ function overwrittenInputDiagnosis(
 /** Hooks of tensors to which no backward came. */
 function hooksNeverReached(facts: RunFacts): Diagnosis[] {
   if (!mayCallMethod(facts.trace.program, "register_hook")) return [];
-  const history = tensorHistoryOf(facts);
   const hooksRun = new Set(facts.eventsOfKind("hook_ran").map(({ tensor }) => tensor));
   const leftBehind = new Set(facts.eventsOfKind("hook_left").map(({ tensor }) => tensor));
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const { uid, kind, death } of facts.index.lifetimes.values()) {
     if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
-    const hung = history.fieldChanges(uid, "hooks").find(({ value }) => value);
+    const hung = facts.history.fieldChanges(uid, "hooks").find(({ value }) => value);
     const name = hung && nameOfTensorHook(facts, uid, hung.step);
     if (!hung || !name) continue;
     const call = facts.backwardCalls.find(
@@ -176,13 +170,13 @@ function didBackwardRaise({ steps }: RunFacts, { step, end }: BackwardCall) {
 
 /** Whether a backward came to the node of a tensor with a hook: the hook stays there when the tensor is freed. */
 function wasNodeVisited(facts: RunFacts, uid: string, registered: number): boolean {
-  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", registered);
+  const node = facts.history.valueAt(uid, "grad_fn", registered);
   return typeof node === "string" && (facts.index.visitStepsByNode.get(node) ?? []).some((step) => step > registered);
 }
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. */
 function isHookedNodeFreed(facts: RunFacts, uid: string, registered: number, step: number): boolean {
-  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", registered);
+  const node = facts.history.valueAt(uid, "grad_fn", registered);
   const life = typeof node === "string" ? facts.index.lifetimes.get(node) : undefined;
   return life !== undefined && life.death < step && !facts.index.visitStepsByNode.has(life.uid);
 }

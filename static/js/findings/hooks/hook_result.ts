@@ -3,11 +3,9 @@
  * them.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { tupleText } from "../../trace/format.ts";
 import { hookName, hookRegistrations } from "./hook_registration.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
@@ -36,24 +34,17 @@ function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
     message: facts.error?.message ?? "",
   };
   const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
-  const hookedLinks = registered
-    ? [
-        chainLink(
-          facts.place(registered.step),
-          "hooked",
-          { ...findingFacts, code: facts.statementFact(registered.step) },
-          [registered.uid],
-        ),
-      ]
-    : [];
-  const returnLinks = returnStep >= 0 ? [chainLink(facts.place(returnStep), "way", findingFacts)] : [];
   return [
     {
       variant: variant === "size" && shape ? "shape" : variant,
       cause,
-      chain: [...hookedLinks, ...returnLinks, [errorStep, "checked", [registered?.uid], { ...findingFacts }]],
+      chain: [
+        registered && [registered.step, "hooked", [registered.uid]],
+        returnStep >= 0 && [returnStep, "way"],
+        [errorStep, "checked", [registered?.uid]],
+      ],
       names: [x, findingFacts.hook],
-      facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
+      facts: shape ? { ...findingFacts, shape: tupleText(shape) } : findingFacts,
       fixes: [["remove_return", { name: hook }]],
       explainsError: true,
     },
@@ -71,20 +62,19 @@ function isWithinBackward(facts: RunFacts, step: number) {
  * node the backward did not come to any more.
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
-  const history = tensorHistoryOf(facts);
   const registersHook = (step: number) =>
     hookRegistrations(facts.syntax(step), ...METHODS).some(({ hook: node }) =>
       node.kind === "Lambda" ? hook === "lambda" : hookName(node).split(".").at(-1) === hook,
     );
   const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
-    const hookChange = history
+    const hookChange = facts.history
       .fieldChanges(uid, "hooks")
       .findLast(({ step, value }) => step < before && value && registersHook(step));
     return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
   const unvisited = registrations.filter(
-    ({ uid }) => !facts.index.visitStepsByNode.has(String(history.valueAt(uid, "grad_fn", before))),
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(facts.history.valueAt(uid, "grad_fn", before))),
   );
   if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
   const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));

@@ -1,15 +1,12 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { hookName, hookRegistrations, nameOfTensorHook } from "./hook_registration.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const MODULE_METHODS = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
 
@@ -21,11 +18,10 @@ export function diagnoseHooksNotRun(facts: RunFacts): Diagnosis[] {
 function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
   const last = facts.backwardCalls.at(-1);
   if (!last || !mayCallMethod(facts.trace.program, "register_hook")) return [];
-  const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
-    const hung = kind === "tensor" ? history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
+    const hung = kind === "tensor" ? facts.history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
     const name = hung && nameOfTensorHook(facts, uid, hung.step);
-    const accumulated = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensor === uid);
+    const [accumulated] = facts.gradientsTo(uid);
     if (!hung || !name || hung.step <= last.end || !accumulated) return [];
     const x = facts.nameFact(uid, hung.step);
     const hook = codeFact(name);

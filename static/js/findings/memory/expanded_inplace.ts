@@ -1,10 +1,9 @@
 /** A write into a tensor of which several elements are one cell in memory. */
 
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { namedWriteTargetUid, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [errorDiagnosis({ kind: "expanded_inplace", say: writeToExpanded })];
 

@@ -2,11 +2,10 @@
  * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { namedViewSource } from "../facts/view_source.ts";
 import { gradNameOf, plainName } from "../facts/gradient_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

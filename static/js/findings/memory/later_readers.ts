@@ -19,7 +19,6 @@ import {
 import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Item, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_facts.ts";
@@ -57,8 +56,7 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   const { bindingsByUid: bindings } = facts.scan;
   if (facts.steps[step].visit) return Boolean(by && (bindings.has(by) || tensorsInCollections(facts).has(by)));
   const isParameter =
-    tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
-    tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
+    facts.history.valueAt(by ?? "", "leaf", step) && facts.history.valueAt(by ?? "", "requires_grad", step);
   // a parameter and its gradient have a path besides the variable
   const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by));
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))

@@ -1,13 +1,11 @@
 /** A leaf that requires grad was to be written in place while autograd records. */
 
-import { errorDiagnosis, type Diagnosis, type Fix } from "../diagnosis.ts";
-import { nameTextOfFact, type Fact } from "../finding.ts";
+import { errorDiagnosis, nameTextOfFact, type Diagnosis, type Fact, type Fix, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { hasInPlaceSyntax } from "../facts/write_facts.ts";
 import { callArgument, literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { findRefusedWrite, hasOtherReason } from "./refused_write.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_inplace", say: writeToLeaf })];
 

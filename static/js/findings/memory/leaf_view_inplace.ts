@@ -1,10 +1,9 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fixesOfLeafWrite, stepThatRequiredGrad } from "./leaf_inplace.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { findRefusedWrite, hasOtherReason, namedWriteTargetUid } from "./refused_write.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_view_inplace", say: writeToViewOfLeaf })];
 

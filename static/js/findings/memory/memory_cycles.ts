@@ -1,10 +1,10 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
-import { placeAt, type Diagnosis } from "../diagnosis.ts";
+import { codeFact, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { itemsize, numel } from "../../trace/reads.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { customFunctionName } from "../facts/custom_function_call.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { attributeChanges } from "../facts/object_history.ts";
@@ -12,9 +12,7 @@ import { hookRegistrations } from "../hooks/hook_registration.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { assignments, mayCallMethod } from "../../syntax/statements.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** A tensor on a `ctx` after its backward counts from so many bytes on. */
 const MIN_KEPT_BYTES = 2048;
@@ -22,20 +20,19 @@ const MAX_OBJECTS_VISITED = 500;
 
 /** `end` is the last step. */
 export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
-  /** by variant and line */
-  const out = new Map<string, Diagnosis>();
-  for (const diagnosis of [
+  return countedByLine(facts, [
     ...tensorsKeptByContext(facts),
     ...tensorsKeptByObjectCycles(facts, end),
     ...tensorsKeptByHooks(facts, end),
     ...leavesKeptByOwnGradient(facts, end),
-  ]) {
-    const key = `${diagnosis.variant} ${placeAt(facts, diagnosis.cause).line}`;
-    const earlier = out.get(key);
-    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
-    else out.set(key, diagnosis);
-  }
-  return [...out.values()];
+  ]);
+}
+
+/** Of those of one variant and line the first, with their number. */
+export function countedByLine(facts: RunFacts, diagnoses: Diagnosis[]): Diagnosis[] {
+  return groupBy(diagnoses, ({ variant, cause }) => `${variant} ${placeAt(facts, cause).line}`).map(
+    ([first, ...others]) => ({ ...first, facts: { ...first.facts, count: 1 + others.length } }),
+  );
 }
 
 /** The size of what a handle reads. */
@@ -46,7 +43,7 @@ export function bytesReadByHandle(facts: RunFacts, uid: string, step: number) {
 
 /** A `ctx` with its own output as an attribute, or with a tensor that outlives the backward. */
 function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return facts.eventsOfKind("context_kept").flatMap((event) => {
     const { node, tensor, name, step } = event;
     const assignmentStep = attributeAssignmentStep(facts, name, 0, step);
@@ -76,7 +73,7 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
           !(isOutput || !lastBackward) && [lastBackward.step, "released", [node]],
         ],
         names: [x, codeFact("ctx"), findingFacts.ctx],
-        facts: { ...findingFacts, count: 1 },
+        facts: findingFacts,
         fixes: [["save_for_backward", { name }]],
       },
     ];
@@ -110,7 +107,7 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
           [call.step, "shares", [tensor, grad]],
         ],
         names: [x],
-        facts: { ...findingFacts, count: 1 },
+        facts: findingFacts,
       },
     ];
   });
@@ -147,7 +144,6 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
           y,
           bytes: bytesReadByHandle(facts, after, ownerEnd),
           freed: facts.steps[ownerEnd + 1].line,
-          count: 1,
         },
       },
     ];
@@ -188,9 +184,8 @@ function referenceCycleFrom(facts: RunFacts, start: string, step: number): strin
 /** Tensors that live on without a name and have a hook that mentions them: the hook keeps its tensor. */
 function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
   if (!mayCallMethod(facts.trace.program, "register_hook")) return [];
-  const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
-    const hookChange = kind === "tensor" && death >= end ? history.fieldChanges(uid, "hooks").at(-1) : undefined;
+    const hookChange = kind === "tensor" && death >= end ? facts.history.fieldChanges(uid, "hooks").at(-1) : undefined;
     if (!hookChange || facts.namesAt(end).tags.has(uid)) return [];
     const registrations = hookChange.value ? hookRegistrations(facts.syntax(hookChange.step), "register_hook") : [];
     const own = registrations.find(
@@ -208,7 +203,7 @@ function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
           [hookPlace, "hooked", [uid], { code: facts.statementFact(hookChange.step) }],
         ],
         names: [x],
-        facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step), count: 1 },
+        facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step) },
       },
     ];
   });

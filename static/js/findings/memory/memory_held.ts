@@ -1,10 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { placeAt, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
-import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { bytesReadByHandle, countedByLine, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
@@ -17,8 +14,7 @@ const MAX_MEMORY_FINDINGS = 3;
 function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
   const last = facts.steps.length - 1;
   const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
-  /** by line */
-  const out = new Map<number, Diagnosis>();
+  const held: Diagnosis[] = [];
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOfStorage(storage, end);
     if (!handles.some((uid) => bytesReadByHandle(facts, uid, end) * MIN_STORAGE_TO_VIEW_RATIO <= nbytes)) continue;
@@ -32,23 +28,18 @@ function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
     )
       continue;
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
-    if (!diagnosis) continue;
-    const { line } = placeAt(facts, diagnosis.cause);
-    const earlier = out.get(line);
-    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
-    else out.set(line, diagnosis);
+    if (diagnosis) held.push(diagnosis);
   }
-  return [...[...out.values()].slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
+  return [...countedByLine(facts, held).slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. */
 function largeStorages(facts: RunFacts, step: number) {
-  const history = tensorHistoryOf(facts);
   const out: { storage: string; nbytes: number }[] = [];
   for (const { uid, kind, birth, death } of facts.index.lifetimes.values()) {
     if (kind !== "storage" || birth > step || step > death) continue;
-    const nbytes = Number(history.valueAt(uid, "nbytes", step));
-    if (nbytes >= MIN_STORAGE_BYTES && !history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
+    const nbytes = Number(facts.history.valueAt(uid, "nbytes", step));
+    if (nbytes >= MIN_STORAGE_BYTES && !facts.history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
   }
   return out;
 }
@@ -83,7 +74,7 @@ function diagnosisOf(
       [nameEndStep, "kept", [holder, storageUid]],
     ],
     names: [x, y],
-    facts: { x, y, bytes: nbytes, read: bytesRead, count: 1, freed: facts.steps[nameEndStep].line },
+    facts: { x, y, bytes: nbytes, read: bytesRead, freed: facts.steps[nameEndStep].line },
     fixes: [["clone_shared"]],
   };
 }

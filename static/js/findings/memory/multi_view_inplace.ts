@@ -1,11 +1,9 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { nameTextOfFact } from "../finding.ts";
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import { loopHead } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [errorDiagnosis({ kind: "multi_view_inplace", say: writeToOneOfSeveralViews })];
 

@@ -1,9 +1,8 @@
 /** A view that was made under no_grad was to be written with grad mode on. */
 
-import { errorDiagnosis, type Diagnosis } from "../diagnosis.ts";
+import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS = [errorDiagnosis({ kind: "no_grad_view_inplace", say: writeToNoGradView })];
 

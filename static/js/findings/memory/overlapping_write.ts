@@ -3,13 +3,11 @@
  * way.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** elements: before, as torch left them, with a copy */
@@ -47,12 +45,11 @@ export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
 
 /** Arithmetic in place whose two operands are tensors on one storage. */
 function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
-  const history = tensorHistoryOf(facts);
   return facts.scan.operationsNamed(IN_PLACE_ARITHMETIC_NAME).filter(({ inputs, outputs, step }) => {
     const [target, operand] = inputs;
     if (inputs.length !== 2 || target !== outputs[0] || target === operand) return false;
-    const storage = history.valueAt(operand, "storage", step);
-    return storage && storage === history.valueAt(target, "storage", step);
+    const storage = facts.history.valueAt(operand, "storage", step);
+    return storage && storage === facts.history.valueAt(target, "storage", step);
   });
 }
 

@@ -3,8 +3,7 @@
  * called.
  */
 
-import { diagnosis, madeBefore, type Diagnosis, type Fix } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import {
@@ -20,7 +19,6 @@ import {
 import { bareExpression, isInPlaceName, rootNameOfCalls } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
 const PURE_METHODS = new Set(

@@ -2,15 +2,13 @@
  * One list or dict that a program appends again and again, and empties or fills in between: all entries are the last.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { codeFact } from "../finding.ts";
 import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** a place of a list that came to hold another list or dict */
 interface Insertion {

@@ -2,16 +2,15 @@
  * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fix, RunFacts } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, phrase, type Facts, type LineAndStep } from "../finding.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, phrase, type Facts, type FixHint } from "../finding.ts";
 import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { inplaceFlags } from "./leaf_inplace.ts";
 import { isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   {
@@ -79,22 +78,22 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
         }
       : {}),
   };
-  const chain = [chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
   const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
-  if (isAlias && aliasBirth > slot.birth && aliasBirth < step)
-    chain.push(chainLink(facts.place(aliasBirth), "shares", findingFacts, [writerUid, saved]));
-  chain.push(chainLink(facts.place(step), "written", findingFacts, [writerUid, slot.storage]));
-  chain.push(chainLink(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
   return [
     {
       variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
       cause: step,
-      chain,
+      chain: [
+        [slot.birth, "saved", [slot.node, saved], {}, slot.key],
+        isAlias && aliasBirth > slot.birth && aliasBirth < step && [aliasBirth, "shares", [writerUid, saved]],
+        [step, "written", [writerUid, slot.storage]],
+        [failed.step, "checked", [slot.node], {}, slot.key],
+      ],
       names: [x, y],
       facts: findingFacts,
       fixes: carried
         ? [["detach_start", { name: carried.name }, carried.step]]
-        : overwriteFixes(writerKind, facts, slot, step, findingFacts),
+        : overwriteFixes(writerKind, facts.error?.line ?? 0, slot.birth, facts.place(step), findingFacts),
       explainsError: true,
     },
   ];
@@ -187,33 +186,23 @@ function versionAt(facts: RunFacts, counterUid: string | null, step: number) {
 
 function overwriteFixes(
   writerKind: WriterKind | "elsewhere",
-  facts: RunFacts,
-  slot: SavedSlot,
-  step: number,
-  findingFacts: Facts,
-): FixHint[] {
-  const writePlace = facts.place(step);
-  const savedPlace = facts.place(slot.birth);
+  raised: number,
+  saved: number,
+  write: LineAndStep,
+  { x, y }: Facts,
+): Fix[] {
+  const cloneSaved: Fix = ["clone_saved", { name: nameTextOfFact(x) }, saved];
+  const cloneBefore: Fix = ["clone_before", { name: nameTextOfFact(y) }];
   if (writerKind === "elsewhere") return [];
   if (writerKind === "optimizer")
     return [
-      fixHint("forward_again", savedPlace, { to: writePlace.line }),
-      fixHint("step_after_backward", writePlace, { to: facts.error?.line ?? 0 }),
-      fixHint("detach_carried", savedPlace),
+      ["forward_again", { to: write.line }, saved],
+      ["step_after_backward", { to: raised }],
+      ["detach_carried", {}, saved],
     ];
-  if (writerKind === "module")
-    return [
-      fixHint("not_inplace", writePlace),
-      fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) }),
-      fixHint("clone_before", writePlace, { name: nameTextOfFact(findingFacts.y) }),
-    ];
-  if (writerKind === "accumulated")
-    return [fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) })];
-  return [
-    fixHint("clone_before", writePlace, { name: nameTextOfFact(findingFacts.y) }),
-    fixHint("out_of_place", writePlace, { name: nameTextOfFact(findingFacts.y) }),
-    fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) }),
-  ];
+  if (writerKind === "module") return [["not_inplace"], cloneSaved, cloneBefore];
+  if (writerKind === "accumulated") return [cloneSaved];
+  return [cloneBefore, ["out_of_place", { name: nameTextOfFact(y) }], cloneSaved];
 }
 
 /** The handle that a slot keeps: the tensor that was saved, else the node's own output, else whatever reads that

@@ -1,8 +1,17 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import {
+  codeFact,
+  nameTextOfFact,
+  phrase,
+  type Diagnosis,
+  type DiagnosisRow,
+  type Fact,
+  type RunFacts,
+} from "../diagnosis.ts";
+import { chainLink, type ChainLink } from "../finding.ts";
+import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
-import { chainLink, codeFact, fixHint, nameTextOfFact, type ChainLink, type Fact } from "../finding.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
@@ -12,10 +21,8 @@ import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { isGradcheckStep, isOptimizerStep } from "../facts/write_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import {
   handlesReadingStorage,
   hasOtherReaders,
@@ -79,20 +86,15 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
       if (!reader) continue;
       const diagnosis = diagnosisOf(facts, write, reader);
       const y = codeFact(`${target}`);
-      const shared = chainLink(facts.place(i), "shares", { y, x: diagnosis.facts.x, code: facts.statementFact(i) }, [
-        copy.uid,
-        write.by,
-      ]);
-      const fixes = [fixHint("deepcopy_instead", facts.place(i))];
       return [
         {
           ...diagnosis,
           variant: "shallow_copy",
           cause: i,
-          chain: [shared, ...diagnosis.chain.slice(1)],
+          chain: [[i, "shares", [copy.uid, write.by], { y }], ...diagnosis.chain.slice(1)],
           names: [y, ...diagnosis.names],
           facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
-          fixes,
+          fixes: [["deepcopy_instead"]],
         },
       ];
     }
@@ -117,6 +119,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const isByLayer = isWrittenByCalledModule(facts, write);
   const isArgument = isByLayer && uid === by && tag.kind === "var" && mentionsAt(facts, step).names.has(tag.text);
   const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
+  const told = nameTextOfFact(x) === tag.text ? nameWithFunction(facts, tag, useStep) : y;
   const op = inPlaceOperationOfWrite(facts, write) ?? "";
   const called = linkOfCall(facts, sharingStep, uid, x, y);
   const isCopyMissing =
@@ -127,7 +130,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
       !isArgument && {
-        ...chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+        ...chainLink(sharingPlace, "shares", { y: told, x, code: facts.statementFact(sharingStep) }, [uid, by]),
         ...called,
       },
       [step, "written", [by, write.storage]],
@@ -137,7 +140,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     facts: {
       line: facts.steps[step].line,
       x,
-      y,
+      y: told,
       n: write.changed ?? 0,
       shared: sharingPlace.line,
       code: facts.statementFact(step),
@@ -146,6 +149,13 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     },
     fixes: isArgument ? [] : [["clone_shared", { x: tag.text }, sharingPlace]],
   };
+}
+
+/** A variable's name with the function that it is of, where another function has one of the same name. */
+function nameWithFunction(facts: RunFacts, { text, frame }: NameTag, step: number): Fact {
+  const owner = findEntity(facts.opened.state(step), frame, "frame");
+  if (!owner?.caller) return phrase("finding.name_of_module", { name: codeFact(text) });
+  return phrase("finding.name_of_call", { name: codeFact(text), call: codeFact(`${owner.name}()`) });
 }
 
 /** That what a call is given has a name in the function, which the caller does not read. */
@@ -246,9 +256,8 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
     return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
-    tensorHistoryOf(facts)
-      .fieldChanges(handleUid, "storage")
-      .findLast((change) => change.step < step)?.step ?? facts.birthStep(handleUid);
+    facts.history.fieldChanges(handleUid, "storage").findLast((change) => change.step < step)?.step ??
+    facts.birthStep(handleUid);
   const laterStep = Math.max(sharingStepOf(uid), sharingStepOf(writer));
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }

@@ -1,26 +1,21 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval, lookedFor: "modes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "eval_dropout_active",
+    severity: "warning",
+    lookedFor: "modes",
+    of: layerCalls,
+    once: byLine,
+    say: dropoutInEval,
+  }),
 ];
-
-function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
-  const byLine = new Map<number, Diagnosis>();
-  for (const call of layerCalls(facts)) {
-    const { line } = facts.place(call.step);
-    const variant = byLine.has(line) ? null : variantOf(facts, call);
-    if (variant) byLine.set(line, diagnosisOf(facts, call, variant));
-  }
-  return [...byLine.values()];
-}
 
 /**
  * Null where it is off, or on purpose: told to drop in so many words, or a registered layer that was put into training
@@ -50,7 +45,9 @@ function mentionsTraining(call: SyntaxNode) {
   return hasUnpackedArguments(call) || [...walk(call)].some(({ value }) => value === "training");
 }
 
-function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
+function dropoutInEval(facts: RunFacts, call: LayerCall): Diagnosis | null {
+  const variant = variantOf(facts, call);
+  if (!variant) return null;
   const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
   const outerStep = outermostCallStep(facts, call.step);
   const module = call.outer?.module ? facts.nameFact(call.outer.module, outerStep) : codeFact(call.outer?.type ?? "");
@@ -71,10 +68,7 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
 
 /** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */
 function droppedFacts(facts: RunFacts, { op, step, p }: LayerCall) {
-  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => {
-    const tensor = facts.tensor(uid, step);
-    return (tensor && cellsReadBy(facts.stateAt(step), tensor)?.map(cellAsNumber)) ?? [];
-  });
+  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => numbersOfTensor(facts, uid, step) ?? []);
   const isListed = output.length > 0 && input.length === output.length;
   const zeros = isListed ? output.filter((value, k) => value === 0 && input[k] !== 0).length : "";
   return { p, zeros, n: isListed ? output.length : "" };

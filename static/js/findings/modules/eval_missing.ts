@@ -3,8 +3,7 @@
  * missing.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -12,7 +11,6 @@ import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts"
 import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { modulePath } from "../training/training_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "eval_missing", severity: "note", diagnose: diagnoseMissingEval, lookedFor: "modes" },

@@ -1,13 +1,19 @@
 /** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` after it. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { modulePath, innermostIteration } from "../training/training_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "eval_never_left", severity: "warning", diagnose: diagnoseEvalNeverLeft, lookedFor: "modes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "eval_never_left",
+    severity: "warning",
+    lookedFor: "modes",
+    of: forgottenEvals,
+    once: ({ left: { outer } }) => outer?.module ?? outer?.type ?? "",
+    say: diagnosisOf,
+  }),
 ];
 
 /** trained: in training; evaluated: an evaluation in eval; left: the first training in eval after it */
@@ -17,24 +23,12 @@ interface ForgottenEval {
   left: LayerCall;
 }
 
-function diagnoseEvalNeverLeft(facts: RunFacts): Diagnosis[] {
-  const byModule = new Map<string, ForgottenEval>();
-  for (const [, calls] of callsByLayer(facts)) {
-    const found = forgottenEval(facts, calls);
-    const key = found?.left.outer?.module ?? found?.left.outer?.type ?? "";
-    if (found && !byModule.has(key)) byModule.set(key, found);
-  }
-  return [...byModule.values()].map((found) => diagnosisOf(facts, found));
-}
-
-/** The calls of each registered layer. */
-function callsByLayer(facts: RunFacts) {
-  const byLayer = new Map<string, LayerCall[]>();
-  for (const call of layerCalls(facts)) {
-    const uid = call.inner?.module;
-    if (uid) byLayer.set(`${uid} ${call.layer}`, [...(byLayer.get(`${uid} ${call.layer}`) ?? []), call]);
-  }
-  return byLayer;
+/** Of the calls of each registered layer. */
+function forgottenEvals(facts: RunFacts): ForgottenEval[] {
+  const calls = layerCalls(facts).filter(({ inner }) => inner?.module);
+  return groupBy(calls, ({ inner, layer }) => `${inner?.module} ${layer}`).flatMap(
+    (ofLayer) => forgottenEval(facts, ofLayer) ?? [],
+  );
 }
 
 /**
@@ -69,20 +63,13 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     iteration: innermostIteration(facts, leftStep),
     forward: facts.place(leftStep).line,
   };
-  const forwardLink = (step: number, role: "way" | "none") =>
-    chainLink(
-      facts.place(step),
-      role,
-      { ...names, iteration: innermostIteration(facts, step), code: facts.statementFact(step) },
-      [left.inner?.module],
-    );
   return {
     variant: left.layer,
     cause: evalStep,
     chain: [
-      forwardLink(trainedStep, "way"),
+      [trainedStep, "way", [left.inner?.module], { iteration: innermostIteration(facts, trainedStep) }],
       [evalStep, "cut", [left.outer?.module], { iteration: innermostIteration(facts, evalStep) }],
-      forwardLink(leftStep, "none"),
+      [leftStep, "none", [left.inner?.module]],
     ],
     names: [module, layer],
     facts: names,

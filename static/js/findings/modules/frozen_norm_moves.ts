@@ -1,17 +1,23 @@
 /** A batch norm whose parameters are frozen, and whose running statistics every forward of the training moves. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { modulePath, roundedNumber } from "../training/training_facts.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "frozen_norm_moves", severity: "warning", diagnose: diagnoseFrozenNormMoves, lookedFor: "modes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "frozen_norm_moves",
+    severity: "warning",
+    lookedFor: "modes",
+    when: (facts) => [...optimizersOf(facts).values()].some(({ steps }) => steps.length),
+    of: (facts) => groupBy(frozenNorms(facts), ({ uid, calls }) => calls[0].outer?.module ?? uid),
+    say: (facts, [norm, ...others]) => diagnosisOf(facts, norm, others.length),
+  }),
 ];
 
 interface FrozenNorm {
@@ -21,30 +27,15 @@ interface FrozenNorm {
   mean: string;
 }
 
-function diagnoseFrozenNormMoves(facts: RunFacts): Diagnosis[] {
-  if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
-  const byOuter = new Map<string, { norm: FrozenNorm; count: number }>();
-  for (const norm of frozenNorms(facts)) {
-    const key = norm.calls[0].outer?.module ?? norm.uid;
-    const known = byOuter.get(key);
-    if (known) known.count++;
-    else byOuter.set(key, { norm, count: 1 });
-  }
-  return [...byOuter.values()].map(({ norm, count }) => diagnosisOf(facts, norm, count));
-}
-
 /**
  * Those that ran in training more than once; none that ever trains, is written (as a moving average is), or runs in
  * eval.
  */
 function frozenNorms(facts: RunFacts): FrozenNorm[] {
-  const byModule = new Map<string, LayerCall[]>();
-  for (const call of layerCalls(facts))
-    if (call.layer === "batch_norm" && call.inner?.module)
-      byModule.set(call.inner.module, [...(byModule.get(call.inner.module) ?? []), call]);
+  const norms = layerCalls(facts).filter(({ layer, inner }) => layer === "batch_norm" && inner?.module);
   const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
-  const history = tensorHistoryOf(facts);
-  return [...byModule].flatMap(([uid, all]) => {
+  return groupBy(norms, ({ inner }) => inner?.module ?? "").flatMap((all) => {
+    const uid = all[0].inner?.module ?? "";
     const calls = all.filter(({ training, isUsedForTraining }) => training && isUsedForTraining);
     if (calls.length < 2) return [];
     const attrs = findEntity(facts.stateAt(calls[0].step), uid, "object")?.attrs ?? {};
@@ -52,23 +43,21 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
     const mean = referencedUid(attrs.running_mean);
     const isFrozen = (param: string) =>
       !trained.has(param) &&
-      calls.every(({ step }) => history.valueAt(param, "requires_grad", step) === false) &&
+      calls.every(({ step }) => facts.history.valueAt(param, "requires_grad", step) === false) &&
       // else `.data` gave it another
-      history
+      facts.history
         .fieldChanges(param, "storage")
         .every(({ step }) => step < calls[0].step) &&
-      facts
-        .writesOf(history.valueAt(param, "storage", calls[0].step) as string | null)
-        .every(({ step }) => step < calls[0].step);
+      facts.writesTo(param, calls[0].step).every(({ step }) => step < calls[0].step);
     return params.length && mean && params.every(isFrozen) ? [{ uid, calls, params, mean }] : [];
   });
 }
 
-/** `count` is the number of such norms in the same module. */
-function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, count: number): Diagnosis {
+/** `others` is the number of such norms beside it in the same module. */
+function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, others: number): Diagnosis {
   const [first, last] = [calls[0], calls[calls.length - 1]];
   const outerStep = outermostCallStep(facts, first.step);
-  const freezing = tensorHistoryOf(facts)
+  const freezing = facts.history
     .fieldChanges(params[0], "requires_grad")
     .find(({ value, step }) => value === false && step < first.step);
   const layer = facts.nameFact(uid, outerStep);
@@ -79,7 +68,7 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     name: modulePath(layer),
     mean: facts.nameFact(mean, outerStep),
     n: params.length,
-    others: count - 1,
+    others,
     before: isListed ? roundedNumber(before) : "",
     after: isListed ? roundedNumber(after) : "",
     rounds: calls.length,

@@ -1,16 +1,19 @@
 /** A layer that is made anew in each call: every round trains another one, and no optimizer holds any. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
-import { chainLink } from "../finding.ts";
+import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { roundedNumber, innermostIteration } from "../training/training_facts.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
+export const FINDINGS = [
+  diagnosis({
+    kind: "layer_made_each_forward",
+    severity: "warning",
+    of: (facts) => groupBy(shortLivedParameters(facts), ({ born }) => facts.steps[born].stmt),
+    say: layerMadeAnew,
+  }),
 ];
 
 /** a parameter that got a gradient once */
@@ -22,19 +25,6 @@ interface ShortLivedParameter {
 }
 
 const MIN_ROUNDS = 2;
-
-function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
-  const byStatement = new Map<number, ShortLivedParameter[]>();
-  for (const parameter of shortLivedParameters(facts)) {
-    const { stmt, depth } = facts.steps[parameter.born];
-    if (typeof stmt === "number" && depth > 0) addToList(byStatement, stmt, parameter);
-  }
-  return [...byStatement.values()].flatMap((parameters) => {
-    const rounds = [...new Map(parameters.map((parameter) => [parameter.added, parameter])).values()];
-    const byBackward = new Map(rounds.map((parameter) => [facts.backwardAt(parameter.added)?.uid, parameter]));
-    return byBackward.size < MIN_ROUNDS ? [] : [diagnosisOf(facts, [...byBackward.values()])];
-  });
-}
 
 /**
  * Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were
@@ -67,8 +57,13 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
   return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
 }
 
-/** `parameters` has one of each round. */
-function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
+/** `all` was made by one statement; null where that is none of a function, or made no other in another round. */
+function layerMadeAnew(facts: RunFacts, all: ShortLivedParameter[]): Diagnosis | null {
+  const { stmt, depth } = facts.steps[all[0].born];
+  const rounds = [...new Map(all.map((parameter) => [parameter.added, parameter])).values()];
+  const byBackward = new Map(rounds.map((parameter) => [facts.backwardAt(parameter.added)?.uid, parameter]));
+  if (typeof stmt !== "number" || !depth || byBackward.size < MIN_ROUNDS) return null;
+  const parameters = [...byBackward.values()];
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);
   const firstWeight = ({ uid, born }: ShortLivedParameter) => {
@@ -76,19 +71,15 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
     return element === undefined ? "" : roundedNumber(element);
   };
   const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };
-  const madeLink = (parameter: ShortLivedParameter) =>
-    chainLink(
-      facts.place(parameter.born),
-      "made",
-      { ...names, iteration: innermostIteration(facts, parameter.added), value: firstWeight(parameter) },
-      [parameter.uid],
-    );
+  const made = ({ born, added, uid }: ShortLivedParameter, value: string): Link => {
+    return [born, "made", [uid], { iteration: innermostIteration(facts, added), value }];
+  };
   return {
     cause: first.born,
     chain: [
-      madeLink(first),
+      made(first, firstWeight(first)),
       [first.added, "gradient", [first.uid], { iteration: innermostIteration(facts, first.added) }],
-      madeLink(second),
+      made(second, firstWeight(second)),
     ],
     names: [names.x, code],
     facts: names,

@@ -1,33 +1,31 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
+export const FINDINGS = [
+  diagnosis({ kind: "layer_repeated", severity: "warning", of: repeatedParts, once: byLine, say: diagnosisOf }),
 ];
 
-function diagnoseRepeatedLayer(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { uid, step, fields } of facts.index.objectChanges) {
-    if (!fields.attrs || "param_groups" in fields.attrs) continue;
-    const { line } = facts.steps[step];
-    if (out.has(line)) continue;
-    for (const [part, names] of namesOfParts(facts, uid, step)) {
-      const tensors = names.length > 1 ? tensorsOfModule(facts, part, step) : [];
-      const making = tensors.length ? multiplyingStep(facts, step) : null;
-      if (making) out.set(line, diagnosisOf(facts, { uid, part, names, count: tensors.length, step }, making));
-    }
-  }
-  return [...out.values()];
+/** a module that another has by several names */
+interface RepeatedPart {
+  uid: string;
+  part: string;
+  names: string[];
+  step: number;
+}
+
+/** Of one object the last first. */
+function* repeatedParts(facts: RunFacts): Generator<RepeatedPart> {
+  for (const { uid, step, fields } of facts.index.objectChanges)
+    if (fields.attrs && !("param_groups" in fields.attrs))
+      for (const [part, names] of [...namesOfParts(facts, uid, step)].reverse())
+        if (names.length > 1) yield { uid, part, names, step };
 }
 
 interface Multiplication {
@@ -58,16 +56,13 @@ function multipliedList(tree: SyntaxNode | null): SyntaxNode | undefined {
     .find(({ kind }) => kind === "List");
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  { uid, part, names, count, step }: { uid: string; part: string; names: string[]; count: number; step: number },
-  making: Multiplication,
-): Diagnosis {
+function diagnosisOf(facts: RunFacts, { uid, part, names, step }: RepeatedPart): Diagnosis | null {
+  const tensors = tensorsOfModule(facts, part, step);
+  const making = tensors.length ? multiplyingStep(facts, step) : null;
+  if (!making) return null;
   const x = facts.nameFact(uid, Math.min(step + 1, facts.steps.length - 1));
   const layer = codeFact(facts.scan.initialFields(part)?.type ?? "");
-  const trained = facts
-    .eventsOfKind("grad_accumulated")
-    .find(({ tensor }) => tensorsOfModule(facts, part, step).includes(tensor));
+  const trained = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensors.includes(tensor));
   return {
     severity: making.isMadeThere ? "warning" : "note",
     cause: making.step,
@@ -86,7 +81,7 @@ function diagnosisOf(
       layer,
       n: names.length,
       places: names.map(codeFact),
-      count,
+      count: tensors.length,
     },
     fixes: [["list_of_new"]],
   };

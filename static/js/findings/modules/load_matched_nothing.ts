@@ -3,35 +3,38 @@
  * tied.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact, fixHint } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callArgument, literalValue, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
+export const FINDINGS = [
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: byLine,
+    say: loadOfNothing,
+  }),
 ];
 
-function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, line }, i) => {
-    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
-    const [call] = methodCalls(facts.syntax(i), "load_state_dict");
-    const path = call ? pathText(receiver(call)) : null;
-    const module = path ? resolveExpression(facts, receiver(call), i) : null;
-    const diagnosis =
-      path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path, call)) : null;
-    if (diagnosis) out.set(line, diagnosis);
-  });
-  return [...out.values()];
+/** Where a program loads a state dict. */
+export function stateDictLoads(facts: RunFacts): FoundInStatement<SyntaxNode>[] {
+  return findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
+}
+
+function loadOfNothing(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): Diagnosis | null {
+  const into = receiver(call);
+  const path = pathText(into);
+  const module = path ? resolveExpression(facts, into, step) : null;
+  if (!path || module?.[0] !== "o") return null;
+  return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
 }
 
 function nothingLoaded(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
@@ -46,9 +49,6 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
   const [missing, unexpected] = incompatibleKeys(facts, step);
   const prefix = prefixBetween(missing, unexpected);
   const x = codeFact(path);
-  const fix = prefix
-    ? [fixHint(prefix.isGiven ? "strip_prefix" : "add_prefix", facts.place(step), { prefix: prefix.text })]
-    : [];
   return {
     variant: prefix ? (prefix.isGiven ? "prefix" : "no_prefix") : missing.length && unexpected.length ? "keys" : "none",
     cause: step,
@@ -64,7 +64,7 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
       given: codeFact(unexpected[0] ?? ""),
       prefix: codeFact(prefix?.text ?? ""),
     },
-    fixes: fix,
+    fixes: prefix ? [[prefix.isGiven ? "strip_prefix" : "add_prefix", { prefix: prefix.text }]] : [],
   };
 }
 

@@ -3,19 +3,19 @@
  * trained.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { codeFact } from "../finding.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { mayCallMethod } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
+import type { FoundInStatement } from "../statements/executed_statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
+export const FINDINGS = [
+  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
 ];
 
 interface OwnLoad {
@@ -28,24 +28,15 @@ interface OwnLoad {
   others: string[];
 }
 
-function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
-  if (!mayCallMethod(facts.trace.program, "load_state_dict")) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, line }, step) => {
-    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
-    const load = ownLoad(facts, step);
-    const diagnosis = load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
-    if (diagnosis) out.set(line, diagnosis);
-  });
-  return [...out.values()];
+function loadOfItself(facts: RunFacts, found: FoundInStatement<SyntaxNode>): Diagnosis | null {
+  const load = ownLoad(facts, found);
+  return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
-function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
-  const [load] = methodCalls(facts.syntax(step), "load_state_dict");
-  const [state] = load ? methodCalls(callArgument(load, "state_dict", 0), "state_dict") : [];
-  const [to, source] = [load, state].map((call) => (call ? receiver(call) : null));
+function ownLoad(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): OwnLoad | null {
+  const [state] = methodCalls(callArgument(call, "state_dict", 0), "state_dict");
+  const [to, source] = [receiver(call), state ? receiver(state) : null];
   const module = to && source && resolveExpression(facts, to, step);
   if (!module) return null;
   const [into, from] = [to, source].map((node) => pathText(node) ?? node.text);

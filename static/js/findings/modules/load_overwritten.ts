@@ -1,37 +1,32 @@
 /** Weights that were loaded and, before anything read them, initialised again: the checkpoint has no effect. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { resolveExpression } from "../facts/resolve.ts";
-import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { mayCallMethod } from "../../syntax/statements.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { pathText, receiver } from "../../syntax/expressions.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
+import type { FoundInStatement } from "../statements/executed_statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
+export const FINDINGS = [
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: byLine,
+    say: loadOverwritten,
+  }),
 ];
 
 const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye)_$/;
 const MAX_STEPS_AHEAD = 2000;
 
-function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
-  if (!mayCallMethod(facts.trace.program, "load_state_dict")) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  facts.steps.forEach(({ kind, line }, step) => {
-    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
-    const [call] = methodCalls(facts.syntax(step), "load_state_dict");
-    const path = call ? pathText(receiver(call)) : null;
-    const module = path ? resolveExpression(facts, receiver(call), step) : null;
-    const diagnosis = path && module ? diagnosisOf(facts, step, path, module) : null;
-    if (diagnosis) out.set(line, diagnosis);
-  });
-  return [...out.values()];
-}
-
 /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
-function diagnosisOf(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
+function loadOverwritten(facts: RunFacts, { step, found }: FoundInStatement<SyntaxNode>): Diagnosis | null {
+  const into = receiver(found);
+  const path = pathText(into);
+  const module = path ? resolveExpression(facts, into, step) : null;
+  if (!path || !module) return null;
   /** storages of weights, with the tensor; a bias or a norm says little of a checkpoint */
   const loaded = new Map<string, string>();
   for (const { name, inputs } of facts.opsAt(step)) {

@@ -2,18 +2,15 @@
  * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { codeFact } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { literalValue, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
@@ -79,8 +76,7 @@ function mayReadAttribute(tree: SyntaxNode | null, name: string) {
 function diagnosisOf(facts: RunFacts, flags: MisspelledFlag[]): Diagnosis | null {
   const [{ step, path, name, value, isModule }] = flags;
   const uids = [...new Set(flags.flatMap((flag) => flag.uids))];
-  const history = tensorHistoryOf(facts);
-  if (uids.some((uid) => history.valueAt(uid, "requires_grad", facts.steps.length) === value)) return null;
+  if (uids.some((uid) => facts.history.valueAt(uid, "requires_grad", facts.steps.length) === value)) return null;
   const gradient = facts
     .eventsOfKind("grad_accumulated")
     .find((event) => event.step > step && uids.includes(event.tensor));

@@ -1,13 +1,11 @@
 /** `requires_grad` set on a module, which has none: its parameters stay as they were. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { modulePath } from "../training/training_facts.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag }];
@@ -43,10 +41,9 @@ function moduleFlags(facts: RunFacts): ModuleFlag[] {
 
 /** None where the parameters came to be as the attribute says. */
 function diagnosisOf(facts: RunFacts, { uid, step, value }: ModuleFlag): Diagnosis | null {
-  const history = tensorHistoryOf(facts);
   const params = parametersWithin(facts, uid);
   const last = facts.steps.length;
-  const contrary = params.filter((param) => history.valueAt(param, "requires_grad", last) === !value);
+  const contrary = params.filter((param) => facts.history.valueAt(param, "requires_grad", last) === !value);
   if (!contrary.length || contrary.length < params.length) return null;
   const gradient = facts
     .eventsOfKind("grad_accumulated")

@@ -2,31 +2,39 @@
  * The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "padding_row",
+    severity: "note",
+    of: paddedLookups,
+    once: ({ weight }) => weight,
+    say: paddingRow,
+  }),
+];
 
-function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
-  /** by the weight */
-  const out = new Map<string, Diagnosis>();
-  for (const [nodeUid, { name }] of facts.index.nodes) {
-    if (!/^Embedding(?:Bag)?Backward/.test(name)) continue;
-    const born = facts.birthStep(nodeUid);
-    const row = facts.scan.initialFields(nodeUid)?.attrs?.padding_idx;
-    const op = facts.opsAt(born).find((other) => /^aten::embedding/.test(other.name));
-    if (typeof row !== "number" || row < 0 || !op || out.has(op.inputs[0])) continue;
-    const diagnosis = diagnosisOf(facts, op.inputs[0], row, born);
-    if (diagnosis) out.set(op.inputs[0], diagnosis);
-  }
-  return [...out.values()];
+/** a lookup in an embedding with a row for padding */
+interface PaddedLookup {
+  weight: string;
+  row: number;
+  step: number;
 }
 
-function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): Diagnosis | null {
+function paddedLookups(facts: RunFacts): PaddedLookup[] {
+  return [...facts.index.nodes].flatMap(([uid, { name }]) => {
+    if (!/^Embedding(?:Bag)?Backward/.test(name)) return [];
+    const step = facts.birthStep(uid);
+    const row = facts.scan.initialFields(uid)?.attrs?.padding_idx;
+    const op = facts.opsAt(step).find((other) => /^aten::embedding/.test(other.name));
+    return typeof row === "number" && row >= 0 && op ? [{ weight: op.inputs[0], row, step }] : [];
+  });
+}
+
+function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddedLookup): Diagnosis | null {
   if (!isRowNonzero(facts, uid, row, step)) return null;
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
@@ -37,7 +45,6 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
   const x = facts.nameFact(uid, write.step);
   const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
   return {
-    severity: "note",
     cause: write.step,
     chain: [
       [born, "made", [uid]],

@@ -3,15 +3,13 @@
  * `.data`, unregistered.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -43,7 +41,7 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
     for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
       const isStillUpdated =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStillUpdated || isGradAccumulatedAfter(facts, change.before, change.step)) continue;
+      if (!isStillUpdated || facts.gradientsTo(change.before).some((event) => event.step > change.step)) continue;
       // kept by other means, like a moving average
       if (!trained.has(change.before) && !trained.has(change.after)) continue;
       const known = out.get(`${change.step}`) ?? replacedParameterDiagnosis(facts, optimizer, change, step);
@@ -51,10 +49,6 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
     }
   }
   return [...out.values()];
-}
-
-function isGradAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
-  return facts.eventsOfKind("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
 }
 
 /** of one tensor for another */
@@ -86,7 +80,7 @@ function exchangedModuleParameters(facts: RunFacts): TensorExchange[] {
 
 /** Names that came to mean another tensor that is trained. */
 function reboundNames(facts: RunFacts): TensorExchange[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const exchanges: TensorExchange[] = [];
   for (const meanings of facts.scan.meaningsByName.values())
     for (let k = 1; k < meanings.length; k++) {
@@ -131,7 +125,7 @@ function replacedParameterDiagnosis(
 
 /** Two parameters on one memory, since `.data` of one was given to the other. */
 function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const out: Diagnosis[] = [];
   for (const uid of parametersGivenOtherStorage(facts)) {
     for (const { step, value } of history.fieldChanges(uid, "storage").slice(1)) {
@@ -154,14 +148,14 @@ function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
 /** Whether a backward or a write comes to a tensor later. */
 function hasGradientOrWriteAfter(facts: RunFacts, uid: string, step: number) {
   return (
-    isGradAccumulatedAfter(facts, uid, step) ||
+    facts.gradientsTo(uid).some((event) => event.step > step) ||
     facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
   );
 }
 
 /** Leaves that require grad and were given another storage. */
 function parametersGivenOtherStorage(facts: RunFacts): string[] {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   return [...facts.index.laterChanges.keys()].flatMap((uid) => {
     if (uid[0] !== "t" || !history.wasFieldChangedLater(uid, "storage")) return [];
     const birth = facts.birthStep(uid);
@@ -171,7 +165,7 @@ function parametersGivenOtherStorage(facts: RunFacts): string[] {
 
 function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
   const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
-  const effect = facts.eventsOfKind("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
+  const effect = facts.gradientsTo(uid).find((event) => event.step > step);
   const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",

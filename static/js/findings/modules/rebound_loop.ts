@@ -3,10 +3,8 @@
  * parameter: nothing keeps the value.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -47,7 +45,7 @@ function isOtherNameOnly(tree: SyntaxNode | null, name: string) {
  * one that a function was given.
  */
 function isGivenFromOutside(facts: RunFacts, previous: NameBinding, step: number, isInLoop: boolean) {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const isLeaf = history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
   if (!isLeaf || !isWithoutJump(facts, previous.step, step)) return false;
   return isInLoop && isBoundByLoop(facts, previous.step) ? true : facts.steps[previous.step].kind === "call";

@@ -3,11 +3,10 @@
  * along.
  */
 
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { oncePerRun } from "../facts/once_per_run.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
@@ -24,7 +23,6 @@ import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, statementsAround } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "same_module", severity: "warning", diagnose: (facts) => [...secondNameFindings(facts).values()] },

@@ -3,38 +3,33 @@
  * an average of weights, a target network.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "statistics_never_fed", severity: "warning", diagnose: diagnoseStatisticsNeverFed, lookedFor: "modes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "statistics_never_fed",
+    severity: "warning",
+    lookedFor: "modes",
+    of: layerCalls,
+    once: ({ outer }) => outer?.module, // one of several norms stands for all
+    say: normNeverFed,
+  }),
 ];
 
-function diagnoseStatisticsNeverFed(facts: RunFacts): Diagnosis[] {
-  /** by the outermost module: one of several norms stands for all */
-  const byModule = new Map<string, Diagnosis>();
-  for (const call of layerCalls(facts)) {
-    const outer = call.outer?.module;
-    if (call.layer !== "batch_norm" || call.training || !outer || byModule.has(outer)) continue;
-    const diagnosis = diagnosisOf(facts, call, outer);
-    if (diagnosis) byModule.set(outer, diagnosis);
-  }
-  return [...byModule.values()];
-}
-
 /** Null where the statistics were fed or loaded, or the weights are an optimizer's or only written before training. */
-function diagnosisOf(facts: RunFacts, call: LayerCall, outer: string): Diagnosis | null {
+function normNeverFed(facts: RunFacts, call: LayerCall): Diagnosis | null {
+  const outer = call.outer?.module;
+  if (call.layer !== "batch_norm" || call.training || !outer) return null;
   const norm = findEntity(facts.stateAt(call.step), call.inner?.module, "object")?.attrs ?? {};
   const [weight, mean, batches] = [norm.weight, norm.running_mean, norm.num_batches_tracked].map(referencedUid);
   if (!weight || !mean || !batches || numbersOfTensor(facts, batches, call.step)?.[0] !== 0) return null;
   const writesBefore = (uid: string) => {
-    const storage = tensorHistoryOf(facts).valueAt(uid, "storage", call.step) as string | null;
+    const storage = facts.history.valueAt(uid, "storage", call.step) as string | null;
     return facts.writesOf(storage).filter(({ step }) => step > facts.birthStep(uid) && step < call.step);
   };
   const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < call.step);

@@ -2,16 +2,13 @@
  * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { codeFact } from "../finding.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { statementTrees } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;
@@ -81,7 +78,7 @@ function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: strin
   const x = codeFact(change.name);
   const ownerName = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
-  const leaf = tensorHistoryOf(facts).valueAt(hiddenUids[0], "leaf", change.step);
+  const leaf = facts.history.valueAt(hiddenUids[0], "leaf", change.step);
   return {
     variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
     severity: explainsError ? "error" : "warning",

@@ -3,14 +3,18 @@
  * worse.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "activation_twice", severity: "warning", diagnose: diagnoseActivationTwice },
+export const FINDINGS = [
+  diagnosis({
+    kind: "activation_twice",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(LOSS_WITH_ACTIVATION),
+    once: byLine,
+    say: activationTwice,
+  }),
 ];
 
 const VALUE_KEEPING_OPERATIONS =
@@ -25,19 +29,6 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
 
 const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
 
-function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(LOSS_WITH_ACTIVATION)) {
-    const loss = ACTIVATION_BY_LOSS[operationName(op.name)];
-    const line = facts.steps[op.step].line;
-    if (out.has(line) || !op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) continue;
-    const applied = earlierActivation(facts, op.inputs[0], loss.applies);
-    if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
-  }
-  return [...out.values()];
-}
-
 /** The operation that applied a function to a tensor, through views of its result. */
 function earlierActivation(facts: RunFacts, uid: string, applies: string) {
   let op = facts.producingOperation(uid);
@@ -50,12 +41,11 @@ function earlierActivation(facts: RunFacts, uid: string, applies: string) {
   return null;
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  op: Operation,
-  { applies, least: minimum }: { applies: string; least: (classes: number) => number },
-  applied: Operation,
-): Diagnosis {
+function activationTwice(facts: RunFacts, op: Operation): Diagnosis | null {
+  const { applies, least } = ACTIVATION_BY_LOSS[operationName(op.name)];
+  if (!op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) return null;
+  const applied = earlierActivation(facts, op.inputs[0], applies);
+  if (!applied) return null;
   const x = facts.nameFact(op.inputs[0], op.step);
   const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
   return {
@@ -70,7 +60,7 @@ function diagnosisOf(
       applies: codeFact(applies),
       op: operationName(op.name),
       made: facts.steps[applied.step].line,
-      least: Number(minimum(classes).toPrecision(3)),
+      least: Number(least(classes).toPrecision(3)),
     },
   };
 }

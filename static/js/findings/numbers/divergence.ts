@@ -1,6 +1,6 @@
 /** A parameter that every update throws further, until nothing that is computed from it is finite. */
 
-import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 /** the updates that threw it, and its largest element before the first and after each */
@@ -65,8 +65,6 @@ function parameterDivergence(facts: RunFacts, uid: string, before: number): Dive
 
 /** The largest magnitude of a tensor's elements; null where one is not finite, or they are not known. */
 function largestMagnitude(facts: RunFacts, uid: string, step: number) {
-  const handle = facts.handle(uid, step);
-  const cells = handle ? cellsReadBy(facts.stateAt(step), handle) : null;
-  const magnitudes = (cells ?? []).map((cell) => Math.abs(cellAsNumber(cell)));
+  const magnitudes = (numbersOfTensor(facts, uid, step) ?? []).map(Math.abs);
   return magnitudes.length && magnitudes.every(Number.isFinite) ? Math.max(...magnitudes) : null;
 }

@@ -3,10 +3,11 @@
  * element.
  */
 
-import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
+import type { Fact } from "../finding.ts";
+import { numel } from "../../trace/reads.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
-import type { Fact } from "../finding.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
@@ -27,20 +28,16 @@ export function emptyMeanOf(facts: RunFacts, op: Operation): EmptyMean | null {
   const name = operationName(op.name);
   const [first, target] = op.inputs;
   if (TARGET_LOSSES.test(name) && target) {
-    const targets = cellsOf(facts, target, op.step);
+    const targets = numbersOfTensor(facts, target, op.step);
     const index = ignoreIndexOf(facts, op);
     if (index !== null && targets?.length && targets.every((cell) => cell === index))
       return { variant: "ignored", uid: target, facts: { index, n: targets.length } };
   }
-  const size = first ? facts.tensor(first, op.step)?.shape?.reduce((product, n) => product * n, 1) : undefined;
+  const shape = first ? facts.tensor(first, op.step)?.shape : undefined;
+  const size = shape && numel(shape);
   if (size === 0 && AVERAGES.test(name)) return { variant: "empty", uid: first, facts: {} };
   if (size === 1 && SPREADS.test(name)) return { variant: "single", uid: first, facts: {} };
   return null;
-}
-
-function cellsOf(facts: RunFacts, uid: string, step: number) {
-  const handle = facts.handle(uid, step);
-  return handle ? cellsReadBy(facts.stateAt(step), handle)?.map(cellAsNumber) : undefined;
 }
 
 /**

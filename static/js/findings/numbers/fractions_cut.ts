@@ -3,31 +3,27 @@
  * they were there.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
-import { codeFact } from "../finding.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+
+export const FINDINGS = [
+  diagnosis({
+    kind: "integer_wrapped",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
+    once: byLine,
+    say: fractionsCut,
+  }),
+];
 
 const ARITHMETIC = /^(?:add|sub|rsub|mul|div|addcmul|lerp|matmul|mm|bmm|mv|dot)_?$/;
 const MIN_FRACTIONS = 3;
 /** So many elements are told. */
 const MAX_LISTED = 3;
-
-export function diagnoseFractionsCut(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(/^(?:to|_to_copy|type_as)$/)) {
-    const { line } = facts.steps[op.step];
-    if (out.has(line) || !areFractionsLost(facts, op)) continue;
-    const use = arithmeticWith(facts, op.outputs[0], op.step);
-    if (use) out.set(line, diagnosisOf(facts, op, use));
-  }
-  return [...out.values()];
-}
 
 /** Whether an operation made integers of numbers between -1 and 1, most of which are none. */
 function areFractionsLost(facts: RunFacts, { inputs: [source], outputs: [result], step }: Operation) {
@@ -63,19 +59,19 @@ function dtypeOf(facts: RunFacts, uid: string) {
   return unqualifiedDtype(String(facts.scan.initialFields(uid)?.dtype ?? ""));
 }
 
-function diagnosisOf(facts: RunFacts, op: Operation, use: Operation): Diagnosis {
-  const [source] = op.inputs;
-  const [result] = op.outputs;
+function fractionsCut(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [[source], [result]] = [op.inputs, op.outputs];
+  const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;
+  if (!use) return null;
   const x = facts.nameFact(source, op.step);
-  const place = facts.place(op.step);
   const before = cellsReadByOperation(facts, source, op.step) ?? [];
   const after = cellsOfTensor(facts, result, op.step) ?? [];
   const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
   return {
     variant: "cut",
-    cause: place,
+    cause: op.step,
     chain: [
-      [place, "made", [source, result]],
+      [op.step, "made", [source, result]],
       [use.step, "used", [result]],
     ],
     names: [x],
@@ -84,7 +80,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, use: Operation): Diagnosis 
       dtype: codeFact(dtypeOf(facts, result)),
       before: numbersText(chosen.map((k) => before[k])),
       after: numbersText(chosen.map((k) => after[k])),
-      code: facts.statementFact(op.step),
       effect: facts.steps[use.step].line,
       op: codeFact(operationName(use.name)),
     },

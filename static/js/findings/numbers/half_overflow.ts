@@ -3,13 +3,11 @@
  * it.
  */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import type { Delta } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** Operations whose exact result is finite where their operands are. */
@@ -52,14 +50,12 @@ function overflowedOperands(facts: RunFacts, op: Operation, output: string): str
 function diagnosisOf(facts: RunFacts, op: Operation, output: string, operands: string[]): Diagnosis {
   const [operand] = operands;
   const x = facts.nameFact(operand, op.step);
-  const place = facts.place(op.step);
-  const made = facts.birthStep(operand);
   return {
     variant: "overflow",
-    cause: place,
+    cause: op.step,
     chain: [
-      made >= 0 && made < op.step && [made, "made", [operand]],
-      [place, "nonfinite", [output], { x: facts.nameFact(output, op.step) }],
+      madeBefore(facts, operand, op.step),
+      [op.step, "nonfinite", [output], { x: facts.nameFact(output, op.step) }],
     ],
     names: [x],
     facts: {
@@ -67,7 +63,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, output: string, operands: s
       op: codeFact(operationName(op.name)),
       values: numbersText(cellsOfTensor(facts, operand, op.step) ?? []),
       largest: LARGEST_FLOAT16,
-      code: facts.statementFact(op.step),
     },
   };
 }

@@ -1,17 +1,20 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact, nameTextOfFact } from "../finding.ts";
-import { diagnoseFractionsCut } from "./fractions_cut.ts";
+import { byLine, codeFact, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
+export const FINDINGS = [
+  diagnosis({
+    kind: "integer_wrapped",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(/^(?:add|sub|mul)_?$/),
+    once: byLine,
+    say: integerWrapped,
+  }),
 ];
 
 /** The smallest and the largest number of a type. */
@@ -26,21 +29,6 @@ const ARITHMETIC: Record<string, { sign: string; of: (a: number, b: number) => n
   sub: { sign: "−", of: (a, b) => a - b },
   mul: { sign: "×", of: (a, b) => a * b },
 };
-
-function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(/^(?:add|sub|mul)_?$/)) {
-    const { line, visit } = facts.steps[op.step];
-    const name = operationName(op.name).replace(/_$/, "");
-    if (visit || out.has(line) || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) continue;
-    const dtype = dtypeOf(facts, op.outputs[0]);
-    if (!RANGES[dtype]) continue;
-    const wrapped = firstWrapped(facts, op, name, dtype);
-    if (wrapped) out.set(line, diagnosisOf(facts, op, name, dtype, wrapped));
-  }
-  return [...out.values(), ...diagnoseFractionsCut(facts)];
-}
 
 /** As it was made: torch lets no tensor change it. */
 function dtypeOf(facts: RunFacts, uid: string) {
@@ -96,7 +84,12 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
   return numbers.length === 1 ? numbers : null;
 }
 
-function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string, element: WrappedElement): Diagnosis {
+function integerWrapped(facts: RunFacts, op: Operation): Diagnosis | null {
+  const name = operationName(op.name).replace(/_$/, "");
+  if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
+  const dtype = dtypeOf(facts, op.outputs[0]);
+  const element = RANGES[dtype] ? firstWrapped(facts, op, name, dtype) : null;
+  if (!element) return null;
   const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
   const [x] = names;
   const made = facts.birthStep(op.inputs[0]);
@@ -107,13 +100,11 @@ function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string
       made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
       [op.step, "checked", [...op.inputs, ...op.outputs]],
     ],
-    names: [...names],
+    names,
     facts: {
       x,
       dtype: codeFact(dtype),
-      a: element.a,
-      b: element.b,
-      got: element.got,
+      ...element,
       sign: ARITHMETIC[name].sign,
       lowest: RANGES[dtype][0],
       highest: RANGES[dtype][1],

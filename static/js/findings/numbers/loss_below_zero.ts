@@ -3,16 +3,20 @@
  * of range.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact, nameTextOfFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
+export const FINDINGS = [
+  diagnosis({
+    kind: "loss_below_zero",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(LOSS),
+    once: byLine,
+    say: lossBelowZero,
+  }),
 ];
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
@@ -20,21 +24,13 @@ const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
-function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(LOSS)) {
-    const { line, visit } = facts.steps[op.step];
-    if (visit || out.has(line) || op.inputs.length < 2 || !op.outputs.length) continue;
-    const name = operationName(op.name).replace(/_nd$/, "");
-    const loss = rangeOfTensor(facts, op.outputs[0], op.step);
-    if (!loss || !(loss.min < 0)) continue;
-    const diagnosis = LOSS_OF_LOGARITHMS.test(name)
-      ? diagnosisOfInput(facts, op, name, loss.min)
-      : diagnosisOfTarget(facts, op, name, loss.min);
-    if (diagnosis) out.set(line, diagnosis);
-  }
-  return [...out.values()];
+function lossBelowZero(facts: RunFacts, op: Operation): Diagnosis | null {
+  if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
+  const name = operationName(op.name).replace(/_nd$/, "");
+  const loss = rangeOfTensor(facts, op.outputs[0], op.step);
+  if (!loss || !(loss.min < 0)) return null;
+  const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
+  return diagnose(facts, op, name, loss.min);
 }
 
 /** The first argument holds numbers above 0, which no logarithm of a probability is. */

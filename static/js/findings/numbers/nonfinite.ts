@@ -3,10 +3,9 @@
  * backward.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import { phrase, type Diagnosis, type DiagnosisRow, type Fix, type Link, type RunFacts } from "../diagnosis.ts";
 import { emptyMeanOf } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
-import { chainLink, fixHint, phrase, type ChainLink, type LineAndStep } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
@@ -16,7 +15,6 @@ import { namedViewSource } from "../facts/view_source.ts";
 import { scalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -207,12 +205,21 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
   const operandNames = operands.map((uid) => facts.nameFact(uid, step));
   const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
-  const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
+  const origin = nonfiniteOperand ? nonfiniteOrigin(facts, nonfiniteOperand, step) : undefined;
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
     severity: requiresGrad && !isGiven ? "warning" : "note",
-    cause: originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step,
-    chain: [originLink && originLink, [step, "nonfinite", [output]], ...linksToNanGradient(facts, step)],
+    cause: origin !== undefined && !isCarriedOn(facts, nonfiniteOperand, origin) ? origin : step,
+    chain: [
+      origin !== undefined && [
+        origin,
+        "nonfinite",
+        [nonfiniteOperand],
+        { x: facts.nameFact(nonfiniteOperand, origin) },
+      ],
+      [step, "nonfinite", [output]],
+      ...linksToNanGradient(facts, step),
+    ],
     names: [x, ...operandNames],
     facts: {
       x,
@@ -223,7 +230,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
       holds: values?.length ? phrase("finding.nonfinite.holds", { values: numbersText(values) }) : "",
       code: facts.statementFact(step),
     },
-    fixes: fixesForNonfinite(facts.place(step), facts.place(originLink?.step ?? step)),
+    fixes: fixesForNonfinite(facts, step, origin ?? step),
   };
 }
 
@@ -242,21 +249,13 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
 }
 
 /** Where an operand first held what is not finite, if that was a step before. */
-function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainLink | null {
+function nonfiniteOrigin(facts: RunFacts, uid: string, step: number): number | undefined {
   const storage = facts.handle(uid, step)?.storage;
-  const originStep = (facts.index.writeStepsByStorage.get(storage ?? "") ?? []).find(
+  return (facts.index.writeStepsByStorage.get(storage ?? "") ?? []).find(
     (k) =>
       k < step &&
       Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfiniteCell)),
   );
-  return originStep === undefined
-    ? null
-    : chainLink(
-        facts.place(originStep),
-        "nonfinite",
-        { x: facts.nameFact(uid, originStep), code: facts.statementFact(originStep) },
-        [uid],
-      );
 }
 
 /**
@@ -318,7 +317,7 @@ function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | nul
       sent: numbersText(sentCells, sentCells.length === 1),
       choice: branchNode ? facts.nodeOperationName(branchNode) : "",
     },
-    fixes: branchNode ? [["safe_where"]] : fixesForNonfinite(facts.place(birthStep), facts.place(birthStep)),
+    fixes: branchNode ? [["safe_where"]] : fixesForNonfinite(facts, birthStep, birthStep),
   };
 }
 
@@ -366,22 +365,22 @@ function branchNodeBefore(facts: RunFacts, nodeUid: string, step: number) {
 }
 
 /** The backward that carries a NaN of the forward computation to a parameter. */
-function linksToNanGradient(facts: RunFacts, step: number) {
+function linksToNanGradient(facts: RunFacts, step: number): Link[] {
   const call = facts.backwardCalls.find((backward) => backward.step > step);
   const nonfiniteGrad = call ? firstNonfiniteGrad(facts, call.step) : null;
   if (!nonfiniteGrad) return [];
   const x = facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step);
-  return [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])];
+  return [[nonfiniteGrad.step, "gradient", [nonfiniteGrad.uid], { x, grad: gradNameOf(x) }]];
 }
 
-/** What keeps an operation finite, the fix that suits it best first. `originPlace` is that of the operand. */
-function fixesForNonfinite(place: LineAndStep, originPlace: LineAndStep) {
-  const places = place.line === originPlace.line ? [place] : [originPlace, place];
+/** What keeps an operation finite, the fix that suits it best first. `origin` is the step that made the operand. */
+function fixesForNonfinite(facts: RunFacts, step: number, origin: number): Fix[] {
+  const steps = facts.place(step).line === facts.place(origin).line ? [step] : [origin, step];
   return [
-    fixHint("log_softmax", place),
-    ...places.map((fixPlace) => fixHint("subtract_max", fixPlace)),
-    fixHint("biased_std", place),
-    ...places.map((fixPlace) => fixHint("guard_operand", fixPlace)),
-    fixHint("finite_mask", place),
+    ["log_softmax", {}, step],
+    ...steps.map((at): Fix => ["subtract_max", {}, at]),
+    ["biased_std", {}, step],
+    ...steps.map((at): Fix => ["guard_operand", {}, at]),
+    ["finite_mask", {}, step],
   ];
 }

@@ -3,23 +3,33 @@
  * nothing raises.
  */
 
+import { byLine, diagnosis, madeBefore, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { chainLink, nameTextOfFact, type Fact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
-  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseComparedTable },
+export const FINDINGS = [
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: ({ scan }) => scan.operationsNamed(/^(?:sub|broadcast_tensors)$/),
+    once: byLine,
+    say: broadcastLoss,
+  }),
+  diagnosis({
+    kind: "shape_mismatch",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(/^(?:eq|ne)$/),
+    once: byLine,
+    say: comparedTable,
+  }),
 ];
 
 const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
-const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
 const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
 const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
-const COMPARISON = /^(?:eq|ne)$/;
 const CHOICE = /^(?:topk|max|argmax|round|gt|ge|lt|le|sign|sort)$/;
 const CONVERSION = /^(?:to|_to_copy|float|double|long|int|type_as)$/;
 const MAX_CONVERSIONS = 4;
@@ -27,32 +37,25 @@ const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
 
-function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { name, inputs, outputs, requires_grad, step } of facts.scan.operationsNamed(BROADCASTING_NAME)) {
-    if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2) continue;
-    if (!requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
-    const pair = columnAndRowOperands(facts, inputs, step);
-    if (pair && isUsedInLoss(facts, outputs, step)) out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
-  }
-  return [...out.values()];
+function broadcastLoss(facts: RunFacts, op: Operation): Diagnosis | null {
+  const { name, inputs, outputs, step } = op;
+  if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2 || !op.requires_grad.some(Boolean)) return null;
+  const pair = columnAndRowOperands(facts, inputs, step);
+  return pair && isUsedInLoss(facts, outputs, step) ? diagnosisOf(facts, pair, step) : null;
 }
 
-/** Predictions that are compared with labels, and counted. */
-function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { inputs, outputs, step } of facts.scan.operationsNamed(COMPARISON)) {
-    const { line, visit } = facts.steps[step];
-    if (visit || inputs.length !== 2 || out.has(line)) continue;
-    const pair = columnAndRowOperands(facts, inputs, step, false);
-    if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) continue;
-    if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) continue;
-    out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
-  }
-  return [...out.values()];
+/** A comparison, where what it gives is counted and one of the two was chosen. */
+function comparedTable(facts: RunFacts, { inputs, outputs, step }: Operation): Diagnosis | null {
+  if (facts.steps[step].visit || inputs.length !== 2) return null;
+  const pair = columnAndRowOperands(facts, inputs, step, false);
+  if (
+    !pair ||
+    facts.tensor(pair.column, step)?.storage === facts.tensor(pair.row, step)?.storage ||
+    !isCounted(facts, outputs[0], step)
+  )
+    return null;
+  if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) return null;
+  return { ...diagnosisOf(facts, pair, step), variant: "compared" };
 }
 
 /** Whether a tensor says which class was chosen, as the largest or by a threshold, in whatever dtype. */
@@ -61,10 +64,6 @@ function isChoice(facts: RunFacts, uid: string) {
   for (let k = 0; op && k < MAX_CONVERSIONS && CONVERSION.test(operationName(op.name)); k++)
     op = facts.producingOperation(op.inputs[0]);
   return CHOICE.test(operationName(op?.name ?? ""));
-}
-
-function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
-  return facts.tensor(a, step)?.storage === facts.tensor(b, step)?.storage;
 }
 
 /** Whether a comparison goes on into a sum or a mean over all of it, through conversions. */
@@ -126,17 +125,13 @@ function diagnosisOf(
     x_shape: tupleText([size, 1]),
     y_shape: tupleText([size]),
   };
-  const madeLink = (uid: string, name: Fact, shape: string) => {
-    const birth = facts.birthStep(uid);
-    return chainLink(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.statementFact(birth) }, [uid]);
-  };
   return {
     variant: "table",
     severity: "warning",
     cause: step,
     chain: [
-      madeLink(row, y, findingFacts.y_shape),
-      facts.birthStep(column) < step && madeLink(column, x, findingFacts.x_shape),
+      [facts.birthStep(row), "made", [row], { x: y, x_shape: findingFacts.y_shape }],
+      madeBefore(facts, column, step),
       [step, "counted", [column, row]],
     ],
     names: [x, y],

@@ -1,14 +1,11 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { BackwardCall, Operation } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
@@ -73,7 +70,7 @@ function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
 /** Whether a loss of other data has a graph through which no backward ever went. */
 function isUnusedLoss(facts: RunFacts, op: Operation, last: Operation) {
   if (op.inputs.length < 2 || op.inputs[1] === last.inputs[1]) return false;
-  const node = tensorHistoryOf(facts).valueAt(op.outputs[0], "grad_fn", op.step);
+  const node = facts.history.valueAt(op.outputs[0], "grad_fn", op.step);
   if (typeof node !== "string") return false;
   return [...reachableNodes(facts, node)].every(
     (uid) => facts.index.nodes.get(uid)?.variable || !facts.index.visitStepsByNode.has(uid),

@@ -1,8 +1,7 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import type { Diagnosis, DiagnosisRow, Link } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { codeFact } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import {
@@ -17,9 +16,17 @@ import {
 import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Operation } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "mean_of_means",
+    severity: "note",
+    when: ({ trace }) => !statementTrees(trace.program).some(mayReduceOtherwise),
+    of: meansOfMeans,
+    once: byLine,
+    say: diagnosisOf,
+  }),
+];
 
 const MEAN_LOSS =
   /^(?:nll_loss\w*|cross_entropy_loss|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*|mean)$/;
@@ -44,19 +51,6 @@ interface Gathered {
 
 interface MeanOfMeans extends Gathered {
   step: number;
-}
-
-function diagnoseMeanOfMeans(facts: RunFacts): Diagnosis[] {
-  if (statementTrees(facts.trace.program).some(mayReduceOtherwise)) return [];
-  const found = meansOfMeans(facts);
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const mean of found) {
-    const { line } = facts.place(mean.step);
-    const diagnosis = out.has(line) ? null : diagnosisOf(facts, mean);
-    if (diagnosis) out.set(line, diagnosis);
-  }
-  return [...out.values()];
 }
 
 /** Whether a statement asks for a loss that is no mean, or is unknown. */

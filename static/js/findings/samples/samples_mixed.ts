@@ -2,11 +2,9 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import {
   callArgument,
   calleeName,
@@ -16,11 +14,16 @@ import {
   literalValue,
 } from "../../syntax/expressions.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
+export const FINDINGS = [
+  diagnosis({
+    kind: "samples_mixed",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(SOFTMAX),
+    once: byLine,
+    say: softmaxOverBatch,
+  }),
 ];
 
 const SOFTMAX = /^(?:log_)?softmax$/;
@@ -39,26 +42,20 @@ const CHOICES = new Map([
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
 
-function diagnoseSoftmaxOverBatch(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(SOFTMAX)) {
-    const { line } = facts.steps[op.step];
-    if (facts.isInsideBackward(op.step) || out.has(line) || !op.outputs.length) continue;
-    const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
-    if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) continue;
-    const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
-    const product = reader ? null : productBySample(facts, op, shape[0]);
-    if (reader) out.set(line, diagnosisOf(facts, op, shape, reader));
-    else if (product) out.set(line, attentionDiagnosis(facts, op, shape, product));
-  }
-  return [...out.values()];
+function softmaxOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
+  if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
+  const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
+  if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) return null;
+  const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
+  if (reader) return diagnosisOf(facts, op, shape, reader);
+  const product = productBySample(facts, op, shape[0]);
+  return product && attentionDiagnosis(facts, op, shape, product);
 }
 
 /** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
 function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {
   const [output] = op.outputs;
-  const node = tensorHistoryOf(facts).valueAt(output, "grad_fn", op.step) as string | null;
+  const node = facts.history.valueAt(output, "grad_fn", op.step) as string | null;
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   if (typeof dim === "number") return dim < 0 ? dim + length : dim;
   const numbers = length === 2 ? numbersOfTensor(facts, output, op.step) : null;
@@ -135,7 +132,7 @@ function isChoiceOfClass(call: SyntaxNode) {
 }
 
 function attributeOfNode(facts: RunFacts, op: Operation) {
-  const node = tensorHistoryOf(facts).valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
+  const node = facts.history.valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   return typeof dim === "number" && dim < 0 ? dim + 2 : dim;
 }

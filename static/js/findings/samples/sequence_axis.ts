@@ -3,13 +3,11 @@
  * samples mix as moments do.
  */
 
+import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, wholesOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
 import { attentionsOf, isOfItself } from "./attentions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [

@@ -3,14 +3,12 @@
  * rows for one.
  */
 
-import { diagnosis, type Diagnosis, type DiagnosisRow, type Fix } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type Fix, type RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isOfParameter, sizeOfAxis, wholesOf, type AxisUse } from "../facts/axes.ts";
 import { oncePerRun } from "../facts/once_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { codeFact } from "../finding.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */

@@ -1,13 +1,12 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { chainLink } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { innermostIteration } from "./training_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,12 +1,9 @@
 /** Gradients that are clipped after the optimizer's step has used them, and dropped before another one does. */
 
+import { diagnosis, type Diagnosis, type Facts, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import type { Facts } from "../finding.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -55,7 +52,7 @@ function lateClipsOf({ uid, entries }: GradientLedger): LateClip[] {
 }
 
 function changedNumbers(facts: RunFacts, uid: string, step: number) {
-  const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+  const grad = facts.history.valueAt(uid, "grad", step) as string | null;
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 

@@ -1,15 +1,12 @@
 /** A clip that gets a generator of parameters which had been gone through before: it clips nothing. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { callArgument } from "../../syntax/expressions.ts";
-import { codeFact } from "../finding.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { usedUpGenerator } from "./exhausted_parameters.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -57,11 +54,10 @@ function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null):
 
 /** The next step of an optimizer with gradients in what it holds. */
 function nextUpdate(facts: RunFacts, clip: number): { optimizer: string; step: number } | null {
-  const history = tensorHistoryOf(facts);
   for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
     const step = steps.find((other) => other > clip);
     if (step === undefined) continue;
-    if (optimizerParameters(facts, optimizer, step).some((param) => history.valueAt(param, "grad", clip)))
+    if (optimizerParameters(facts, optimizer, step).some((param) => facts.history.valueAt(param, "grad", clip)))
       return { optimizer, step };
   }
   return null;

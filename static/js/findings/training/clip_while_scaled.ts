@@ -1,14 +1,12 @@
 /** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
 
+import { diagnosis, type Diagnosis, type Facts, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import type { Facts } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { scalerByBackward, type Scaler } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,13 +1,11 @@
 /** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { findInStatements } from "../statements/executed_statements.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -29,11 +27,10 @@ export function clipSteps(facts: RunFacts): { step: number; stmt: number; found:
 
 /** Null where the statement that clips ever met a gradient, or none came and was used afterwards. */
 function diagnosisOf(facts: RunFacts, clips: { step: number }[]): Diagnosis | null {
-  const history = tensorHistoryOf(facts);
   const steps = clips.map(({ step }) => step);
   const ledgers = gradientLedgers(facts);
   if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return null;
-  if (steps.some((step) => ledgers.some(({ uid }) => history.valueAt(uid, "grad", step)))) return null;
+  if (steps.some((step) => ledgers.some(({ uid }) => facts.history.valueAt(uid, "grad", step)))) return null;
   const [clip] = steps;
   const entries = ledgers.flatMap((ledger) => ledger.entries.map((entry) => ({ ...entry, uid: ledger.uid })));
   const after = entries.filter(({ step }) => step > clip).sort((a, b) => a.step - b.step);

@@ -1,13 +1,11 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
-import type { Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { callArgument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const GENERATOR_MAKERS = new Set(["builtins.filter", "builtins.map", "builtins.iter", "itertools.chain"]);
 

@@ -1,10 +1,8 @@
 /** Parameters that were frozen and, before anything ran, all made to require grad again: the freezing has no effect. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -29,9 +27,8 @@ const MAX_NAMED_PARAMETERS = 4;
 function freezings(facts: RunFacts): Freezing[] {
   const [backward] = facts.backwardCalls;
   if (!backward) return [];
-  const history = tensorHistoryOf(facts);
   return [...facts.index.moduleOfTensor.keys()].flatMap((uid) => {
-    const changes = history.fieldChanges(uid, "requires_grad");
+    const changes = facts.history.fieldChanges(uid, "requires_grad");
     const k = changes.findIndex(({ value }, at) => at > 0 && value === false && changes[at - 1].value === true);
     if (k < 0 || changes[k].step >= backward.step) return [];
     const next = changes[k + 1];
@@ -47,7 +44,7 @@ function diagnosisOf(facts: RunFacts, all: Freezing[]): Diagnosis | null {
   if (all.some((freezing) => freezing.undone < 0) || undoing.size !== 1) return null;
   if (undoing.has(facts.steps[frozen].stmt)) return null;
   if (facts.eventsOfKind("module_called").some(({ step }) => step > frozen && step < undone)) return null;
-  const gradient = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensor === uid);
+  const [gradient] = facts.gradientsTo(uid);
   if (!gradient) return null;
   const names = all.slice(0, MAX_NAMED_PARAMETERS).map((freezing) => facts.nameFact(freezing.uid, gradient.step));
   const x = names[0];

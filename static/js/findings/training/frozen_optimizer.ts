@@ -1,11 +1,9 @@
 /** An optimizer that steps round after round while none of its parameters requires grad. */
 
-import { diagnosis, type Diagnosis, type Link } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { owningModuleFact } from "./training_facts.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -21,7 +19,7 @@ const MIN_STEPS = 2;
 
 function diagnosisOf(facts: RunFacts, { uid: optimizer, made, stepped, unrecorded }: Optimizer): Diagnosis | null {
   if (stepped.length + unrecorded < MIN_STEPS || !stepped.length) return null;
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const replaced = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [before] : [])));
   const params = optimizerParameters(facts, optimizer, stepped[0].step);
   const isFrozen = (param: string, step: number) => history.valueAt(param, "requires_grad", step) === false;

@@ -1,11 +1,10 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { FieldChange } from "../facts/field_history.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -29,17 +28,14 @@ const MAX_NAMED_PARAMETERS = 8;
 
 /** The parameters that an optimizer updated after they were frozen. */
 function frozenParameters(facts: RunFacts): FrozenParameter[] {
-  const history = tensorHistoryOf(facts);
   const out: FrozenParameter[] = [];
   for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
     const lastStep = steps.at(-1);
     if (lastStep === undefined) continue;
     for (const uid of optimizerParameters(facts, optimizer, lastStep)) {
-      const frozen = freezingStep(history.fieldChanges(uid, "requires_grad"), lastStep);
+      const frozen = freezingStep(facts.history.fieldChanges(uid, "requires_grad"), lastStep);
       if (frozen === null) continue;
-      const writeSteps = new Set(
-        facts.writesOf(history.valueAt(uid, "storage", lastStep) as string | null).map(({ step }) => step),
-      );
+      const writeSteps = new Set(facts.writesTo(uid, lastStep).map(({ step }) => step));
       const updated = steps.find((step) => step > frozen && writeSteps.has(step));
       if (updated !== undefined) out.push({ uid, frozen, updated, optimizer });
     }
@@ -59,9 +55,7 @@ function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis 
   const [{ uid, frozen, updated, optimizer }] = parameters;
   const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
   const x = names[0];
-  const accumulated = facts
-    .eventsOfKind("grad_accumulated")
-    .findLast((event) => event.tensor === uid && event.step < frozen);
+  const accumulated = facts.gradientsTo(uid).findLast((event) => event.step < frozen);
   return {
     cause: frozen,
     chain: [

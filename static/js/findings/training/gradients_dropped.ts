@@ -1,14 +1,13 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { innermostIteration } from "./training_facts.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

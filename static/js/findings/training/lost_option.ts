@@ -3,8 +3,8 @@
  * group alone.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact, fixHint } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { fixHint } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
 import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -21,7 +21,6 @@ import { isAssignmentTarget, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, loopHead, loopVariables, mayCallMethod, statementsAround } from "../../syntax/statements.ts";
 import { childOf, statementTree, statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,11 +1,9 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -68,6 +66,6 @@ function diagnosisOf(
 }
 
 function isWrittenAfter(facts: RunFacts, uid: string, made: number) {
-  const storage = tensorHistoryOf(facts).valueAt(uid, "storage", made) as string | null;
+  const storage = facts.history.valueAt(uid, "storage", made) as string | null;
   return facts.writesOf(storage).some(({ step }) => step > made);
 }

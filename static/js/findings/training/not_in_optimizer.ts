@@ -3,9 +3,8 @@
  * parameters.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import type { Fact, Facts } from "../finding.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
@@ -15,8 +14,6 @@ import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer, lookedFor: "optimizers" },
@@ -91,7 +88,7 @@ function isMadeTwice({ uid, made, params }: SteppingOptimizer, optimizers: Stepp
  */
 function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
   const { uid } = parameter;
-  const unfrozen = tensorHistoryOf(facts)
+  const unfrozen = facts.history
     .fieldChanges(uid, "requires_grad")
     .find(({ step, value }) => value && step > made && step > facts.birthStep(uid));
   if (unfrozen) return "unfrozen";

@@ -1,7 +1,6 @@
 /** A learning rate or the like set on the optimizer itself, which reads its groups: nothing changes. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
 import { resolveExpression } from "../facts/resolve.ts";
@@ -9,7 +8,6 @@ import { attributeRead, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments, type Assignment } from "../../syntax/statements.ts";
 import { statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -3,13 +3,12 @@
  * has.
  */
 
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
+import { fixHint } from "../finding.ts";
 import { oncePerRun } from "../facts/once_per_run.ts";
-import type { Diagnosis } from "../diagnosis.ts";
-import { chainLink, fixHint } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { modulesAround, outermostModuleWithout } from "./training_facts.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 interface MisdirectedOptimizer {
   optimizer: string;
@@ -83,14 +82,12 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
       made: facts.steps[miss.made].line,
       step: facts.steps[miss.step].line,
     };
-    const movedLink = chainLink(facts.place(causeStep), "moved", { x, code: facts.statementFact(causeStep) }, [uid]);
-    const madeLink = chainLink(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
     return {
       variant: isAnew ? "made_anew" : isMadeLater ? "not_given" : "others_given",
       cause: causeStep,
       chain: [
-        madeLink,
-        isMadeLater && movedLink,
+        [miss.made, "made", [miss.optimizer], { x: optimizerName }],
+        isMadeLater && [causeStep, "moved", [uid]],
         [miss.grad, "gradient", [uid]],
         [miss.step, "none", [miss.optimizer]],
       ],

@@ -3,7 +3,7 @@
  * optimizer was replaced.
  */
 
-import type { Diagnosis, DiagnosisRow } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
@@ -13,7 +13,6 @@ import { resolveExpression } from "../facts/resolve.ts";
 import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },

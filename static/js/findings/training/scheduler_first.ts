@@ -1,12 +1,11 @@
 /** A learning rate that no step ever used, since the scheduler stepped before the optimizer's first step. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { groupDicts, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

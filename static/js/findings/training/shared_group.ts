@@ -1,11 +1,10 @@
 /** One dict of options in two optimizers: a learning rate that one is given is the other's too. */
 
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
 import { groupDicts, optimizersOf } from "../facts/optimizers.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -2,7 +2,6 @@
 
 import { codeFact, type Fact } from "../finding.ts";
 import { plainName } from "../facts/gradient_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -67,7 +66,7 @@ export function owningModuleFact(facts: RunFacts, uid: string, step: number): Fa
 export function gradientNormAt(facts: RunFacts, uids: string[], step: number): number | null {
   let sum = 0;
   for (const uid of uids) {
-    const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step);
+    const grad = facts.history.valueAt(uid, "grad", step);
     const elements = typeof grad === "string" ? numbersOfTensor(facts, grad, step) : null;
     if (!elements) return null;
     for (const element of elements) sum += element * element;

@@ -5,7 +5,6 @@ import { decodeRealNumber } from "../../training/round_series.ts";
 import { normText } from "./norm_text.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
 import { shortNumberText } from "../../trace/format.ts";
-import { tensorHistoryOf } from "../../findings/facts/tensor_history.ts";
 import { statementTree } from "../../syntax/tree.ts";
 import type { FactsOfRun } from "./place_facts.ts";
 import type { NetPlace } from "../net_places.ts";
@@ -97,7 +96,7 @@ function gradientWords(run: FactsOfRun, place: NetPlace, say: Say): string {
 /** How many parameters have a gradient after a step. */
 function countGradients({ facts }: FactsOfRun, step: number): number {
   const { moments, account } = runOfParameters(facts.opened);
-  const history = tensorHistoryOf(account.table.facts);
+  const history = account.table.facts.history;
   return [...moments.keys()].filter((uid) => history.valueAt(uid, "grad", step)).length;
 }
 

@@ -3,8 +3,9 @@ happened."""
 
 from dataclasses import dataclass
 
-from gradbox.wire.findings import Finding, LossCurves, LossSeries
-from server.runs.explainer import OutcomeSummary
+from pydantic import TypeAdapter
+
+from gradbox.wire.findings import Finding, LossCurves, LossSeries, OutcomeSummary
 
 UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not introduce."""
@@ -46,6 +47,10 @@ class JudgedRun:
 
     findings: list[Finding]
     summary: OutcomeSummary
+
+
+JUDGED_RUN = TypeAdapter(JudgedRun)
+"""As JSON, from one process to another."""
 
 
 def is_fixed(finding: Finding, before: JudgedRun, after: JudgedRun) -> bool:
