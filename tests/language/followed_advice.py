@@ -331,6 +331,52 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("    return kept", "    handle.remove()\n    return kept"),
         ),
     ),
+    "batch_part_unread": (
+        "silent/weight_of_a_sample_unread",
+        ((".pow(2).mean()", ".pow(2).mul(weight).mean()"),),
+    ),
+    "compared_with_itself": (
+        "silent/old_policy_computed_in_every_epoch",
+        (
+            ("    old = log_probs().detach()\n", ""),
+            ("for epoch", "old = log_probs().detach()\nfor epoch"),
+        ),
+    ),
+    "layers_start_equal": (
+        "silent/critics_copied_from_one",
+        (("optimizer =", "nn.init.xavier_uniform_(second.weight)\noptimizer ="),),
+    ),
+    "load_matched_nothing.in_forward": (
+        "silent/statistics_fitted_again_after_the_load",
+        (
+            ("self.fitted = False", 'self.register_buffer("fitted", torch.tensor(False))'),
+            ("self.fitted = True", "self.fitted.fill_(True)"),
+        ),
+    ),
+    "rate_jumps": (
+        "silent/scheduler_made_in_every_epoch",
+        (
+            ("    schedule = LambdaLR(optimizer, lambda k: 0.5**k)\n", ""),
+            ("for epoch", "schedule = LambdaLR(optimizer, lambda k: 0.5**k)\nfor epoch"),
+        ),
+    ),
+    "rate_jumps.anew": (
+        "silent/optimizer_made_in_every_step",
+        (
+            ("    optimizer = torch.optim.Adam([w], lr=0.1)\n", ""),
+            ("for step", "optimizer = torch.optim.Adam([w], lr=0.1)\nfor step"),
+        ),
+    ),
+    "rate_jumps.loaded": (
+        "silent/scheduler_made_after_the_load",
+        (
+            (
+                "optimizer.load_state_dict(saved)\nschedule = LambdaLR(optimizer, decay)\n",
+                "schedule = LambdaLR(optimizer, decay)\noptimizer.load_state_dict(saved)\n"
+                "schedule.load_state_dict(counted)\n",
+            ),
+        ),
+    ),
     "nothing_moves.rate": (
         "silent/learning_rate_of_an_integer_division",
         (("epoch // 10", "min(1.0, (epoch + 1) / 10)"),),

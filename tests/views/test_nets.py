@@ -97,6 +97,23 @@ def test_the_head_of_a_loop_that_makes_nodes_ends_no_repetition_of_its_body() ->
     ]
 
 
+def test_in_a_low_list_what_trains_is_folded_before_the_layers_around_the_step() -> None:
+    vit = kept_document((ROOT / "tests/examples/nets/vit.py").read_text())
+    names = call_page("views/net_view", vit, 1028, 290)["names"]
+    assert names[:4] == ["patch", "x", "x", "layers.0.0"] and names[-3:] == ["head", "loss", "zero_grad"]
+
+
+def test_a_loop_that_begins_another_round_leaves_the_list_as_it_was() -> None:
+    """It does nothing to tensors: what the step before opened stays open, and below it nothing moves."""
+    source = (ROOT / "tests/examples/nets/gpt.py").read_text()
+    rounds = [
+        step
+        for step in call_page("views/open_row", kept_document(source))
+        if "for " in source.splitlines()[step["line"] - 1]
+    ]
+    assert rounds and all(step["open"] for step in rounds[1:])
+
+
 def test_a_cut_is_drawn_where_a_program_detaches() -> None:
     facts = view("gan")
     cuts = [(edge["from"], edge["to"]) for edge in facts["edges"] if edge["cut"]]

@@ -72,6 +72,11 @@ import { FINDINGS as sameNumbers } from "./samples/same_numbers.ts";
 import { FINDINGS as nothingMoves } from "./training/nothing_moves.ts";
 import { FINDINGS as staleCopy } from "./training/stale_copy.ts";
 import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
+import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
+import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
+import { FINDINGS as loadInitialisedAgain } from "./modules/load_initialised_again.ts";
+import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
+import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -144,4 +149,9 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...nothingMoves,
   ...staleCopy,
   ...hooksPileUp,
+  ...layersStartEqual,
+  ...rateJumps,
+  ...loadInitialisedAgain,
+  ...comparedWithItself,
+  ...batchPartUnread,
 ];

@@ -1,6 +1,7 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
 import {
+  anchorStep,
   HEAD_HEIGHT,
   MIN_ROW_HEIGHT,
   netRows,
@@ -75,7 +76,8 @@ interface NetColumns {
   learns: number | null;
 }
 
-const MAX_ROW_HEIGHT = 28;
+/** The largest that fits: few, so that one row more moves none by a pixel or two. */
+const ROW_HEIGHTS = [28, 24, MIN_ROW_HEIGHT];
 const LEAST_BODY = 72;
 const MAX_END_BODY = 168;
 /** Of what is open of a row, by how high the view is: the same for all rows, so that a step moves one row alone. */
@@ -112,6 +114,10 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
   const other = ends.length ? null : otherRowOfWrite(facts, i);
   const count = Math.max(other ? 2 : 1, ends.length);
+  const anchor = anchorStep(facts, i) ?? i;
+  const { stretchOfStep } = facts.net;
+  // what another round did is shown as it was then
+  const openedAt = stretchOfStep[anchor] === stretchOfStep[i] ? i : anchor;
   const body = (count > 1 ? heights?.ofTwo : heights?.height) ?? 0;
   let placed: PlacedNetRow[] = [];
   let rails: NetRail[] = [];
@@ -127,7 +133,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
-    else openRow(facts, placed, openPlaceOf(facts, i), i, bodyRoom);
+    else openRow(facts, placed, openPlaceOf(facts, i), openedAt, bodyRoom);
     if (other) openRow(facts, placed, other.place, i, bodyRoom, { told: other.uids });
     rails = railsBetween(facts, rowsByPlace(placed), i);
     const needed = gapsForCuts(placed, rails).size;
@@ -173,10 +179,10 @@ function minHeightOf(rows: NetRow[]) {
 function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): PlacedNetRow[] {
   const heads = rows.filter(({ kind }) => kind === "head").length;
   const others = Math.max(1, rows.length - heads);
-  const rowHeight = Math.max(MIN_ROW_HEIGHT, Math.min(MAX_ROW_HEIGHT, (room - heads * HEAD_HEIGHT) / others));
+  const rowHeight = ROW_HEIGHTS.find((height) => height * others + heads * HEAD_HEIGHT <= room) ?? MIN_ROW_HEIGHT;
   let y = TOP;
   return rows.map((row) => {
-    const h = row.kind === "head" ? HEAD_HEIGHT : Math.floor(rowHeight);
+    const h = row.kind === "head" ? HEAD_HEIGHT : rowHeight;
     const states = row.places.map((place) => facts.stateAt(place, i));
     const placed = {
       ...row,
@@ -185,7 +191,7 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
       states,
       isNow: row.kind !== "head" && states.some(({ isNow }) => isNow),
       joins: false,
-      dot: Math.floor(row.kind === "head" ? HEAD_HEIGHT / 2 : rowHeight / 2),
+      dot: (row.kind === "head" ? HEAD_HEIGHT : rowHeight) / 2,
       body: null,
       end: null,
     };
@@ -205,7 +211,7 @@ function openRow(
 ) {
   const row = place && rowOfPlace(rows, place);
   const shown = place && row ? openRowOf(facts, place, i, told) : null;
-  if (!row || !shown || row.body) return;
+  if (!row || !shown || row.body || !(shown.read.length + shown.made.length + shown.nodes.length)) return;
   const inner = { ...room, height: room.height - top };
   row.body = { shown, room: inner, height: room.height, top };
   const node = nodeHeightInBody(shown, inner);

@@ -6,6 +6,8 @@
 import { changesShapeOnly } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import { nodesOfUnit, type NetPlace } from "./net_places.ts";
+import { referencedUid } from "../trace/names.ts";
+import type { Value } from "../trace/wire.ts";
 
 /**
  * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes
@@ -62,9 +64,11 @@ export function netRows(
   const at = anchorStep(facts, i) ?? i;
   const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at), ...placesAround(ends)]);
   const open = placesToOpen(facts, path, size, choices);
-  const touched = touchedPlaces(facts, at);
+  const touched = [...new Set([...touchedPlaces(facts, at), ...touchedPlaces(facts, i)])];
   const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
-    place.isPassing ? touched.includes(place) : !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
+    place.isPassing
+      ? touched.includes(place)
+      : !place.isLoop || [i, at].some((step) => facts.units(place).has(facts.net.stretchOfStep[step])),
   );
   let folded = foldRows(rows, new Set([...path, ...touched, ...ends]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
@@ -87,19 +91,24 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
 }
 
 /**
- * The step whose row is open at a step: the step itself, or the last before it in its round that a row is about; null
- * where there is none.
+ * The step whose row is open at a step: the step itself, or the last before it that a row is about, so that nothing
+ * moves where a round begins; null where there is none.
  */
 export function anchorStep(facts: NetFacts, i: number): number | null {
-  const { stretchOfStep } = facts.net;
-  let anchor = facts.anchors.get(i);
-  if (anchor === undefined) {
-    anchor = null;
-    for (let k = i; k >= 0 && stretchOfStep[k] === stretchOfStep[i] && anchor === null; k--)
-      if (touchedPlaces(facts, k).length) anchor = k;
-    facts.anchors.set(i, anchor);
-  }
-  return anchor;
+  for (let k = facts.anchors.length; k <= i; k++)
+    facts.anchors[k] = isTelling(facts, k) && touchedPlaces(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
+  return facts.anchors[i];
+}
+
+/** Whether a step does anything to tensors, which an open row would show. */
+function isTelling({ opened }: NetFacts, i: number): boolean {
+  const { visit, log, set } = opened.trace.steps[i];
+  const isTensor = (value: Value) => referencedUid(value)?.[0] === "t";
+  return (
+    Boolean(visit) ||
+    log.some(({ kind }) => kind !== "out") ||
+    Object.values(set).some(({ grad, vars }) => grad !== undefined || Object.values(vars ?? {}).some(isTensor))
+  );
 }
 
 /** The place whose row is open at a step: the last that the anchor step is about. */
@@ -267,9 +276,10 @@ function foldRows(rows: NetRow[], kept: ReadonlySet<NetPlace>, size: RowRoom, ch
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
     if (doFit(rows, size, choices)) return rows;
-    const run = runToFold(rows, isFixed);
+    const statements = runOfStatements(rows, isFixed);
+    const run = statements ?? runToFold(rows, isFixed);
     if (!run) return rows;
-    if (size.isSparing) shorten(run, rows, size);
+    if (size.isSparing && !statements) shorten(run, rows, size);
     rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
   }
 }
@@ -286,6 +296,17 @@ function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head
   const count = Math.min(run.to - run.from, Math.max(2, Math.ceil((height - room) / least) + 1));
   run.from += Math.floor((run.to - run.from - count) / 2);
   run.to = run.from + count;
+}
+
+/** The last statements beside each other, as what clears, runs backward and steps: folded before the net. */
+function runOfStatements(rows: NetRow[], isFixed: (row: NetRow) => boolean): { from: number; to: number } | null {
+  const isStatement = (row: NetRow) =>
+    row.kind === "place" && row.places[0].units[0].isStatement && !row.places[0].inner.length && !isFixed(row);
+  let to = rows.length;
+  while (to > 1 && !(isStatement(rows[to - 1]) && isStatement(rows[to - 2]))) to -= 1;
+  let from = to;
+  while (from > 0 && isStatement(rows[from - 1]) && rows[from - 1].depth === rows[to - 1].depth) from -= 1;
+  return to > 1 && to - from > 1 ? { from, to } : null;
 }
 
 /** The run that is folded next; of one class only its middle at first. */

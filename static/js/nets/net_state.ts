@@ -57,7 +57,8 @@ export class NetFacts {
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
   keptByNode: Map<string, KeptMemory[]>;
-  anchors = new Map<number, number | null>();
+  /** by step, as `anchorStep` has them */
+  anchors: (number | null)[] = [];
   unitsByStretch = new Map<NetPlace, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */

@@ -1,0 +1,116 @@
+/**
+ * A result of the model that is compared with what the same weights have just computed from the same data: the two are
+ * equal in every round, so the comparison says nothing.
+ */
+
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { dataSourcesOf } from "../modules/layer_calls.ts";
+import { moduleCallsOf } from "../../trace/module_calls.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+export const FINDINGS = [
+  diagnosis({
+    kind: "compared_with_itself",
+    severity: "warning",
+    of: equalComparisons,
+    once: ({ old }, facts) => facts.lineOf(facts.birthStep(old)),
+    say: diagnosisOf,
+  }),
+];
+
+const COMPARISON = /^(?:sub|div|rsub|mse_loss|l1_loss|smooth_l1_loss|huber_loss)$/;
+const MIN_ROUNDS = 3;
+
+/** The last of an operation's runs: `current` has a history, `old` has none. */
+interface Comparison {
+  step: number;
+  current: string;
+  old: string;
+  rounds: number;
+}
+
+function equalComparisons(facts: RunFacts): Comparison[] {
+  const steps = [...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps);
+  if (steps.length < MIN_ROUNDS - 1) return [];
+  const byPlace = new Map<string, Operation[]>();
+  const countAt = new Map<number, number>();
+  for (const op of facts.scan.operationsNamed(COMPARISON)) {
+    if (facts.steps[op.step].visit || op.inputs.length < 2) continue;
+    const place = countAt.get(op.step) ?? 0;
+    countAt.set(op.step, place + 1);
+    addToList(byPlace, `${facts.steps[op.step].stmt} ${place}`, op);
+  }
+  return [...byPlace.values()].flatMap((ops) => comparisonOf(facts, ops, steps) ?? []);
+}
+
+function comparisonOf(facts: RunFacts, ops: Operation[], steps: number[]): Comparison | null {
+  const isRound = ({ step }: Operation, k: number) => !k || steps.some((each) => each > ops[k - 1].step && each < step);
+  if (ops.length < MIN_ROUNDS || !ops.every(isRound)) return null;
+  let before = "";
+  const data = new Set<string>();
+  for (const { inputs, step } of ops) {
+    const [a, b] = inputs;
+    const numbers = numbersOfTensor(facts, a, step);
+    const [hasHistory, hadHistory] = [a, b].map((uid) => facts.tensor(uid, step)?.requires_grad === true);
+    if (!numbers || hasHistory === hadHistory || new Set(numbers).size < 2) return null;
+    const others = numbersOfTensor(facts, b, step);
+    if (numbers.length !== others?.length || !numbers.every((number, k) => Object.is(number, others[k]))) return null;
+    if (`${numbers}` === before) return null;
+    before = `${numbers}`;
+    const [current, old] = hasHistory ? [a, b] : [b, a];
+    const source = sourceOfCalls(facts, old, current);
+    if (!source) return null;
+    data.add(source);
+  }
+  if (data.size !== 1) return null;
+  const { inputs, step } = ops[ops.length - 1];
+  const [current, old] = facts.tensor(inputs[0], step)?.requires_grad ? inputs : [inputs[1], inputs[0]];
+  // both in one statement: a term that is zero on purpose
+  if (facts.steps[facts.birthStep(old)]?.stmt === facts.steps[step].stmt) return null;
+  return { step, current, old, rounds: ops.length };
+}
+
+/**
+ * The only data that the modules were called with from which a tensor comes, by its place in memory; null where there
+ * are others, where the memory is written later, and where the tensor comes from another one without a call of its own.
+ */
+function sourceOfCalls(facts: RunFacts, uid: string, other: string): string | null {
+  const { edgesInto } = dataflowOf(facts);
+  const seen = new Set([uid]);
+  for (const tensor of seen) for (const { from } of edgesInto.get(tensor) ?? []) seen.add(from);
+  if (seen.has(other)) return null;
+  const calls = [...moduleCallsOf(facts.opened).calls.values()].filter(
+    ({ within, outputs }) => within === null && outputs.some((output) => seen.has(output)),
+  );
+  const sources = new Set(calls.flatMap(({ inputs }) => inputs.flatMap((input) => [...dataSourcesOf(facts, input)])));
+  const floats = [...sources].filter((source) => !isOfIntegers(facts, source));
+  const [storage] = floats[0]?.split(" ") ?? [];
+  const birth = facts.birthStep(storage);
+  const isKept = facts.writesOf(storage).every(({ step }) => step <= birth);
+  return calls.length && floats.length === 1 && isKept ? floats[0] : null;
+}
+
+function isOfIntegers(facts: RunFacts, source: string): boolean {
+  const [storage] = source.split(" ");
+  const cells = facts.scan.initialFields(storage)?.cells ?? {};
+  return Object.keys(cells).some((dtype) => /^u?int|^bool/.test(dtype));
+}
+
+function diagnosisOf(facts: RunFacts, { step, current, old, rounds }: Comparison): Diagnosis {
+  const [x, y] = [facts.nameFact(current, step), facts.nameFact(old, step)];
+  const made = facts.birthStep(old);
+  return {
+    cause: made,
+    chain: [
+      [made, "made", [old]],
+      [step, "used", [current, old]],
+    ],
+    names: [x, y],
+    facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
+  };
+}

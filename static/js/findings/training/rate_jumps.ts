@@ -1,0 +1,152 @@
+/**
+ * A learning rate that jumps back up where a scheduler is made for an optimizer that has trained, and an optimizer that
+ * is made anew in each round and loses its moments.
+ */
+
+import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { callArgument, calleeName, callsIn, methodCalls } from "../../syntax/expressions.ts";
+import { learningRateAt } from "./scheduler_first.ts";
+import { roundedNumber } from "./training_facts.ts";
+import { optimizerParameters, optimizersOf, optimizerWith, type Optimizer } from "../facts/optimizers.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
+import { resolveExpression } from "../facts/resolve.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+export const FINDINGS = [
+  diagnosis({
+    kind: "rate_jumps",
+    severity: "warning",
+    of: jumps,
+    once: ({ step }, facts) => facts.lineOf(step),
+    say: jumpDiagnosis,
+  }),
+  diagnosis({
+    kind: "rate_jumps",
+    severity: "warning",
+    of: optimizersMadeAnew,
+    say: madeAnewDiagnosis,
+  }),
+];
+
+/** Schedulers that begin with the rate that the optimizer was given; not those that are there to raise it. */
+const SCHEDULER = /^(?!OneCycle|Cyclic).*LR$|schedule/;
+const HAS_MOMENTS = /^(?:Adam|AdamW|Adamax|NAdam|RAdam|RMSprop|Adagrad|Adadelta|SGD)$/;
+const MIN_REMADE = 3;
+const MAX_STEPS_EACH = 2;
+
+/** A scheduler's construction that raised the rate of an optimizer that had a lower one. */
+interface Jump {
+  optimizer: Optimizer;
+  step: number;
+  /** the rate before and after, and the step at which it was lowered or loaded */
+  before: number;
+  after: number;
+  lowered: number;
+  /** the optimizer's next step */
+  used: number;
+}
+
+function jumps(facts: RunFacts): Jump[] {
+  const constructions = findInStatements(facts, (tree) =>
+    callsIn(tree).flatMap((call) => (SCHEDULER.test(calleeName(call)) && callArgument(call, "optimizer", 0)) || []),
+  );
+  return constructions.flatMap(({ step, found }) => {
+    const optimizer = optimizerWith(optimizersOf(facts), resolveExpression(facts, found, step) ?? "");
+    return (optimizer && jumpAt(facts, optimizer, step)) || [];
+  });
+}
+
+function jumpAt(facts: RunFacts, optimizer: Optimizer, step: number): Jump | null {
+  const rateAt = (at: number) => learningRateAt(facts, optimizer.uid, at);
+  const [before, after, first] = [rateAt(step - 1), rateAt(step), rateAt(optimizer.made)];
+  if (before === null || after === null || first === null || !(before < after && before > 0 && before < first))
+    return null;
+  const next = optimizer.steps.filter((each) => each > step).slice(0, 2);
+  if (!next.length || !next.every((each) => (rateAt(each - 1) ?? 0) > before)) return null;
+  const lowered = lastChange(facts, optimizer, step, before);
+  const isLoaded = lowered !== null && methodCalls(facts.syntax(lowered), "load_state_dict").length > 0;
+  const isScheduled = lowered !== null && methodCalls(facts.syntax(lowered), "step").length > 0;
+  const isInLoop = (facts.steps[step].iter?.length ?? 0) > 0;
+  if (lowered === null || !(isLoaded || (isScheduled && isInLoop))) return null;
+  return { optimizer, step, before, after, lowered, used: next[0] };
+}
+
+/** The step at which an optimizer got the rate that it has before a step. */
+function lastChange(facts: RunFacts, { uid, made }: Optimizer, step: number, rate: number): number | null {
+  for (let at = step - 1; at > made; at--)
+    if (learningRateAt(facts, uid, at - 1) !== rate) return learningRateAt(facts, uid, at) === rate ? at : null;
+  return null;
+}
+
+function jumpDiagnosis(facts: RunFacts, { optimizer, step, before, after, lowered, used }: Jump): Diagnosis {
+  const x = facts.nameFact(optimizer.uid, step);
+  const isLoaded = methodCalls(facts.syntax(lowered), "load_state_dict").length > 0;
+  return {
+    variant: isLoaded ? "loaded" : undefined,
+    cause: step,
+    chain: [
+      [lowered, "written", [optimizer.uid], { rate: roundedNumber(before) }],
+      [step, "moved", [optimizer.uid], { rate: roundedNumber(after) }],
+      [used, "used", [optimizer.uid], { rate: roundedNumber(learningRateAt(facts, optimizer.uid, used - 1) ?? after) }],
+    ],
+    names: [x],
+    facts: { optimizer: x, before: roundedNumber(before), after: roundedNumber(after), lowered: facts.lineOf(lowered) },
+  };
+}
+
+/** Optimizers that one statement makes one after the other for the same parameters, a step or two each. */
+function optimizersMadeAnew(facts: RunFacts): Optimizer[][] {
+  const byStatement = new Map<unknown, Optimizer[]>();
+  for (const optimizer of optimizersOf(facts).values())
+    addToList(byStatement, facts.steps[optimizer.made].stmt, optimizer);
+  return [...byStatement.values()].filter((all) => all.length >= MIN_REMADE && isOneTraining(facts, all));
+}
+
+function isOneTraining(facts: RunFacts, all: Optimizer[]): boolean {
+  const held = all.map(({ uid, made }) => optimizerParameters(facts, uid, made));
+  return all.every(({ uid, made, steps }, k) => {
+    const { type } = findEntity(facts.stateAt(made), uid, "object") ?? {};
+    const before = all[k - 1]?.steps.at(-1);
+    return (
+      steps.length > 0 &&
+      steps.length <= MAX_STEPS_EACH &&
+      HAS_MOMENTS.test(type ?? "") &&
+      (type !== "SGD" || hasMomentum(facts, uid, steps[0])) &&
+      held[k].length > 0 &&
+      held[k].join() === held[0].join() &&
+      (before === undefined || held[k].every((parameter) => !isWrittenBetween(facts, parameter, before, made)))
+    );
+  });
+}
+
+function hasMomentum(facts: RunFacts, uid: string, step: number): boolean {
+  const state = facts.stateAt(step);
+  const attrs = findEntity(state, uid, "object")?.attrs ?? {};
+  const ref = attrs.state && typeof attrs.state === "object" && "ref" in attrs.state ? attrs.state.ref : null;
+  return (findEntity(state, ref, "object")?.len ?? 0) > 0;
+}
+
+/** Whether numbers were given to a parameter after a step and before another: its training begins anew there. */
+function isWrittenBetween(facts: RunFacts, uid: string, from: number, to: number): boolean {
+  const storage = tensorHistoryOf(facts).valueAt(uid, "storage", to) as string | null;
+  return facts.writesOf(storage).some(({ step }) => step > from && step < to);
+}
+
+function madeAnewDiagnosis(facts: RunFacts, all: Optimizer[]): Diagnosis {
+  const [first, second] = all;
+  const x = facts.nameFact(second.uid, second.made);
+  return {
+    variant: "anew",
+    cause: second.made,
+    chain: [
+      [first.steps[0], "used", [first.uid]],
+      [second.made, "moved", [second.uid]],
+      [second.steps[0], "used", [second.uid]],
+    ],
+    names: [x],
+    facts: { optimizer: x, n: all.length },
+  };
+}
