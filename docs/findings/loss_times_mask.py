@@ -1,4 +1,4 @@
-# loss_times_mask at 12: `loss`, `mask`
+# loss_times_mask at 12: `mask`
 import torch
 from torch import nn
 

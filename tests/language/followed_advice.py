@@ -33,6 +33,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/positions_along_the_batch",
         (("self.pe[:x.size(0)]", "self.pe[:x.size(1)].transpose(0, 1)"),),
     ),
+    "axes_confused.rows": (
+        "silent/rows_of_a_loss_in_two_orders",
+        (("tags.view(-1)", "tags.transpose(0, 1).reshape(-1)"),),
+    ),
     "loss_times_mask": ("silent/padding_mask_on_a_mean", (("((pred - y) ** 2).mean()", "(pred - y) ** 2"),)),
     "samples_mixed.attended_own": (
         "silent/own_attention_along_the_batch",

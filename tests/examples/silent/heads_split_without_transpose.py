@@ -1,4 +1,4 @@
-# view_swaps_axes at 12: `view`
+# view_swaps_axes at 12: view
 import torch
 from torch import nn
 

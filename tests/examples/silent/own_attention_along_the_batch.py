@@ -1,4 +1,4 @@
-# samples_mixed at 11: `linear`
+# samples_mixed at 11: linear
 import torch
 from torch import nn
 

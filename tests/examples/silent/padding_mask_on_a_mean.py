@@ -1,4 +1,4 @@
-# loss_times_mask at 13: `err`, `valid`
+# loss_times_mask at 13: `valid`
 import torch
 from torch import nn
 

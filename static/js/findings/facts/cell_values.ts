@@ -16,6 +16,11 @@ export function cellsReadBy(entities: EntityLookup, handleOrSlot: StridedLayout 
   const dtype = unqualifiedDtype(handleOrSlot.dtype);
   const storage = findEntity(entities, handleOrSlot.storage, "storage");
   const row = storage?.cells?.[dtype] ?? cellsInWindows(storage?.windows?.[dtype] ?? NO_WINDOWS);
+  return cellsOfRow(row, handleOrSlot);
+}
+
+/** Of a storage's cells those that a handle reads, in logical order; null where one of them is not known. */
+export function cellsOfRow(row: Cell[], handleOrSlot: StridedLayout | Slot): Cell[] | null {
   const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }

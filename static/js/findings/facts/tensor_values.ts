@@ -2,20 +2,22 @@
 
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
-import { cellAsNumber, cellsReadBy } from "./cell_values.ts";
+import { cellAsNumber, cellsOfRow, cellsReadBy } from "./cell_values.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /**
- * The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not
- * listed.
+ * The elements of a tensor after a step, of one that the step made and freed as it was made, of one that it freed as it
+ * was before; null where they are not listed.
  */
 export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
   const currentCells = cellsReadBy(facts.stateAt(step), handle);
   if (currentCells) return currentCells;
-  return facts.steps[step].set[handle.storage ?? ""]?.cells?.[unqualifiedDtype(handle.dtype ?? "")] ?? null;
+  const made = facts.steps[step].set[handle.storage ?? ""]?.cells?.[unqualifiedDtype(handle.dtype ?? "")];
+  if (made) return cellsOfRow(made, handle);
+  return step > 0 ? cellsReadBy(facts.stateAt(step - 1), handle) : null;
 }
 
 /** The elements as numbers. */

@@ -17,6 +17,7 @@ import {
   isOfItself,
   LEAST_SCORE,
   shapeOf,
+  spanOf,
   type Attention,
   type Mask,
 } from "./attentions.ts";
@@ -111,9 +112,8 @@ function rowSums(facts: RunFacts, { op }: Mask, normalized: number): number[] | 
 /** Whether a mask is the same for all keys of a query, though queries and keys are the same positions. */
 function hidesQueries(facts: RunFacts, attention: Attention, mask: Mask) {
   if (mask.use === "times" || !isOfItself(attention) || !takesAway(facts, attention, mask)) return false;
-  const shape = shapeOf(facts, mask.uid);
-  const [keys, queries] = [attention.normalized, attention.normalized === 1 ? 2 : 1].map((dim) => shape.at(-dim) ?? 1);
-  return keys === 1 && queries > 1;
+  const queries = attention.normalized === 1 ? 2 : 1;
+  return spanOf(facts, mask.uid, attention.normalized) === 1 && spanOf(facts, mask.uid, queries) > 1;
 }
 
 /** Whether a mask gives the scores that it is for so little that their weights count for nothing. */
@@ -128,8 +128,7 @@ function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mas
 /** Whether a mask leaves what it is to hide with a share, as 0 and 1e-9 do, for which `exp` is 1. */
 function hidesNothing(facts: RunFacts, attention: Attention, mask: Mask) {
   const { op, scores, normalized } = attention;
-  const shape = shapeOf(facts, mask.uid);
-  if ((shape.at(-normalized) ?? 1) < 2 || mask.use === "seen") return false;
+  if (spanOf(facts, mask.uid, normalized) < 2 || mask.use === "seen") return false;
   const numbers = numbersOfTensor(facts, mask.uid, mask.op.step);
   if (!numbers?.some((each) => each === numbers[0]) || numbers.every((each) => each === numbers[0])) return false;
   if (numbers.some((each) => each !== 0 && each !== 1)) return false;
@@ -185,8 +184,8 @@ function directionOf(facts: RunFacts, attention: Attention, mask: Mask): "earlie
  * the beginning of each row up to its length.
  */
 function keepsPadding(facts: RunFacts, attention: Attention, mask: Mask) {
-  const shape = shapeOf(facts, mask.uid);
-  if (attention.normalized !== 1 || (shape.at(-2) ?? 1) !== 1 || !takesAway(facts, attention, mask)) return false;
+  if (attention.normalized !== 1 || spanOf(facts, mask.uid, 2) !== 1 || !takesAway(facts, attention, mask))
+    return false;
   const plain = behindViews(facts, mask.uid);
   const [rows, columns] = shapeOf(facts, plain).filter((size) => size > 1);
   const hidden = hiddenBy(facts, { ...mask, uid: plain });

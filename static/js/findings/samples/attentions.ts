@@ -40,7 +40,7 @@ export interface Attention {
 }
 
 const SOFTMAX = /^_?softmax$/;
-const MASKING = /^(?:masked_fill|where|mul|add|sub)_?$/;
+const MASKING = /^(?:masked_fill|where|mul|add|sub|index_put)_?$/;
 const SAME_SHAPE =
   /^(?:dropout|native_dropout|to|_to_copy|float|double|half|type_as|clone|contiguous|detach|div|nan_to_num|feature_dropout)_?$/;
 const MOVED =
@@ -61,6 +61,12 @@ export const attentionsOf = oncePerRun((facts): Attention[] =>
 
 export function shapeOf(facts: RunFacts, uid: string): number[] {
   return (facts.scan.initialFields(uid)?.shape as number[] | undefined) ?? [];
+}
+
+/** How many different places a tensor has along a dimension, counted from the right. */
+export function spanOf(facts: RunFacts, uid: string, dim: number): number {
+  const stride = (facts.scan.initialFields(uid)?.stride ?? []) as number[];
+  return stride.at(-dim) === 0 ? 1 : (shapeOf(facts, uid).at(-dim) ?? 1);
 }
 
 function fusedAttention(facts: RunFacts, op: Operation): Attention | null {
@@ -228,6 +234,7 @@ function scoresBefore(facts: RunFacts, softmax: Operation): { scored: Operation 
 function maskOf(facts: RunFacts, op: Operation, masked: string | null): Mask | null {
   const name = operationName(op.name).replace(/_$/, "");
   if (name === "masked_fill") return { op, uid: op.inputs[1], use: "fill" };
+  if (name === "index_put") return isBoolean(facts, op.inputs[1]) ? { op, uid: op.inputs[1], use: "fill" } : null;
   if (name === "where") return { op, uid: op.inputs[0], use: "choose" };
   const uid = op.inputs.find((each) => each !== masked && isMask(facts, each, op.step));
   return uid && name !== "sub" ? { op, uid, use: name === "mul" ? "times" : "plus" } : null;

@@ -1,6 +1,6 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { type AxisUse, axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
+import { type Axis, type AxisUse, axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
 import { codeFact } from "../finding.ts";
@@ -22,6 +22,13 @@ export const FINDINGS: DiagnosisRow[] = [
     of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
     once: ({ op }, facts) => facts.steps[op.step].line,
     say: otherClasses,
+  }),
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
+    of: (facts) => axesOf(facts).uses.filter(({ as, op }) => as === "rows" && op.inputs.length > 1),
+    once: ({ op }, facts) => facts.steps[op.step].line,
+    say: otherRows,
   }),
   diagnosis({
     kind: "axes_confused",
@@ -54,7 +61,35 @@ function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | 
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
     names: [x],
-    facts: { x, n: sizeOfAxis(axis), op: codeFact(operationName(op.name).replace(/_nd$/, "")), place },
+    facts: { x, n: sizeOfAxis(axis), op: operationName(op.name).replace(/_nd$/, ""), place },
+  };
+}
+
+/** A loss whose rows run through the axes of the data in another order than those of its targets. */
+function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
+  const target = op.inputs[1];
+  const [rows, ...rest] = axesOf(facts).of(target);
+  const isPlain = (factors: Axis) => factors.every(({ kind, part }) => kind === "data" && !part);
+  if (axis !== axesOf(facts).of(uid)[0] || !rows || rest.some((each) => each.length)) return null;
+  if (axis.length < 2 || axis.length !== rows.length || !isPlain(axis) || !isPlain(rows)) return null;
+  const isOne = axis.concat(rows).every((factor) => factor.uid === rows[0].uid);
+  const orders = [axis, rows].map((factors) => factors.map(isOne ? (each) => each.axis : (each) => each.size));
+  const sorted = orders.map((order) => [...order].sort((a, b) => a - b));
+  if (String(orders[0]) === String(orders[1]) || String(sorted[0]) !== String(sorted[1])) return null;
+  if (new Set(orders[0]).size < orders[0].length) return null;
+  const [x, y] = [uid, target].map((each) => facts.nameFact(each, op.step));
+  return {
+    variant: "rows",
+    cause: op.step,
+    chain: [[op.step, "used", [uid, target]]],
+    names: [x, y],
+    facts: {
+      x,
+      y,
+      op: operationName(op.name).replace(/_nd$/, ""),
+      order: codeFact(`(${axis.map(({ size }) => size).join(", ")})`),
+      other: codeFact(`(${rows.map(({ size }) => size).join(", ")})`),
+    },
   };
 }
 

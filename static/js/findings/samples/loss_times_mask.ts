@@ -5,7 +5,6 @@ import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { axesOf } from "../facts/axes.ts";
 import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
 import { shapeOf } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -92,7 +91,7 @@ function diagnosisOf(
     mask: facts.nameFact(named ?? mask, op.step),
     n: countOf(facts, mask),
     made: facts.place(reduced.step).line,
-    op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
+    op: operationName(reduced.name).replace(/_nd$/, ""),
   };
   return {
     cause: op.step,

@@ -112,7 +112,7 @@ function diagnosisOf(
     op: codeFact(operationName(op.name)),
     code: facts.statementFact(dropped.step),
     called: facts.place(op.step).line,
-    reader: codeFact(operationName(reader.name)),
+    reader: operationName(reader.name),
   };
   return {
     variant: isRecurrent ? "sequence" : canSay ? "attended" : "attended_own",

@@ -60,7 +60,7 @@ function shapesOf(facts: RunFacts, op: Operation) {
 /** What is said of every view: whose tensor, and which sizes. */
 function factsOfView(facts: RunFacts, op: Operation) {
   const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
-  const call = codeFact(viewNameAt(facts, op.step) ?? operationName(op.name));
+  const call = viewNameAt(facts, op.step) ?? operationName(op.name);
   return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
@@ -73,7 +73,7 @@ function swapOf(facts: RunFacts, op: Operation): Diagnosis | null {
   return {
     cause: op.step,
     chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
-    names: [findingFacts.x, findingFacts.call],
+    names: [findingFacts.x],
     facts: findingFacts,
     fixes: swapFixes(facts, op),
   };
@@ -98,7 +98,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  */
 const mixingsOf = oncePerRun((facts): Mixing[] => {
   const axes = axesOf(facts);
-  return axes.uses.flatMap((use) => {
+  const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
     if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isOfParameter(use.axis)) return [];
     const cut = axes.of(op.outputs[0]).filter((axis) => axes.displaced.has(axis));
@@ -113,6 +113,8 @@ const mixingsOf = oncePerRun((facts): Mixing[] => {
     if (!isOfLayer || kinds.has("unknown") || !viewNameAt(facts, op.step)) return [];
     return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
   });
+  const lines = new Set(found.flatMap(({ op, use }) => (use.as === "summed" ? [] : facts.steps[op.step].line)));
+  return found.filter(({ op, use }) => use.as !== "summed" || !lines.has(facts.steps[op.step].line));
 });
 
 function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
@@ -120,7 +122,7 @@ function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Di
     ...factsOfView(facts, op),
     n,
     read: facts.place(use.op.step).line,
-    reader: codeFact(operationName(use.op.name).replace(/_nd$/, "")),
+    reader: operationName(use.op.name).replace(/_nd$/, ""),
   };
   return {
     variant: isOfStates ? "final_states" : `mixed_${use.as}`,
@@ -129,7 +131,7 @@ function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Di
       [op.step, "used", [op.inputs[0], op.outputs[0]]],
       use.op.step > op.step && [use.op.step, "read", [use.uid]],
     ],
-    names: [findingFacts.x, findingFacts.call],
+    names: [findingFacts.x],
     facts: findingFacts,
     fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
   };
