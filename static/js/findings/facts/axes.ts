@@ -61,6 +61,10 @@ const MEAN_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_e
 const MAX_ANCESTORS = 40;
 const MAX_SHARERS = 8;
 
+/** Operations that read an axis as something, or give it another place: without one of them no axis need be followed. */
+const READS_OR_MOVES_AXES =
+  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
+
 /** The axes of a run's tensors, followed once. */
 export const axesOf = oncePerRun((facts) => new AxesOfRun(facts));
 
@@ -97,8 +101,11 @@ class AxesOfRun {
 
   constructor(facts: RunFacts) {
     this.facts = facts;
-    for (const op of facts.scan.allOperations())
-      if (!op.failed && !facts.isInsideBackward(op.step)) this.follow(op, operationName(op.name));
+    const isForward = ({ step }: { step: number }) => !facts.isInsideBackward(step);
+    if (!facts.scan.operationsNamed(READS_OR_MOVES_AXES).some(isForward)) return;
+    for (const step of facts.steps.keys())
+      if (isForward({ step }))
+        for (const op of facts.opsAt(step)) if (!op.failed) this.follow(op, operationName(op.name));
   }
 
   shape(uid: string | undefined): number[] {
