@@ -151,6 +151,7 @@ function captions(opened) {
 function ofFindings(opened) {
   const { say } = findingLocale("en");
   const { steps } = opened.trace;
+  const variables = new Set(steps.flatMap(({ set }) => Object.values(set).flatMap(({ vars }) => Object.keys(vars ?? {}))));
   return explain(opened).flatMap((finding) => {
     const text = findingText(finding, say);
     const moments = { cause: finding.cause.step, end: steps.findLastIndex(({ kind }) => kind !== "end") };
@@ -184,7 +185,7 @@ function ofFindings(opened) {
         moments,
         hasCode: say(row.key).includes("{code}"),
       },
-      ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind, moments)),
+      ...(row.key.endsWith(".why") ? [] : namesIn(row, finding.kind, moments, variables)),
     ]);
   });
 }
@@ -193,10 +194,11 @@ function keysOf({ kind, variant }, part) {
   return [`finding.${kind}.${variant}.${part}`, `finding.${kind}.${part}`];
 }
 
-/** The names that a text quotes: each with what it means where the finding says that, else at all its moments. */
-function namesIn({ own, facts, text, step }, kind, moments) {
+/** The names that a text quotes: each with what it means where the finding says that, else at all its moments. What no
+ * variable was called is torch's word. */
+function namesIn({ own, facts, text, step }, kind, moments, variables) {
   return codeFacts(own ?? facts)
-    .filter(({ code, of, isEarlier }) => !isEarlier && text.includes(`\`${code}\``) && (of || PATH.test(code)))
+    .filter(({ code, of, isEarlier }) => !isEarlier && text.includes(`\`${code}\``) && (of || (PATH.test(code) && variables.has(/^[^.[]+/.exec(code)[0]))))
     .map(({ code, of, at }) =>
       of
         ? { step: at, key: `name.${kind}`, args: { x: { name: code, of } }, text }

@@ -182,7 +182,7 @@ def functions_of_runs(
     def last_gradient(parameters: list[Any]) -> float:
         """The norm of the gradients that the last steps read, or, where there was none, that are there."""
         now = {id(each): norm(each.grad) for each in map(live, parameters) if each.grad is not None}
-        found = [(calls.gradients if calls.optimizers else now).get(id(each)) for each in parameters]
+        found = [(calls.gradients if id(each) in calls.gradients else now).get(id(each)) for each in parameters]
         if all(each is None for each in found):
             raise Undecided("no step read a gradient")
         return math.hypot(*(each or 0.0 for each in found))

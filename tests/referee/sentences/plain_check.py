@@ -39,7 +39,7 @@ Sentence = dict[str, Any]
 Verdict = tuple[str, str]
 """`true`, `false` or `unchecked`; and the claim that is false, with what was found, or the reason."""
 
-VALUES = ("bound", "bound_again", "value", "prints", "prints_lines")
+VALUES = ("bound", "bound_again", "value", "prints", "prints_lines", "tooltip.value_is")
 OF_THIS_RUN = re.compile(r"\b(gc|tempfile|weakref|getrefcount|time|perf_counter|id|uuid|getpid|folder|now)\b")
 """What makes a statement's value one of this run alone: addresses, times, folders, what lives."""
 READS_CLOCK = re.compile(r"^\s*(import|from) (time|timeit|datetime)\b", re.MULTILINE)
@@ -417,7 +417,7 @@ class PlainCheck:
             return True
         if key not in VALUES or stmt is None:
             return False
-        if key.startswith("prints") and READS_CLOCK.search(self.source):
+        if key.startswith(("prints", "tooltip.value_is")) and READS_CLOCK.search(self.source):
             return True
         row = self.statements[stmt]
         text = "\n".join(self.source.splitlines()[row["line"] - 1 : row["end_line"]])

@@ -59,9 +59,10 @@ const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
 const MEAN_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*)$/;
 
 const MAX_ANCESTORS = 40;
+const STEPS_OF_OPTIMIZERS_FOLLOWED = 4;
 const MAX_SHARERS = 8;
 
-/** Operations that read an axis as something, or give it another place: without one of them no axis need be followed. */
+/** Operations that read an axis as something, or move one: without any of them no axis is followed. */
 const READS_OR_MOVES_AXES =
   /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
 
@@ -92,6 +93,8 @@ export function isOfParameter(axis: Axis) {
 
 class AxesOfRun {
   facts: RunFacts;
+  /** the last step that is followed */
+  last: number;
   uses: AxisUse[] = [];
   /** by an axis, the view that put it where another one was */
   displaced = new WeakMap<Axis, Displacement>();
@@ -101,11 +104,13 @@ class AxesOfRun {
 
   constructor(facts: RunFacts) {
     this.facts = facts;
+    this.last = lastStepFollowed(facts);
     const isForward = ({ step }: { step: number }) => !facts.isInsideBackward(step);
     if (!facts.scan.operationsNamed(READS_OR_MOVES_AXES).some(isForward)) return;
-    for (const step of facts.steps.keys())
-      if (isForward({ step }))
-        for (const op of facts.opsAt(step)) if (!op.failed) this.follow(op, operationName(op.name));
+    for (let step = 0; step <= this.last; step++) {
+      if (!isForward({ step })) continue;
+      for (const op of facts.opsAt(step)) if (!op.failed) this.follow(op, operationName(op.name));
+    }
   }
 
   shape(uid: string | undefined): number[] {
@@ -116,6 +121,7 @@ class AxesOfRun {
   of(uid: string | undefined): Axis[] {
     const known = this._axes.get(uid ?? "");
     if (known || !uid) return known ?? [];
+    if (this.facts.birthStep(uid) > this.last) return this.fresh(uid, "unknown");
     const fields = this.facts.scan.initialFields(uid);
     const layout = (each: string) => {
       const { shape, stride } = this.facts.scan.initialFields(each) ?? {};
@@ -398,6 +404,12 @@ class AxesOfRun {
     axes.splice(at, 0, shape[at] > 1 ? [{ size: shape[at], kind: "data", uid: output, axis: at }] : []);
     return axes;
   }
+}
+
+/** Rounds are alike: those in which a few steps of optimizers end are followed. */
+function lastStepFollowed(facts: RunFacts) {
+  const stepped = facts.eventsOfKind("optimizer_stepped");
+  return stepped[STEPS_OF_OPTIMIZERS_FOLLOWED - 1]?.step ?? facts.steps.length - 1;
 }
 
 /** An operation's dimensions as places; null where it has none. */

@@ -54,7 +54,7 @@ export const LEAST_SCORE = -1000;
 /** Every attention of a run's forward passes, in order. */
 export const attentionsOf = oncePerRun((facts): Attention[] =>
   facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
-    if (facts.isInsideBackward(op.step) || op.failed) return [];
+    if (facts.isInsideBackward(op.step) || op.failed || op.step > axesOf(facts).last) return [];
     return (SOFTMAX.test(operationName(op.name)) ? attentionFrom(facts, op) : fusedAttention(facts, op)) ?? [];
   }),
 );
