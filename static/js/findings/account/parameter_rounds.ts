@@ -14,6 +14,7 @@ import { modulePathAt } from "../../trace/module_calls.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { ParameterTable, rankOfFate, type Holder, type ParameterFate, type ParameterRow } from "./parameters.ts";
 import type { OpenTrace } from "../../trace/state.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /**
  * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
@@ -68,17 +69,8 @@ const NEED_A_GRADIENT = new Set<ParameterFate>(["never_moved", "in_no_optimizer"
 /** What after which a gradient is not known to be times a scale any more. */
 const SCALE_ENDS = new Set(["reset", "unscaled", "unseen", "rewritten"]);
 
-const momentsByTrace = new WeakMap<OpenTrace, ParameterMoments>();
-
 /** The parameters of a run, looked for once. */
-export function parameterMomentsOf(opened: OpenTrace): ParameterMoments {
-  let moments = momentsByTrace.get(opened);
-  if (!moments) {
-    moments = new ParameterMoments(opened);
-    momentsByTrace.set(opened, moments);
-  }
-  return moments;
-}
+export const parameterMomentsOf = weakMemoize((opened: OpenTrace): ParameterMoments => new ParameterMoments(opened));
 
 /** From 0, the worst. */
 export function rankOfLearningState(learns: LearningState) {

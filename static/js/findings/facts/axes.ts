@@ -62,6 +62,10 @@ const MAX_ANCESTORS = 40;
 const STEPS_OF_OPTIMIZERS_FOLLOWED = 4;
 const MAX_SHARERS = 8;
 
+/** Operations that read an axis as something, or move one: without any of them no axis is followed. */
+const READS_OR_MOVES_AXES =
+  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
+
 /** The axes of a run's tensors, followed once. */
 export const axesOf = oncePerRun((facts) => new AxesOfRun(facts));
 
@@ -101,8 +105,10 @@ class AxesOfRun {
   constructor(facts: RunFacts) {
     this.facts = facts;
     this.last = lastStepFollowed(facts);
+    const isForward = ({ step }: { step: number }) => !facts.isInsideBackward(step);
+    if (!facts.scan.operationsNamed(READS_OR_MOVES_AXES).some(isForward)) return;
     for (let step = 0; step <= this.last; step++) {
-      if (facts.isInsideBackward(step)) continue;
+      if (!isForward({ step })) continue;
       for (const op of facts.opsAt(step)) if (!op.failed) this.follow(op, operationName(op.name));
     }
   }
