@@ -86,7 +86,7 @@ function pairedInMean(facts: RunFacts, { inputs, outputs, step }: Operation): Di
   return { ...said, variant: "paired", facts: { ...said.facts, reduced: facts.lineOf(mean.step) } };
 }
 
-/** The mean or sum over all of a table that a gradient runs through, where only numbers of one batch join on the way. */
+/** The mean or sum over all of a table, with a gradient, where only numbers of one batch join on the way. */
 function meanOfTable(facts: RunFacts, table: string, step: number, size: number): Operation | null {
   const followed = new Set([table]);
   for (let i = step; i <= Math.min(step + MAX_STEPS_TO_MEAN, facts.steps.length - 1); i++)

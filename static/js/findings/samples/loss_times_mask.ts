@@ -1,6 +1,6 @@
 /**
- * A mask, or weights, for each element that meet a loss after it has become one number: they can't choose any more. So do
- * weights that are computed from that number.
+ * A mask, or weights, for each element that meet a loss after it has become one number: they can't choose any more. So
+ * do weights that are computed from that number.
  */
 
 import { dataflowOf } from "../facts/dataflow.ts";
