@@ -15,7 +15,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 export const FINDINGS = [
   diagnosis({
     kind: "layers_start_equal",
-    severity: "warning",
+    severity: "note",
     of: equalParameters,
     once: ({ copied }, facts) => facts.lineOf(copied),
     say: diagnosisOf,

@@ -15,7 +15,7 @@ import type { RunFacts } from "../facts/run_facts.ts";
 export const FINDINGS = [
   diagnosis({
     kind: "batch_part_unread",
-    severity: "warning",
+    severity: "note",
     when: (facts) => optimizersOf(facts).size > 0,
     of: unreadParts,
     once: ({ steps: [step] }, facts) => facts.lineOf(step),

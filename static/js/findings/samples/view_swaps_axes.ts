@@ -9,6 +9,7 @@ import { oncePerRun } from "../facts/once_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
+import { moduleCallsOf } from "../../trace/module_calls.ts";
 import type { Operation } from "../facts/scan.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
@@ -36,15 +37,19 @@ export const FINDINGS: DiagnosisRow[] = [
     of: (facts) => {
       const mixed = new Set(mixingsOf(facts).map(({ op }) => facts.steps[op.step].line));
       const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
-      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewNameAt(facts, op.step));
+      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewNameOf(facts, op));
     },
     once: ({ step }, facts) => facts.steps[step].line,
     say: swapOf,
   }),
 ];
 
-/** What a step's statement calls to view a tensor in another shape, the innermost such call; null where it has none. */
-function viewNameAt(facts: RunFacts, step: number) {
+/**
+ * What the statement of a view calls to make it, the innermost such call; null where it has none, or where the view is
+ * a layer's whose lines are no steps.
+ */
+function viewNameOf(facts: RunFacts, { step, call: moduleCall }: Operation) {
+  if (moduleCallsOf(facts.opened).calls.get(moduleCall ?? -1)?.begins === step) return null;
   const call = callsIn(facts.syntax(step)).findLast(
     (each) =>
       /^(?:view|reshape|flatten|unflatten)$/.test(calleeName(each)) &&
@@ -60,7 +65,7 @@ function shapesOf(facts: RunFacts, op: Operation) {
 /** What is said of every view: whose tensor, and which sizes. */
 function factsOfView(facts: RunFacts, op: Operation) {
   const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
-  const call = viewNameAt(facts, op.step) ?? operationName(op.name);
+  const call = viewNameOf(facts, op) ?? operationName(op.name);
   return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
@@ -110,7 +115,7 @@ const mixingsOf = oncePerRun((facts): Mixing[] => {
     );
     const isOfStates = kinds.has("layers");
     const isOfLayer = isOfStates || kinds.has("parameter");
-    if (!isOfLayer || kinds.has("unknown") || !viewNameAt(facts, op.step)) return [];
+    if (!isOfLayer || kinds.has("unknown") || !viewNameOf(facts, op)) return [];
     return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
   });
   const lines = new Set(found.flatMap(({ op, use }) => (use.as === "summed" ? [] : facts.steps[op.step].line)));
