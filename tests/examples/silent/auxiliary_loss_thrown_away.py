@@ -5,7 +5,7 @@ from torch import nn
 class AddLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, output, extra):
-        return output.clone()
+        return output
     @staticmethod
     def backward(ctx, grad):
         return grad, torch.ones(())

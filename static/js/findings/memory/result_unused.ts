@@ -8,6 +8,7 @@ import { mentionsAt } from "../statements/statement_mentions.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import type { NameBinding } from "../facts/scan.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import {
   callArgument,
   calleeName,
@@ -61,9 +62,16 @@ function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
     for (const [k, second] of meanings.entries()) {
       const first = meanings[k - 1];
       if (first?.uid[0] !== "t" || first.name.startsWith("_")) continue;
+      if (!isAssigned(facts, first) || !isAssigned(facts, second)) continue;
       const [a, b] = [facts.steps[first.step].stmt ?? -1, facts.steps[second.step].stmt ?? -1];
       if (a < b && !isConditional(facts.trace.program, b)) yield [first, second];
     }
+}
+
+/** Whether a name got its meaning where it stands, not in iterations that were left out before. */
+function isAssigned(facts: RunFacts, { step }: NameBinding) {
+  const tree = facts.steps[step].kind === "statement" ? facts.syntax(step) : null;
+  return tree !== null && assignments(tree).length > 0;
 }
 
 /** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
@@ -141,8 +149,8 @@ function compared(step: number, node: SyntaxNode): Diagnosis | null {
 /** What a custom function returns, with its node: thrown away, its backward never runs. */
 function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value) ?? "";
-  const isOfFunction =
-    facts.tensor(result, step)?.requires_grad && facts.backwardCalls.some((each) => each.step > step);
+  const hasHistory = tensorHistoryOf(facts).valueAt(result, "requires_grad", step) === true;
+  const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
   const readers = dataflowOf(facts).edgesOutOf.get(result) ?? [];
   if (!isOfFunction || facts.index.isAlive(result, step) || readers.some(({ op, step: at }) => op && at >= step))
     return null;
