@@ -91,7 +91,7 @@ function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding
       [second.step, "written", [second.uid], { x }],
     ],
     names: [x],
-    facts: { x, effect: facts.lineOf(second.step), then: facts.statementFact(second.step) },
+    facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
   };
 }
 
