@@ -66,7 +66,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
                   "learning_rate_too_large", "lr", "mean_of_an_empty_mask", "mean_of_no_positives", "nan_to_num_hides",
                   "softplus_by_hand", "squares_too_large_for_half", "std_of_one_element"},
     "parameter_detached": {"copy_adapted_in_each_round", "tied_by_clone"},
-    "result_unused": {"gradients_returned_to_nobody", "no_grad_on_its_own_line"},
+    "result_unused": {"auxiliary_loss_thrown_away", "dropout_that_is_overwritten", "gradients_returned_to_nobody", "no_grad_on_its_own_line"},
     "samples_mixed": {"own_attention_along_the_batch"},
     "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
     "shape_mismatch": {"advantage_column_times_row", "argmax_of_the_whole_matrix", "shape_cat", "shape_loss", "shape_mismatch_broadcasting_loss",

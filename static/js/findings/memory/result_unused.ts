@@ -1,11 +1,14 @@
 /**
  * A statement whose result is thrown away: a method that gives a new tensor and changes none, or one that is not
- * called.
+ * called; or a tensor whose name goes to another thing before anything read it.
  */
 
 import { codeFact, diagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
 import { resolveExpression } from "../facts/resolve.ts";
+import type { NameBinding } from "../facts/scan.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import {
   callArgument,
   calleeName,
@@ -13,10 +16,12 @@ import {
   isTorchMember,
   literalValue,
   pathSteps,
+  pathText,
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { bareExpression, isInPlaceName, rootNameOfCalls } from "../../syntax/statements.ts";
+import { isOnlyBound } from "../../syntax/name_uses.ts";
+import { assignments, bareExpression, isConditional, isInPlaceName, rootNameOfCalls } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
 
@@ -41,7 +46,63 @@ export const FINDINGS = [
     once: ({ line }) => line,
     say: unusedResult,
   }),
+  diagnosis({
+    kind: "result_unused",
+    severity: "warning",
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: rebindings,
+    once: ([first], facts) => facts.lineOf(first.step),
+    say: overwritten,
+  }),
 ];
+
+/** Two meanings of a name in one frame, the second of another statement, which is not run under a condition alone. */
+function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
+  for (const meanings of facts.scan.meaningsByName.values())
+    for (const [k, second] of meanings.entries()) {
+      const first = meanings[k - 1];
+      if (first?.uid[0] !== "t" || first.name.startsWith("_")) continue;
+      if (!isAssigned(facts, first) || !isAssigned(facts, second)) continue;
+      const [a, b] = [facts.steps[first.step].stmt ?? -1, facts.steps[second.step].stmt ?? -1];
+      if (a < b && !isConditional(facts.trace.program, b)) yield [first, second];
+    }
+}
+
+/** Whether a name got its meaning where it stands, not in iterations that were left out before. */
+function isAssigned(facts: RunFacts, { step }: NameBinding) {
+  const tree = facts.steps[step].kind === "statement" ? facts.syntax(step) : null;
+  return tree !== null && assignments(tree).length > 0;
+}
+
+/** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
+function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding]): Diagnosis | null {
+  const { uid, name, frame, step } = first;
+  const tree = facts.syntax(second.step);
+  if (!facts.tensor(uid, step)?.requires_grad || dataflowOf(facts).edgesOutOf.has(uid)) return null;
+  if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
+  for (let at = step + 1; at < second.step; at++)
+    if (facts.steps[at].frame === frame && mentionsAt(facts, at).names.has(name)) return null;
+  const x = codeFact(name);
+  return {
+    variant: "overwritten",
+    cause: step,
+    chain: [
+      [step, "made", [uid], { x }],
+      [second.step, "written", [second.uid], { x }],
+    ],
+    names: [x],
+    facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
+  };
+}
+
+/** Whether an assignment gives a name an expression of its own: `h, c = a, b` and `c = b`, not `h, c = f()`. */
+function isGivenAlone(tree: SyntaxNode, name: string) {
+  return assignments(tree).some(
+    ({ target, value }) =>
+      (target.kind === "Name" && target.value === name) ||
+      (target.kind === "Tuple" && value?.kind === "Tuple" && target.children.some((part) => part.value === name)),
+  );
+}
 
 interface BareExpression {
   step: number;
@@ -66,6 +127,7 @@ function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosi
     return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
   if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
     return plainDiagnosis(step, "grad", "grad", "grad");
+  if (calleeName(node) === "apply") return functionThrownAway(facts, step, node);
   return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
 }
 
@@ -82,6 +144,17 @@ function compared(step: number, node: SyntaxNode): Diagnosis | null {
   const [left, right] = node.children;
   const isMeant = node.value === "==" && pathSteps(left) && literalValue(right) !== undefined;
   return isMeant ? plainDiagnosis(step, "comparison", left.text, `${left.text} = ${right.text}`, ["assign_it"]) : null;
+}
+
+/** What a custom function returns, with its node: thrown away, its backward never runs. */
+function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+  const result = referencedUid(facts.steps[step].value) ?? "";
+  const hasHistory = tensorHistoryOf(facts).valueAt(result, "requires_grad", step) === true;
+  const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
+  const readers = dataflowOf(facts).edgesOutOf.get(result) ?? [];
+  if (!isOfFunction || facts.index.isAlive(result, step) || readers.some(({ op, step: at }) => op && at >= step))
+    return null;
+  return plainDiagnosis(step, "function", pathText(receiver(call)) ?? "", "apply");
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */
