@@ -5,6 +5,7 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import type { OpenTrace } from "../../trace/state.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /** released: the step after which nothing keeps it any more; null where something does until the end */
 export interface KeptMemory {
@@ -17,18 +18,12 @@ export interface KeptMemory {
 
 type KeptSpan = Pick<KeptMemory, "bytes" | "birth" | "released">;
 
-const keptByTrace = new WeakMap<OpenTrace, Map<string, KeptMemory[]>>();
-
 /** What each node keeps, booked once for a trace. */
-export function bookedMemoryByNode(opened: OpenTrace): Map<string, KeptMemory[]> {
-  let kept = keptByTrace.get(opened);
-  if (!kept) {
-    kept = new Map();
-    for (const memory of bookedMemory(opened)) addToList(kept, memory.node, memory);
-    keptByTrace.set(opened, kept);
-  }
+export const bookedMemoryByNode = weakMemoize((opened: OpenTrace): Map<string, KeptMemory[]> => {
+  const kept = new Map<string, KeptMemory[]>();
+  for (const memory of bookedMemory(opened)) addToList(kept, memory.node, memory);
   return kept;
-}
+});
 
 function bookedMemory(opened: OpenTrace): KeptMemory[] {
   const { sizes, outerStorage, ofParameters } = storagesOf(opened);

@@ -4,6 +4,7 @@ import { mentionedNames } from "../../syntax/name_uses.ts";
 import { gradReads, namesWritten } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 export interface StatementMentions {
   /** whether it is known what it mentions; else all is empty */
@@ -18,23 +19,17 @@ export interface StatementMentions {
 
 const UNKNOWN: StatementMentions = { isKnown: false, names: new Set(), gradReads: [], targets: new Set() };
 
-const mentionsByTree = new WeakMap<SyntaxNode, StatementMentions>();
-
 /** What the statement of a step mentions. */
 export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
   const tree = facts.syntax(step);
   return tree ? statementMentions(tree) : UNKNOWN;
 }
 
-function statementMentions(tree: SyntaxNode): StatementMentions {
-  const cached = mentionsByTree.get(tree);
-  if (cached) return cached;
-  const mentions = {
+const statementMentions = weakMemoize(
+  (tree: SyntaxNode): StatementMentions => ({
     isKnown: true,
     names: mentionedNames(tree),
     gradReads: gradReads(tree),
     targets: namesWritten(tree),
-  };
-  mentionsByTree.set(tree, mentions);
-  return mentions;
-}
+  }),
+);
