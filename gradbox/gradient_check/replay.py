@@ -67,7 +67,8 @@ class ReplayableProgram:
         """Run the program. Returns what it raised; None if it ended or the call was reached."""
         self.runs += 1
         module = self._make_module()
-        module.__dict__.update(__builtins__=builtins, __file__=PROGRAM_FILENAME)
+        module.__dict__["__builtins__"] = builtins
+        module.__dict__.setdefault("__file__", PROGRAM_FILENAME)
         sys.modules["__main__"] = module
         self._reseed()
         try:

@@ -54,7 +54,9 @@ def account_of(programs: list[Path]) -> Account:
 def test_no_sentence_of_a_finding_is_false() -> None:
     account = account_of(FINDINGS)
     assert account.false == []
-    said = {key: count for (key, _), count in account.keys.items() if key.startswith("finding.")}
+    of_findings = re.compile(r"finding\.(?!looked_for)")
+    keys = {key: count for (key, _), count in account.keys.items() if of_findings.match(key)}
+    said = {key: count for key, count in keys.items() if "it explains" not in (claim_table().reason(key) or "")}
     assert sum(count for key, count in said.items() if claim_table().of(key)) >= 0.95 * sum(said.values())
 
 
@@ -462,8 +464,8 @@ import torch
 a = torch.zeros(3)
 b = torch.ones(3)
 def double(a):
-    a.mul_(2)
-double(b)
+    return a.mul_(2).sum()
+total = double(b)
 print(b)
 """,
         "finding.shared_memory.passed.chain.shares",

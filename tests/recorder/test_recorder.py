@@ -154,7 +154,7 @@ def test_a_program_cannot_see_the_instruments() -> None:
     )
     assert printed(recorded).splitlines() == [
         "['a']",
-        "['f'] ['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__', 'f']",
+        "['f'] ['__builtins__', '__doc__', '__file__', '__loader__', '__name__', '__package__', '__spec__', 'f']",
     ]
 
 

@@ -228,4 +228,4 @@ def test_leaves_without_a_module_are_shown_by_their_own_names_with_their_gradien
     assert {tensor["name"] for tensor in opened(8)[-1] if tensor["gradient"]} == {"loss", "slope", "shift"}
     assert [tensor["name"] for tensor in opened(10)[0]] == ["leaf"]
     assert [tensor["gradient"]["role"] for tensor in opened(11)[0]] == ["grad"]
-    assert [tensor["gradientState"] for tensor in opened(12)[0]] == ["absent"]
+    assert [tensor["gradientState"] for tensor in opened(12)[0]] == ["cleared"]

@@ -129,7 +129,8 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     // rows that can't be folded take the room of what is open
     const spare = Math.floor((all - minHeightOf(rows)) / count);
     // two ends take what room there is: they are looked at, and not stepped through
-    const open = Math.max(LEAST_BODY, Math.min(count > 1 ? MAX_END_BODY : body, spare));
+    const least = LEAST_BODY + (ends.length && columns.parts === null ? END_TEXT.height : 0);
+    const open = Math.max(least, Math.min(count > 1 ? MAX_END_BODY : body, spare));
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);

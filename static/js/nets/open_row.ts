@@ -53,8 +53,9 @@ export interface RowTensor extends RowValues {
   /** how far an optimizer's step moved it; undefined where none did */
   moved: number | undefined;
   gradient: RowGradient | null;
-  /** where no gradient is shown: it may still come; none: backward has passed; absent: its `.grad` is None */
-  gradientState: "waits" | "none" | "absent" | null;
+  /** where no gradient is shown: it may still come; none: backward has passed; absent: its `.grad` is None, and a
+   * finding says so; cleared: the step set it to None */
+  gradientState: "waits" | "none" | "absent" | "cleared" | null;
   /** a finding speaks of it */
   isTold: boolean;
 }
@@ -345,8 +346,9 @@ class OpenRowReader {
   }
 
   gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
-    const isTold = this.told.has(uid) || this.step.set?.[uid]?.grad === null;
-    if (role === "parameter" && requiresGrad && isTold) return "absent";
+    const isCleared = this.step.set?.[uid]?.grad === null;
+    if (role === "parameter" && requiresGrad && (isCleared || this.told.has(uid)))
+      return this.told.has(uid) ? "absent" : "cleared";
     if (!this.nodes.length && role === "read") return null;
     if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
     if (this.facts.isLeftOut(this.nodes, this.i)) return "none";

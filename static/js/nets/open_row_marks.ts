@@ -209,8 +209,8 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
-    const told = say(`net_gradient_${gradientState}`);
-    const text = textWidth(told, 12) + 14 <= place.width ? told : say(`net_gradient_${gradientState}_short`);
+    const key = `net_gradient_${gradientState === "cleared" ? "absent" : gradientState}`;
+    const text = textWidth(say(key), 12) + 14 <= place.width ? say(key) : say(`${key}_short`);
     return h(
       "g",
       { class: classNames("net-no-gradient", gradientState) },

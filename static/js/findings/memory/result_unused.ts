@@ -56,7 +56,10 @@ export const FINDINGS = [
   }),
 ];
 
-/** Two meanings of a name in one frame, the second of another statement, which is not run under a condition alone. */
+/**
+ * Two meanings of a name in one frame, the second of a later statement of the same loop or function, which is not run
+ * under a condition alone. At a program's top level a name is often given to the next thing without harm.
+ */
 function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
   for (const meanings of facts.scan.meaningsByName.values())
     for (const [k, second] of meanings.entries()) {
@@ -64,6 +67,8 @@ function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
       if (first?.uid[0] !== "t" || first.name.startsWith("_")) continue;
       if (!isAssigned(facts, first) || !isAssigned(facts, second)) continue;
       const [a, b] = [facts.steps[first.step].stmt ?? -1, facts.steps[second.step].stmt ?? -1];
+      const [loop, next] = [a, b].map((stmt) => facts.trace.program.statements?.[stmt]?.loop ?? null);
+      if (loop !== next || (loop === null && !facts.steps[second.step].depth)) continue;
       if (a < b && !isConditional(facts.trace.program, b)) yield [first, second];
     }
 }
