@@ -332,17 +332,17 @@ def graph_of(tensor: Any) -> str:
 
 
 @said
-def storage_bytes(thing: Any) -> int:
-    """The bytes of memory that a thing lies in: of an array, those of the array that owns it."""
+def has_bytes(thing: Any, nbytes: int) -> bool:
+    """Whether a thing lies in memory of so many bytes: of an array, in that of the array that owns it."""
     owner = thing
-    while isinstance(thing, numpy.ndarray) and getattr(owner, "base", None) is not None and hasattr(owner.base, "base"):
+    while isinstance(thing, numpy.ndarray) and hasattr(getattr(owner, "base", None), "base"):
         owner = owner.base
-    if isinstance(owner, numpy.ndarray):
-        return owner.nbytes
+    how: Reading = reading(thing)
+    if nbytes == (owner.nbytes if isinstance(owner, numpy.ndarray) else how.end - how.begin):
+        return True
     if isinstance(thing, torch.Tensor) and not thing.untyped_storage().resizable():
         raise Undecided("the memory is of an array that no tensor leads to")
-    how: Reading = reading(thing)
-    return how.end - how.begin
+    return False
 
 
 @said
