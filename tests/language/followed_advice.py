@@ -3,6 +3,35 @@
 Edits = tuple[tuple[str, str], ...]
 
 BY_HAND: dict[str, tuple[str, Edits]] = {
+    "activation_twice.again": (
+        "silent/softmax_of_a_softmax",
+        (("    weights = torch.softmax(router, dim=1)\n", ""), ("(weights.unsqueeze", "(router.unsqueeze")),
+    ),
+    "advantage_with_history": (
+        "silent/gaussian_policy_trains_its_critic",
+        (("-(td_error *", "-(td_error.detach() *"),),
+    ),
+    "loss_times_mask.own": (
+        "silent/focal_weight_of_the_mean",
+        (
+            ("logits(scores, labels)", 'logits(scores, labels, reduction="none")'),
+            ("return (1 - pt) ** gamma * ce_loss", "return ((1 - pt) ** gamma * ce_loss).mean()"),
+        ),
+    ),
+    "result_unused.function": ("silent/auxiliary_loss_thrown_away", (("    AddLoss", "    weights = AddLoss"),)),
+    "result_unused.overwritten": (
+        "silent/dropout_that_is_overwritten",
+        (("            dropped = F", "            hidden = F"),),
+    ),
+    "shape_mismatch.flattened": ("silent/argmax_of_the_whole_matrix", (("argmax()", "argmax(dim=1)"),)),
+    "shape_mismatch.paired": (
+        "silent/log_probs_column_times_row",
+        (("gather(1, labels)", "gather(1, labels).squeeze(-1)"),),
+    ),
+    "term_moves_nothing.untrained": (
+        "silent/teacher_compared_with_itself",
+        (("log_softmax(wanted", "log_softmax(scores"),),
+    ),
     "activation_twice": ("silent/softmax_before_cross_entropy", ((", torch.nn.Softmax(dim=1))", ")"),)),
     "attention_weights.after_softmax": (
         "silent/attention_masked_after_softmax",

@@ -19,7 +19,7 @@ export function joinMemory(steps: Step[]): Step[] {
   if (!joined.size) return steps;
   /** handles that read a joined storage */
   const moved = new Set<string>();
-  const windows = new JoinedWindows(joined);
+  const windows = new JoinedMemoryWindows(joined);
   return steps.map((step) => ({
     ...step,
     set: { ...joinedSet(step.set, joined, moved), ...windows.after(step) },
@@ -55,7 +55,7 @@ function joinableStorages(steps: Step[]): Map<string, OuterStorage> {
 }
 
 /** What is known of a storage that is too large to list: its own windows, and those of what lies within it. */
-class JoinedWindows {
+class JoinedMemoryWindows {
   places: Map<string, OuterStorage>;
   large = new Set<string>();
   /** by storage and dtype, from where in the outer one */

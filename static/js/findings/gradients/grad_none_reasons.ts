@@ -140,7 +140,7 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
     };
   const call = lastBackwardBefore(facts, step);
   if (!call || call.step < birth) return noBackwardYetReason(facts, uid, step, birth);
-  const ends: Ends = [made, [call, "starts", call.roots]];
+  const ends: MadeAndStartsLinks = [made, [call, "starts", call.roots]];
   const [, starts] = ends;
   const loss = facts.nameFact(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
@@ -169,7 +169,7 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
 }
 
 /** where a leaf was made, and the backward that did not come to it */
-type Ends = [Link, Link];
+type MadeAndStartsLinks = [Link, Link];
 
 /** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later,
  * or none. */
@@ -217,7 +217,7 @@ function nodeThatSentNoGradient(
 function backwardReturnedNoneReason(
   facts: RunFacts,
   { node, step }: { node: string; step: number },
-  [made, starts]: Ends,
+  [made, starts]: MadeAndStartsLinks,
 ): GradNoneReason {
   const cause = facts.birthStep(node);
   const op = facts.nodeOperationName(node);
@@ -238,7 +238,7 @@ function deliberateCutReason(
   facts: RunFacts,
   cuts: DataflowEdge[],
   call: BackwardCall,
-  [made, starts]: Ends,
+  [made, starts]: MadeAndStartsLinks,
 ): GradNoneReason | null {
   const estimator = cuts.find((edge) => straightThrough(facts, edge));
   const first = estimator ?? cuts[0];
@@ -270,7 +270,7 @@ function deliberateCutReason(
 function graphCutReason(
   facts: RunFacts,
   path: DataflowEdge[],
-  [made, starts]: Ends,
+  [made, starts]: MadeAndStartsLinks,
   loss: Fact,
 ): GradNoneReason | null {
   const edge = path.find((each) => isGraphCut(facts, each));
@@ -297,7 +297,7 @@ function gradRequiredTooLateReason(
   facts: RunFacts,
   uid: string,
   path: DataflowEdge[],
-  [made, starts]: Ends,
+  [made, starts]: MadeAndStartsLinks,
 ): GradNoneReason | null {
   const requiredLate = facts.history
     .fieldChanges(uid, "requires_grad")

@@ -13,11 +13,11 @@ import { oncePerRun } from "../facts/once_per_run.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
+import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { literalValue, methodCalls } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
+import type { BackwardCall, EventOccurrence, Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
@@ -28,6 +28,8 @@ const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
 
 const MAX_BACKWARDS_EXAMINED = 12;
 const MAX_NAMES_BACK = 4;
+/** Of a number, the smallest share that counts as added: 0.0001 times a penalty is little, and not nothing. */
+const MIN_SHARE_ADDED = 1e-6;
 
 function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
   /** by the lines of the cut and of the term */
@@ -265,7 +267,7 @@ function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
     if (op.inputs.length !== 1) continue;
     const cut = valueCutAt(facts, op.step, (name) => isAddedByName(facts.syntax(op.step), name));
     const isBefore = cut && (cut.step < op.step || (cut.op ?? 0) < op.at);
-    if (cut && isBefore && !sumUids.has(cut.tensor))
+    if (cut && isBefore && !sumUids.has(cut.tensor) && isNumberAdded(facts, op, cut.tensor))
       terms.push({
         uid: cut.tensor,
         step: op.step,
@@ -273,6 +275,13 @@ function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
       });
   }
   return terms;
+}
+
+/** Whether the sum of a tensor and a plain number can hold what another tensor has, by how far they lie apart. */
+function isNumberAdded(facts: RunFacts, { inputs, outputs, step }: Operation, uid: string) {
+  const [before, after, value] = [inputs[0], outputs[0], uid].map((each) => numbersOfTensor(facts, each, step)?.[0]);
+  if (before === undefined || after === undefined || value === undefined) return true;
+  return value === 0 || Math.abs(after - before) > MIN_SHARE_ADDED * Math.abs(value);
 }
 
 function diagnosisOf(

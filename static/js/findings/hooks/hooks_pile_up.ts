@@ -22,14 +22,14 @@ export const FINDINGS = [
 
 const MIN_REGISTRATIONS = 3;
 
-interface Registration {
+interface HookRegistration {
   step: number;
   owner: string;
 }
 
 /** What each statement hangs up on each thing, in order. */
-function registrationsByOwner(facts: RunFacts): Registration[][] {
-  const registrations = new Map<string, Registration[]>();
+function registrationsByOwner(facts: RunFacts): HookRegistration[][] {
+  const registrations = new Map<string, HookRegistration[]>();
   for (const { step, stmt, found } of findInStatements(facts, (tree) => hookRegistrations(tree))) {
     const owner = resolveExpression(facts, found.object, step);
     if (owner) addToList(registrations, `${stmt} ${owner}`, { step, owner });
@@ -50,11 +50,11 @@ function mayTakeDown(facts: RunFacts): boolean {
 }
 
 /** Null where the hooks are not all on one thing that is called or reached by a backward after the last of them. */
-function diagnosisOf(facts: RunFacts, all: Registration[]): Diagnosis | null {
+function diagnosisOf(facts: RunFacts, all: HookRegistration[]): Diagnosis | null {
   if (all.length < MIN_REGISTRATIONS) return null;
   const [{ owner }, second] = all;
   const last = all[all.length - 1];
-  const useAfter = (step: number) => usesOf(facts, owner).find((use) => use > step);
+  const useAfter = (step: number) => stepsThatUse(facts, owner).find((use) => use > step);
   const used = useAfter(last.step);
   if (used === undefined || !all.every(({ step }, k) => !k || (useAfter(all[k - 1].step) ?? Infinity) < step))
     return null;
@@ -72,7 +72,7 @@ function diagnosisOf(facts: RunFacts, all: Registration[]): Diagnosis | null {
 }
 
 /** The steps at which a module is called; of a tensor those at which a gradient reaches it. */
-function usesOf(facts: RunFacts, owner: string): number[] {
+function stepsThatUse(facts: RunFacts, owner: string): number[] {
   return owner[0] === "t"
     ? facts.eventsOfKind("grad_accumulated").flatMap(({ tensor, step }) => (tensor === owner ? [step] : []))
     : facts.eventsOfKind("module_called").flatMap(({ module, step }) => (module === owner ? [step] : []));

@@ -241,7 +241,7 @@ export function nextReaderByName(
       ?.find(
         ({ at, isBound }) =>
           at > step &&
-          !(calling.includes(at) && !doesGiveOrReadAgain(facts, at, firstNameOf(tag.text))) &&
+          !(calling.includes(at) && !rebindsOrReadsTwice(facts, at, firstNameOf(tag.text))) &&
           (!tag.frame || facts.steps[at].frame === tag.frame) &&
           !(isBound && tag.kind === "item" && isConditional(facts.trace.program, facts.steps[at].stmt ?? -1)),
       );
@@ -271,7 +271,7 @@ function callingStatement(facts: RunFacts, step: number, { frame }: NameTag): nu
 }
 
 /** Whether the statement that made a call names something more than once, or gives its name to what came back. */
-function doesGiveOrReadAgain(facts: RunFacts, at: number, name: string) {
+function rebindsOrReadsTwice(facts: RunFacts, at: number, name: string) {
   const tree = facts.syntax(at);
   const uses = tree && nameUses(tree);
   return (uses?.read.get(name)?.length ?? 0) > 1 || Boolean(uses?.bound.has(name));

@@ -10,7 +10,7 @@ import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { attributeChanges } from "../facts/object_history.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { callArgument, literalValue, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
+import { findInStatements } from "../statements/executed_statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -24,16 +24,25 @@ export const FINDINGS = [
   }),
 ];
 
-/** Where a program loads a state dict. */
-export function stateDictLoads(facts: RunFacts): FoundInStatement<SyntaxNode>[] {
-  return findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
+/** a call of `load_state_dict`, and the module that it loads into, with the path that leads to it */
+export interface StateDictLoad {
+  step: number;
+  call: SyntaxNode;
+  path: string;
+  module: string;
 }
 
-function loadOfNothing(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): Diagnosis | null {
-  const into = receiver(call);
-  const path = pathText(into);
-  const module = path ? resolveExpression(facts, into, step) : null;
-  if (!path || module?.[0] !== "o") return null;
+/** Where a program loads a state dict into what a path leads to. */
+export function stateDictLoads(facts: RunFacts): StateDictLoad[] {
+  const calls = findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
+  return calls.flatMap(({ step, found: call }) => {
+    const into = receiver(call);
+    const module = into && resolveExpression(facts, into, step);
+    return into && module?.[0] === "o" ? [{ step, call, path: pathText(into) ?? into.text, module }] : [];
+  });
+}
+
+function loadOfNothing(facts: RunFacts, { step, call, path, module }: StateDictLoad): Diagnosis | null {
   return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
 }
 

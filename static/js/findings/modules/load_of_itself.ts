@@ -7,12 +7,9 @@ import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../d
 import { attributeChanges } from "../facts/object_history.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { stateDictLoads } from "./load_matched_nothing.ts";
-import type { FoundInStatement } from "../statements/executed_statements.ts";
-import type { SyntaxNode } from "../../syntax/tree.ts";
+import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
   diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
@@ -28,18 +25,17 @@ interface OwnLoad {
   others: string[];
 }
 
-function loadOfItself(facts: RunFacts, found: FoundInStatement<SyntaxNode>): Diagnosis | null {
-  const load = ownLoad(facts, found);
+function loadOfItself(facts: RunFacts, called: StateDictLoad): Diagnosis | null {
+  const load = ownLoad(facts, called);
   return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
-function ownLoad(facts: RunFacts, { step, found: call }: FoundInStatement<SyntaxNode>): OwnLoad | null {
+function ownLoad(facts: RunFacts, { step, call, path: into, module }: StateDictLoad): OwnLoad | null {
   const [state] = methodCalls(callArgument(call, "state_dict", 0), "state_dict");
-  const [to, source] = [receiver(call), state ? receiver(state) : null];
-  const module = to && source && resolveExpression(facts, to, step);
-  if (!module) return null;
-  const [into, from] = [to, source].map((node) => pathText(node) ?? node.text);
+  const source = state && receiver(state);
+  if (!source) return null;
+  const from = pathText(source) ?? source.text;
   const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
   const own = copies.filter(({ inputs: [to, source] }) => {
     const [storage, other] = [facts.tensor(to, step)?.storage, facts.tensor(source, step)?.storage];

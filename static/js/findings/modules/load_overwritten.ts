@@ -2,11 +2,7 @@
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { resolveExpression } from "../facts/resolve.ts";
-import { pathText, receiver } from "../../syntax/expressions.ts";
-import { stateDictLoads } from "./load_matched_nothing.ts";
-import type { FoundInStatement } from "../statements/executed_statements.ts";
-import type { SyntaxNode } from "../../syntax/tree.ts";
+import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -22,11 +18,7 @@ const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponentia
 const MAX_STEPS_AHEAD = 2000;
 
 /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
-function loadOverwritten(facts: RunFacts, { step, found }: FoundInStatement<SyntaxNode>): Diagnosis | null {
-  const into = receiver(found);
-  const path = pathText(into);
-  const module = path ? resolveExpression(facts, into, step) : null;
-  if (!path || !module) return null;
+function loadOverwritten(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
   /** storages of weights, with the tensor; a bias or a norm says little of a checkpoint */
   const loaded = new Map<string, string>();
   for (const { name, inputs } of facts.opsAt(step)) {

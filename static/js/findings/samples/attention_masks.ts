@@ -30,14 +30,14 @@ export const FINDINGS: DiagnosisRow[] = [
     of: attentionsOf,
     once: ({ op }, facts) => facts.steps[op.step].line,
     say: (facts, attention) => {
-      const fault = faultOf(facts, attention);
+      const fault = attentionFault(facts, attention);
       return fault && diagnosisOf(facts, attention, fault);
     },
   }),
 ];
 
 /** what is wrong with an attention: which sentences, the mask if one has a part in it, and their facts */
-interface Fault {
+interface AttentionFault {
   variant: string;
   mask?: Mask;
   facts?: Facts;
@@ -46,7 +46,7 @@ interface Fault {
 /** Differences of scores beyond which a weight counts for nothing. */
 const MAX_FELT_DIFFERENCE = 15;
 
-function faultOf(facts: RunFacts, attention: Attention): Fault | null {
+function attentionFault(facts: RunFacts, attention: Attention): AttentionFault | null {
   const { normalized, summed, before, after } = attention;
   if (normalized !== summed) return otherAxis(facts, attention);
   const isTrained = facts.eventsOfKind("optimizer_stepped").length > 0;
@@ -54,7 +54,7 @@ function faultOf(facts: RunFacts, attention: Attention): Fault | null {
   if (late) return { variant: "after_softmax", mask: late, facts: { dim: -normalized } };
   if (after.length || before.length !== 1) return null;
   const [mask] = before;
-  const direction = directionOf(facts, attention, mask);
+  const direction = triangleDirection(facts, attention, mask);
   if (direction === "later") return looksBothWays(facts) ? null : { variant: "later", mask };
   if (typeof direction === "number")
     return direction > 0 ? { variant: "future", mask, facts: { ahead: direction } } : null;
@@ -66,12 +66,12 @@ function faultOf(facts: RunFacts, attention: Attention): Fault | null {
 
 /** Whether another attention of the run sees the earlier positions: one that sees the later ones is then meant. */
 const looksBothWays = oncePerRun((facts) =>
-  attentionsOf(facts).some((each) => each.before.some((mask) => directionOf(facts, each, mask) === "earlier")),
+  attentionsOf(facts).some((each) => each.before.some((mask) => triangleDirection(facts, each, mask) === "earlier")),
 );
 
 /** Weights that add up to 1 along the queries, or along heads, where keys are summed: only of positions that attend to
  * one another. */
-function otherAxis(facts: RunFacts, attention: Attention): Fault | null {
+function otherAxis(facts: RunFacts, attention: Attention): AttentionFault | null {
   const { scored, normalized, summed, after, op } = attention;
   const axes = axesOf(facts).of(op.outputs[0]);
   const [of, along] = [axes.at(-normalized) ?? [], axes.at(-summed) ?? []];
@@ -132,13 +132,13 @@ function hidesNothing(facts: RunFacts, attention: Attention, mask: Mask) {
   const numbers = numbersOfTensor(facts, mask.uid, mask.op.step);
   if (!numbers?.some((each) => each === numbers[0]) || numbers.every((each) => each === numbers[0])) return false;
   if (numbers.some((each) => each !== 0 && each !== 1)) return false;
-  if (mask.use === "plus") return comesOfTruth(facts, mask.uid) && !isBoolean(facts, mask.uid);
+  if (mask.use === "plus") return isMadeFromBooleans(facts, mask.uid) && !isBoolean(facts, mask.uid);
   const range = scores ? rangeOfTensor(facts, scores, op.step) : null;
   return range !== null && range.max - range.min < MAX_FELT_DIFFERENCE;
 }
 
 /** Whether a tensor was made from truth values, or of a triangle. */
-function comesOfTruth(facts: RunFacts, uid: string) {
+function isMadeFromBooleans(facts: RunFacts, uid: string) {
   return (
     axesOf(facts)
       .ancestors(uid)
@@ -164,7 +164,11 @@ function hiddenBy(facts: RunFacts, { uid, use, op }: Mask): boolean[] | null {
  * What a triangle lets each position see: earlier ones and itself, so many later ones, or later ones alone; null for a
  * mask that is none.
  */
-function directionOf(facts: RunFacts, attention: Attention, mask: Mask): "earlier" | "later" | "other" | number | null {
+function triangleDirection(
+  facts: RunFacts,
+  attention: Attention,
+  mask: Mask,
+): "earlier" | "later" | "other" | number | null {
   const shape = shapeOf(facts, mask.uid);
   const size = sizeOfAxis(attention.keys);
   if (attention.normalized !== 1 || shape.at(-1) !== size || shape.at(-2) !== size || size < 3) return null;
@@ -242,7 +246,11 @@ function namedMask(facts: RunFacts, { uid, op: { step } }: Mask) {
   return axesOf(facts).ancestors(uid).find(isNamed) ?? uid;
 }
 
-function diagnosisOf(facts: RunFacts, attention: Attention, { variant, mask, facts: more = {} }: Fault): Diagnosis {
+function diagnosisOf(
+  facts: RunFacts,
+  attention: Attention,
+  { variant, mask, facts: more = {} }: AttentionFault,
+): Diagnosis {
   const { op, product } = attention;
   const at = mask?.op ?? op;
   const masked = ["after_softmax", "axis"].includes(variant) ? at.outputs[0] : (attention.scores ?? op.inputs[0]);

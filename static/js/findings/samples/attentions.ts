@@ -55,7 +55,7 @@ export const LEAST_SCORE = -1000;
 export const attentionsOf = oncePerRun((facts): Attention[] =>
   facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
     if (facts.isInsideBackward(op.step) || op.failed || op.step > axesOf(facts).last) return [];
-    return (SOFTMAX.test(operationName(op.name)) ? attentionFrom(facts, op) : fusedAttention(facts, op)) ?? [];
+    return (SOFTMAX.test(operationName(op.name)) ? attentionOfSoftmax(facts, op) : fusedAttention(facts, op)) ?? [];
   }),
 );
 
@@ -88,7 +88,7 @@ function fusedAttention(facts: RunFacts, op: Operation): Attention | null {
   };
 }
 
-function attentionFrom(facts: RunFacts, op: Operation): Attention | null {
+function attentionOfSoftmax(facts: RunFacts, op: Operation): Attention | null {
   const shape = shapeOf(facts, op.outputs[0]);
   const dim = op.args?.dim;
   if (typeof dim !== "number" || shape.length < 2) return null;

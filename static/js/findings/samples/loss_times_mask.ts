@@ -8,6 +8,7 @@ import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { axesOf } from "../facts/axes.ts";
 import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
+import { numel } from "../../trace/reads.ts";
 import { shapeOf } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -45,7 +46,7 @@ function weightOfMean(facts: RunFacts, op: Operation): Diagnosis | null {
   if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
   const [behindA, behindB] = [numbersBehind(facts, a), numbersBehind(facts, b)];
   const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
-  const count = countOf(facts, reduced?.inputs[1] ?? "");
+  const count = numel(shapeOf(facts, reduced?.inputs[1] ?? ""));
   const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
   if (!reduced || count < 2 || !isCurved) return null;
   const x = facts.nameFact(reduced.outputs[0], op.step);
@@ -83,16 +84,12 @@ function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
 function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
   if (op.inputs.length < 2) return null;
   const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
-  const mask = op.inputs.find((uid) => countOf(facts, uid) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
-  const reduced = loss && mask ? reductionOf(facts, loss, countOf(facts, mask)) : null;
+  const mask = op.inputs.find((uid) => numel(shapeOf(facts, uid)) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
+  const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
   const total = reduced && totalOf(facts, op);
   if (!loss || !mask || !reduced || !total) return null;
   const numbers = numbersOfTensor(facts, mask, op.step);
   return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
-}
-
-function countOf(facts: RunFacts, uid: string) {
-  return shapeOf(facts, uid).reduce((a, b) => a * b, 1);
 }
 
 /** What made one number of as many losses as a mask has elements. */
@@ -103,7 +100,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
     const name = operationName(op?.name ?? "");
     if (!op) return null;
     if (LOSS.test(name) || TOTAL.test(name)) {
-      const counts = op.inputs.slice(0, 2).map((input) => countOf(facts, input));
+      const counts = op.inputs.slice(0, 2).map((input) => numel(shapeOf(facts, input)));
       const rows = shapeOf(facts, op.inputs[0])[0];
       return counts.includes(count) || (TOTAL.test(name) && rows === count) ? op : null;
     }
@@ -123,7 +120,7 @@ function totalOf(facts: RunFacts, op: Operation): Operation | null {
     const name = operationName(reader?.name ?? "");
     if (!reader) return null;
     if (TOTAL.test(name)) return shapeOf(facts, reader.outputs[0]).length ? null : reader;
-    const isByNumber = reader.inputs.every((input) => input === uid || countOf(facts, input) === 1);
+    const isByNumber = reader.inputs.every((input) => input === uid || numel(shapeOf(facts, input)) === 1);
     if (!ONE_NUMBER.test(name) || !isByNumber) return null;
     [uid] = reader.outputs;
   }
@@ -140,11 +137,11 @@ function diagnosisOf(
 ): Diagnosis {
   const named = axesOf(facts)
     .ancestors(mask)
-    .find((uid) => facts.nameText(uid, op.step) && countOf(facts, uid) === countOf(facts, mask));
+    .find((uid) => facts.nameText(uid, op.step) && numel(shapeOf(facts, uid)) === numel(shapeOf(facts, mask)));
   const findingFacts = {
     x: facts.nameFact(loss, op.step),
     mask: facts.nameFact(named ?? mask, op.step),
-    n: countOf(facts, mask),
+    n: numel(shapeOf(facts, mask)),
     made: facts.place(reduced.step).line,
     op: operationName(reduced.name).replace(/_nd$/, ""),
   };

@@ -32,7 +32,7 @@ const MIN_ROUNDS = 3;
 /** So many whole numbers, or places that dropout may leave out, have to be the same again. */
 const MIN_DISCRETE = 32;
 
-interface Draw {
+interface RandomDraw {
   op: Operation;
   uid: string;
   /** null where it is not known */
@@ -40,7 +40,7 @@ interface Draw {
 }
 
 interface RepeatedDraws {
-  draws: Draw[];
+  draws: RandomDraw[];
   /** so many draws come again */
   period: number;
   /** the step that sets the generator back */
@@ -62,8 +62,8 @@ const stepsThatSetGenerator = oncePerRun((facts): number[] => {
 });
 
 /** What each place of the program drew, in order: by its statement and which of the statement's draws it is. */
-function drawsByPlace(facts: RunFacts): Draw[][] {
-  const out = new Map<string, Draw[]>();
+function drawsByPlace(facts: RunFacts): RandomDraw[][] {
+  const out = new Map<string, RandomDraw[]>();
   const countAt = new Map<number, number>();
   for (const op of facts.scan.operationsNamed(RANDOM_OPERATION)) {
     const { visit, stmt } = facts.steps[op.step];
@@ -77,7 +77,7 @@ function drawsByPlace(facts: RunFacts): Draw[][] {
 }
 
 /** Null where the numbers differ, where no optimizer steps between, or where no loss comes of them. */
-function periodOf(facts: RunFacts, draws: Draw[], setters: number[]): RepeatedDraws | null {
+function periodOf(facts: RunFacts, draws: RandomDraw[], setters: number[]): RepeatedDraws | null {
   const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < draws[0].op.step);
   const again = draws.findIndex(
     ({ op }, k) => k > 0 && setters.some((step) => step > draws[k - 1].op.step && step <= op.step),
@@ -97,7 +97,7 @@ function periodOf(facts: RunFacts, draws: Draw[], setters: number[]): RepeatedDr
 }
 
 /** What was drawn; of dropout which numbers it left out. */
-function valuesOf(facts: RunFacts, { op, uid }: Draw): (number | null)[] {
+function valuesOf(facts: RunFacts, { op, uid }: RandomDraw): (number | null)[] {
   const numbers = (cellsOfTensor(facts, uid, op.step) ?? []).map(cellAsNumber);
   if (operationName(op.name) !== "dropout") return numbers;
   const input = (cellsOfTensor(facts, op.inputs[0], op.step) ?? []).map(cellAsNumber);
@@ -105,7 +105,7 @@ function valuesOf(facts: RunFacts, { op, uid }: Draw): (number | null)[] {
 }
 
 /** Whether numbers are the same that would not be by chance. */
-function areSame(before: Draw, draw: Draw, pairs: number): boolean {
+function areSame(before: RandomDraw, draw: RandomDraw, pairs: number): boolean {
   const [a, b] = [before.values, draw.values];
   const known = a.filter((value, k) => value !== null && b[k] !== null).length;
   if (
@@ -140,7 +140,7 @@ function diagnosisOf(facts: RunFacts, { draws, period, setter }: RepeatedDraws):
 }
 
 /** The names that the statement of a draw gives, and that of what was drawn. */
-function namesGivenTo(facts: RunFacts, { op, uid }: Draw) {
+function namesGivenTo(facts: RunFacts, { op, uid }: RandomDraw) {
   const vars = facts.steps[op.step].set[facts.steps[op.step].frame ?? ""]?.vars ?? {};
   return [...Object.keys(vars).map(codeFact), facts.nameFact(uid, op.step)];
 }

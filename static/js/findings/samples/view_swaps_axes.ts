@@ -37,7 +37,7 @@ export const FINDINGS: DiagnosisRow[] = [
     of: (facts) => {
       const mixed = new Set(mixingsOf(facts).map(({ op }) => facts.steps[op.step].line));
       const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
-      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewNameOf(facts, op));
+      return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewMethodName(facts, op));
     },
     once: ({ step }, facts) => facts.steps[step].line,
     say: swapOf,
@@ -48,7 +48,7 @@ export const FINDINGS: DiagnosisRow[] = [
  * What the statement of a view calls to make it, the innermost such call; null where it has none, or where the view is
  * a layer's whose lines are no steps.
  */
-function viewNameOf(facts: RunFacts, { step, call: moduleCall }: Operation) {
+function viewMethodName(facts: RunFacts, { step, call: moduleCall }: Operation) {
   if (moduleCallsOf(facts.opened).calls.get(moduleCall ?? -1)?.begins === step) return null;
   const call = callsIn(facts.syntax(step)).findLast(
     (each) =>
@@ -65,7 +65,7 @@ function shapesOf(facts: RunFacts, op: Operation) {
 /** What is said of every view: whose tensor, and which sizes. */
 function factsOfView(facts: RunFacts, op: Operation) {
   const [from, to] = shapesOf(facts, op).map((shape) => codeFact(`(${shape.join(", ")})`));
-  const call = viewNameOf(facts, op) ?? operationName(op.name);
+  const call = viewMethodName(facts, op) ?? operationName(op.name);
   return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
@@ -115,7 +115,7 @@ const mixingsOf = oncePerRun((facts): Mixing[] => {
     );
     const isOfStates = kinds.has("layers");
     const isOfLayer = isOfStates || kinds.has("parameter");
-    if (!isOfLayer || kinds.has("unknown") || !viewNameOf(facts, op)) return [];
+    if (!isOfLayer || kinds.has("unknown") || !viewMethodName(facts, op)) return [];
     return [{ op, use, n: sizeOfAxis(meant), isOfStates }];
   });
   const lines = new Set(found.flatMap(({ op, use }) => (use.as === "summed" ? [] : facts.steps[op.step].line)));
