@@ -78,6 +78,7 @@ import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as loadInitialisedAgain } from "./modules/load_initialised_again.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
+import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -156,4 +157,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadInitialisedAgain,
   ...comparedWithItself,
   ...batchPartUnread,
+  ...loadLeftOut,
 ];
