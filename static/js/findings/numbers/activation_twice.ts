@@ -79,7 +79,7 @@ function earlierActivation(facts: RunFacts, uid: string, applies: string) {
   return null;
 }
 
-/** What made the scores of a loss, where each of their rows is a distribution: whatever computed them, it was softmax. */
+/** What made the scores of a loss, where each of their rows is a distribution, whatever computed them. */
 function rowsOfProbabilities(facts: RunFacts, { inputs: [uid], step }: Operation) {
   const shape = facts.handle(uid, step)?.shape ?? [];
   const numbers = shape.length > 1 && shape[0] >= MIN_ROWS && shape[1] > 1 ? numbersOfTensor(facts, uid, step) : null;

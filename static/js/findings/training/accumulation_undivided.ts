@@ -38,7 +38,7 @@ function undividedAccumulations(facts: RunFacts): Accumulation[] {
 }
 
 /**
- * Empty where anything but backward, clipping, step and reset came to the gradient, or where a step was not followed by a reset.
+ * Empty where anything but backward, clipping, step and reset came to the gradient, or where no reset followed a step.
  */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
