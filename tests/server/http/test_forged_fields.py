@@ -79,6 +79,7 @@ from tests.server.http import loop_pieces
 loop_pieces.install()
 
 async def main():
+    await asyncio.sleep(0.05)  # until it looks
     await asyncio.to_thread(pow, 7, 3_000_000)
     await asyncio.sleep(0.1)
 
