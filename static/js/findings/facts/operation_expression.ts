@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 60;
 /** Methods of lists that compare tensors and give something else. */
 const LIST_METHODS = /^(index|remove|count|sort)$/;
 
-export interface OperationExpression {
+interface OperationExpression {
   text: string;
   /** of its statement */
   line: number;
