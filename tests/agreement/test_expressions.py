@@ -85,7 +85,8 @@ def values_in_plain_python(source: str) -> list[Value]:
         return value
 
     torch.manual_seed(0)
-    code = compile(ValueProbes(source).visit(ast.parse(source)), "<program>", "exec")
+    tree: ast.Module = ValueProbes(source).visit(ast.parse(source))  # type: ignore[assignment]
+    code = compile(tree, "<program>", "exec")
     quietly = contextlib.redirect_stdout(io.StringIO())
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), quietly, contextlib.suppress(Exception):
         exec(code, {"probe value": probe, "__name__": "__main__"})
