@@ -11,6 +11,7 @@ import pytest
 
 from tests.recordings.store import kept_trace
 from tests.referee.sentences.__main__ import Account
+from tests.referee.sentences.plain_check import UNWRITTEN
 from tests.referee.sentences.said import claim_table, judge_programs, parts_of, record, sentences_of, verdicts
 from tests.support.tracing import ROOT
 
@@ -108,6 +109,55 @@ def test_all_that_is_said_of_a_program_is_true(trace: dict[str, Any]) -> None:
 
 
 TRUE: dict[str, tuple[str, str, str]] = {
+    "batches that workers load ahead": (
+        """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Squares(Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        return torch.tensor([float(i)])
+for x in DataLoader(Squares(), batch_size=2, shuffle=True, num_workers=2):
+    print(x)
+""",
+        "bound_module",
+        "torch is a module.",
+    ),
+    "objects of a set, in the order of their addresses": (
+        """\
+class Value:
+    def __init__(self, parts=()):
+        self.parts = set(parts)
+values = [Value() for _ in range(9)]
+total = Value(values)
+first = values[0]
+for each in total.parts:
+    print(each is first)
+""",
+        "same_object",
+        "first is another name for the Value values[0].",
+    ),
+    "a round in which one of two optimizers steps twice": (
+        """\
+import torch
+torch.manual_seed(0)
+made, judge = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+first, second = torch.optim.SGD(made.parameters(), lr=0.1), torch.optim.SGD(judge.parameters(), lr=0.1)
+for _ in range(1):
+    loss = judge(made(torch.ones(3, 2))).exp().mean()
+    loss.backward()
+    second.step()
+    first.step()
+    first.zero_grad()
+    second.zero_grad()
+    other = -judge(made(torch.ones(3, 2))).exp().mean()
+    other.backward()
+    first.step()
+""",
+        "whole_rounds_one",
+        "One round, loss 0.562.",
+    ),
     "an array that unrecorded iterations bound": (
         """\
 import numpy as np
@@ -526,6 +576,19 @@ def test_what_was_false_of_a_program_is_true(program: str, key: str, text: str) 
     sentences = sentences_of(trace)
     assert [each for each in zip(sentences, verdicts(trace, sentences), strict=True) if each[1][0] == "false"] == []
     assert text in [each["text"] for each in sentences if each["key"] == key]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_unwritten"),
+    [
+        ("torch.Tensor(5, 3)", True),
+        ("torch.FloatTensor(n, m)", True),
+        ("x.new(3)", True),
+        ("torch.Tensor(rows)", False),
+    ],
+)
+def test_what_nobody_has_written_is_not_compared(code: str, is_unwritten: bool) -> None:
+    assert bool(UNWRITTEN.search(code)) == is_unwritten
 
 
 def test_that_code_stands_somewhere_is_no_claim_of_a_sentence_without_code() -> None:

@@ -71,6 +71,7 @@ class Prober:
                 node.body, node.orelse = self.body(node.body, (*loops, index)), self.body(node.orelse, loops)
                 return [call_statement(LOOP, node, index), node]
             case ast.For() | ast.AsyncFor():
+                node.iter = probe_value(index, "iter", node.iter) if isinstance(node, ast.For) else node.iter
                 node.body = [probe(index, node, "head"), *self.body(node.body, (*loops, index))]
                 node.orelse = self.body(node.orelse, loops)
                 return [call_statement(LOOP, node, index), node, after]
