@@ -158,6 +158,25 @@ for _ in range(1):
         "whole_rounds_one",
         "One round, loss 0.562.",
     ),
+    "parameters that learn in iterations that are not recorded": (
+        """\
+import torch
+torch.manual_seed(0)
+nets = []
+for k in range(10):
+    net = torch.nn.Sequential(torch.nn.Linear(1, 6), torch.nn.Tanh(), torch.nn.Linear(6, 1))
+    nets.append(net)
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+    for t in range(8):
+        loss = net(torch.ones(4, 1)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+print(nets[0])
+""",
+        "whole_some_seen",
+        "36 of 40 parameters are seen to learn.",
+    ),
     "an array that unrecorded iterations bound": (
         """\
 import numpy as np

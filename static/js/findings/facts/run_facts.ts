@@ -95,7 +95,7 @@ export class RunFacts {
     return this._history;
   }
 
-  /** The last step of what the program does: where it ends with a call for no result, like `main()`, the last in that. */
+  /** The last step of what the program does: where it ends with a call for no result, as `main()`, that in it. */
   lastStep(): number {
     const { steps } = this;
     let last = steps.findLastIndex(({ kind }) => kind !== "end");
