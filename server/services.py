@@ -77,8 +77,9 @@ class Services:
         await self.saved.close()
 
     async def _record_and_measure(self) -> None:
-        """Run the scenario that the page opens with, then measure the matrix."""
+        """Run the scenario that the page opens with, get ready to draw, then measure the matrix."""
         await self.gallery.start_recording_first_scenario()
+        await self.renderer.start()
         await self.matrix.measure_when_idle()
 
     async def _open_store(self) -> None:

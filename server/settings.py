@@ -184,6 +184,12 @@ class VisitorSettings:
     picture_limit = declare_setting(
         "120/minute", "Maximum rate of pictures drawn for one address. Cached ones do not count."
     )
+    picture_wait = declare_setting(
+        2.0,
+        "Time that a request waits for a picture. After that it gets a plain one with status 202, and the picture is "
+        "drawn for the next request.",
+        unit="s",
+    )
     address_connections = declare_setting(
         300,
         "Maximum number of connections from one address. Those from GRADBOX_TRUSTED_PROXIES are not limited.",

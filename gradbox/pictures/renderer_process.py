@@ -31,9 +31,6 @@ from gradbox.wire.processes import DrawReply, DrawRequest
 
 BUILT_FILES_FOLDER = STATIC_FOLDER / "dist"
 PR_SET_PDEATHSIG = 1
-TIMEOUT = 8.0
-"""The most seconds for a drawing; the first argument of the command gives others."""
-
 MAX_HEAP_BYTES = 512 << 20
 """Bytes of V8's heap."""
 
@@ -58,17 +55,24 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it first
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not be read as a reply
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else TIMEOUT
     fonts = FontFamilies(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
-    v8 = MiniRacer()
-    v8.eval((BUILT_FILES_FOLDER / "exports.js").read_text("utf-8"))
+    v8 = open_context()
     write_reply(replies, DrawReply())
     for line in requests:
         draw = DrawRequest.model_validate_json(line)
-        reply, body = render(v8, draw, requests.read(draw.size), fonts, seconds)
+        reply, body = render(v8, draw, requests.read(draw.size), fonts)
         write_reply(replies, reply, body)
         if reply.ends:
             return
+        if reply.late:  # what it was in the midst of is left as it was
+            v8 = open_context()
+
+
+def open_context() -> MiniRacer:
+    """A new context of V8 with the page's code; it takes a tenth of a second."""
+    v8 = MiniRacer()
+    v8.eval((BUILT_FILES_FOLDER / "exports.js").read_text("utf-8"))
+    return v8
 
 
 @dataclass(frozen=True)
@@ -95,15 +99,16 @@ def render(
     draw: DrawRequest,
     trace: bytes,
     fonts: FontFamilies,
-    seconds: float = TIMEOUT,
 ) -> tuple[DrawReply, bytes]:
     """Draw what a request asks for: returns the reply, and the drawing that follows it.
 
-    The reply says if nothing can be drawn; if it has `ends`, V8 can't be used any more.
+    The reply says if nothing can be drawn; if it has `late`, the context can't be used any more, if `ends`, V8 can't.
 
     trace: its JSON, gzipped
-    seconds: the most that it may take
     """
+    if draw.kind == "plain":
+        body = svg_to_png(trace.decode(), fonts)
+        return DrawReply(size=len(body)), body
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {
         **draw.model_dump(),
@@ -114,7 +119,7 @@ def render(
     }
     try:
         text = gzip.decompress(trace).decode()
-        result = v8.call("exports.render", text, options, timeout_sec=seconds, max_memory=MAX_HEAP_BYTES)
+        result = v8.call("exports.render", text, options, timeout_sec=draw.seconds, max_memory=MAX_HEAP_BYTES)
         if "steps" in result:
             return DrawReply(steps=result["steps"]), b""
         if "failed" in result:
@@ -125,7 +130,7 @@ def render(
         else:
             body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
-        return DrawReply(failed=f"it took more than {seconds:.0f} seconds to draw", ends=True), b""
+        return DrawReply(failed=f"it took more than {draw.seconds:.0f} seconds to draw", late=True), b""
     except JSOOMException:
         return DrawReply(failed=f"it took more than {MAX_HEAP_BYTES >> 20} MiB to draw", ends=True), b""
     except (JSEvalException, ValueError) as error:  # an ordinary exception, which leaves V8 as it was

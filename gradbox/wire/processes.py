@@ -86,6 +86,7 @@ DrawingKind = (
         "film",
         "markdown",
         "headline",
+        "plain",
     ]
     | ComparisonKind
 )
@@ -103,6 +104,7 @@ class DrawRequest(Model):
     body: the markup of the offline file
     note, address: what the picture says about the program
     size: bytes of the gzipped trace
+    seconds: the most that it may take
     """
 
     kind: DrawingKind
@@ -116,6 +118,7 @@ class DrawRequest(Model):
     moving: MovingFormat | None = None
     body: str = ""
     size: int = 0
+    seconds: float = 8.0
 
 
 class DrawReply(Model):
@@ -124,10 +127,12 @@ class DrawReply(Model):
     size: bytes of the drawing that follows
     steps: the number of steps, if the requested step does not exist
     failed: why nothing was drawn
+    late: whether it would have taken more seconds than it may
     ends: whether the process ends with this reply
     """
 
     size: int = 0
     steps: int | None = None
     failed: str | None = None
+    late: bool = False
     ends: bool = False

@@ -5,13 +5,15 @@ import asyncio
 import heapq
 import itertools
 import logging
+import sys
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from server.pool.fair_lock import FairLock
 from server.pool.fair_queue import FairScheduler
 
 ROUND_SECONDS = 0.004
@@ -35,6 +37,7 @@ class FairTurns:
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
         self._scheduler = FairScheduler()
+        self._thread = FairLock(sys.maxsize)  # one works at a time: each has Python's lock, which the event loop needs
         self._waiting: dict[str, deque[TurnWork]] = {}
         self._order: list[tuple[float, int, str]] = []  # a heap of (tag, arrival, network): those with work
         self._arrivals = itertools.count()
@@ -64,8 +67,26 @@ class FairTurns:
     async def run_and_charge_network(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine and charge the network for each of its steps, including what it does by `work_in_thread`."""
         charge = partial(self.charge_network, network)
-        _charge.set(charge)
+        _thread_turn.set(partial(self._work_in_thread, network))
         await MeteredCoroutine(work, charge, self._clock)
+
+    async def _work_in_thread(self, network: str, function: Callable[[], T]) -> T:
+        """Call a function in a thread when it is the network's turn; the network is charged."""
+        seconds = 0.0
+
+        def call_and_measure() -> T:
+            nonlocal seconds
+            began = time.thread_time()
+            try:
+                return function()
+            finally:
+                seconds = time.thread_time() - began
+
+        try:
+            async with self._thread.wait_for_turn([network]):
+                return await asyncio.to_thread(call_and_measure)
+        finally:
+            self.charge_network(network, seconds)
 
     def _push_network(self, network: str) -> None:
         heapq.heappush(self._order, (self._scheduler.start_tag(network), next(self._arrivals), network))
@@ -105,28 +126,17 @@ class FairTurns:
                 del self._waiting[network]
 
 
-_charge: ContextVar[Callable[[float], None]] = ContextVar("charge")
+_thread_turn: ContextVar[Callable[[Callable[[], Any]], Awaitable[Any]]] = ContextVar("thread_turn")
 
 
 async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function in a thread and return its result. The network whose request this serves is charged for the
-    processor time."""
-    seconds = 0.0
-
-    def call_and_measure() -> T:
-        nonlocal seconds
-        began = time.thread_time()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            seconds = time.thread_time() - began
-
-    try:
-        return await asyncio.to_thread(call_and_measure)
-    finally:
-        charge = _charge.get(None)
-        if charge is not None:
-            charge(seconds)
+    """Call a function that computes in a thread and return its result. What serves a request waits for the turn of its
+    network, which is charged for the processor time."""
+    wait_for_turn = _thread_turn.get(None)
+    if wait_for_turn is None:
+        return await asyncio.to_thread(function, *args, **kwargs)
+    result: T = await wait_for_turn(partial(function, *args, **kwargs))
+    return result
 
 
 class MeteredCoroutine:

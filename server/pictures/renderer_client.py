@@ -11,18 +11,22 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gradbox.pictures.built_files import offline_files
 from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
+from server.pictures.drawing_times import DrawingTimes, uncompressed_size
 from server.pool.cache import ResultCache
 from server.pool.fair_lock import FairLock, QueueFull
 from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
-TIMEOUT, START_TIMEOUT = 20.0, 60.0
-"""The most seconds for a drawing, and for the start of a new process before it."""
+QUICK_SECONDS, DRAWING_SECONDS = 1.0, 8.0
+"""Seconds that a drawing may take in the first process, which small ones wait for, and in the second."""
+
+TIMEOUT, START_TIMEOUT = 12.0, 60.0
+"""Seconds after those until a reply comes, painted and packed, and for the start of a new process."""
 
 MAX_WAITING = 32
 """The most drawings that may wait at the same time, each for any number of requests."""
@@ -36,16 +40,24 @@ MAX_KNOWN_FAILURES = 1000
 FAILURE_SECONDS = 600.0
 """Seconds before a failed drawing is tried again; a busy machine may have been the cause."""
 
-GZIP_MAGIC = b"\x1f\x8b"
-
 MAX_DRAWING_BYTES = 64 << 20
 """The most bytes of a drawing."""
 
 LARGE_BYTES = 300_000
 """Bytes of a trace's JSON from which on its drawings are made in the second process."""
 
-LONG_KINDS = frozenset({"comparison", "comparison_picture", "comparison_file", "film", "series_file"})
+LONG_KINDS = frozenset({"comparison_file", "film", "series_file"})
 """What takes long to draw of a small trace, too."""
+
+PLAIN_PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" '
+    'font-size="20"><rect width="100%" height="100%" fill="#8881"/><text x="50%" y="50%" text-anchor="middle" '
+    'fill="#888">{text}</text></svg>'
+)
+PLAIN_TEXTS = {
+    "en": "This picture is being drawn. Load it again in a few seconds.",
+    "zh": "正在绘制此图，请过几秒重新加载。",
+}
 
 IDLE_SECONDS = 60.0
 """Seconds after its last drawing that the second process ends."""
@@ -83,6 +95,10 @@ class RenderingFailed(ProblemError):
 BeforeDrawing = Callable[[], Awaitable[None]]
 
 
+class DrawingLate(RenderingFailed):
+    """A drawing would have taken more seconds than it may."""
+
+
 class StepNotFound(ProblemError):
     """The trace has no step with that number."""
 
@@ -95,14 +111,18 @@ class StepNotFound(ProblemError):
 class PendingDrawing:
     """A drawing that is waiting or being made.
 
+    name: of the trace and of what is drawn of it, whatever the step
     owners: the owners of the requests for it; it waits at the best of their places
     begun: whether its turn has come
     """
 
     key: str
-    task: asyncio.Task[bytes]
-    owners: list[str]
+    name: str
+    draw: DrawRequest
+    trace: bytes
+    owners: list[str] = field(default_factory=list)
     begun: bool = False
+    task: asyncio.Task[bytes] = field(init=False)
 
 
 class Renderer:
@@ -117,6 +137,8 @@ class Renderer:
         self.version = assets_version()
         self._small, self._large = DrawingProcess(), DrawingProcess(IDLE_SECONDS)
         self._drawings: dict[str, PendingDrawing] = {}
+        self._times = DrawingTimes()
+        self._drawn_on: set[asyncio.Task[bytes]] = set()
         self._closed = False
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
 
@@ -129,6 +151,45 @@ class Renderer:
     def failures(self) -> int:
         """Drawings that failed."""
         return self._small.failures + self._large.failures
+
+    async def start(self) -> None:
+        """Start the process for small drawings, so that the first one does not wait for it."""
+        if not self.version:
+            return
+        with contextlib.suppress(RenderingFailed):
+            await self.draw_plain_picture("en", png=True)
+
+    async def draw_plain_picture(self, language: str, png: bool) -> bytes:
+        """The picture that says that another one is being drawn. Raises RenderingFailed."""
+        text = PLAIN_TEXTS.get(language, PLAIN_TEXTS["en"])
+        svg = PLAIN_PICTURE.format(width=1200, height=630, text=text).encode()
+        return await self.get_drawing("plain", DrawRequest(kind="plain", language=language), svg, None) if png else svg
+
+    async def get_drawing_within(
+        self,
+        seconds: float | None,
+        trace_name: str,
+        draw: DrawRequest,
+        trace: bytes,
+        before_drawing: BeforeDrawing | None,
+        owner: str = "",
+    ) -> bytes | None:
+        """What `get_drawing` returns and raises; None after so many seconds. Then it is drawn on, for whoever asks
+        next. Nothing is drawn on where whoever asks is cancelled."""
+        drawing = asyncio.ensure_future(self.get_drawing(trace_name, draw, trace, before_drawing, owner))
+        self._drawn_on.add(drawing)
+        drawing.add_done_callback(self._drop_finished)
+        try:
+            done, _ = await asyncio.wait({drawing}, timeout=seconds)
+        except asyncio.CancelledError:
+            drawing.cancel()
+            raise
+        return await drawing if done else None
+
+    def _drop_finished(self, drawing: asyncio.Task[bytes]) -> None:
+        self._drawn_on.discard(drawing)
+        if not drawing.cancelled():
+            drawing.exception()  # whoever waited has it; nobody else is told
 
     async def get_drawing(
         self, trace_name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
@@ -155,10 +216,9 @@ class Renderer:
             raise RenderingFailed("the server is going down")
         drawing = self._drawings.get(key)
         if drawing is None:
-            owners: list[str] = []
-            drawing = self._drawings[key] = PendingDrawing(
-                key, asyncio.create_task(self._draw_in_turn(key, owners, sized, trace)), owners
-            )
+            name = f"{trace_name} {draw.kind} {draw.png} {draw.moving}"
+            drawing = self._drawings[key] = PendingDrawing(key, name, sized, trace)
+            drawing.task = asyncio.create_task(self._draw_in_turn(drawing))
             drawing.task.add_done_callback(lambda _: self._forget_drawing(drawing))
         return await self._wait_for_drawing(drawing, owner)
 
@@ -202,38 +262,41 @@ class Renderer:
             while len(self._failures) > MAX_KNOWN_FAILURES:
                 self._failures.popitem(last=False)
 
-    async def _draw_in_turn(self, key: str, owners: list[str], draw: DrawRequest, trace: bytes) -> bytes:
-        process = self._large if is_slow_to_draw(draw, trace) else self._small
+    async def _draw_in_turn(self, drawing: PendingDrawing) -> bytes:
+        """Draw it in the process that has the room. What takes too long in the first goes on to the second."""
+        size = uncompressed_size(drawing.trace)
+        is_quick = drawing.draw.kind not in LONG_KINDS and size < LARGE_BYTES
         try:
-            async with process.queue.wait_for_turn(owners):
-                if key in self._drawings:
-                    self._drawings[key].begun = True
-                body = await process.draw(draw, trace)
-                self.cache.put(key, body)
-                return body
+            if is_quick and self._times.expected(drawing.name, size) < QUICK_SECONDS:
+                with contextlib.suppress(DrawingLate):
+                    return await self._draw_in(self._small, QUICK_SECONDS, drawing, size)
+                self._times.count(drawing.name, DRAWING_SECONDS)
+            return await self._draw_in(self._large, DRAWING_SECONDS, drawing, size)
         except QueueFull:
             raise RenderingFailed("too many pictures are being drawn; try again later") from None
 
-
-def is_slow_to_draw(draw: DrawRequest, trace: bytes) -> bool:
-    """Whether a drawing may take seconds: one of a large trace, a film, a comparison.
-
-    trace: gzipped JSON, whose last four bytes are its size, or what else is drawn from
-    """
-    size = int.from_bytes(trace[-4:], "little") if trace[:2] == GZIP_MAGIC else len(trace)
-    return draw.kind in LONG_KINDS or size >= LARGE_BYTES
+    async def _draw_in(self, process: "DrawingProcess", seconds: float, drawing: PendingDrawing, size: int) -> bytes:
+        expected = self._times.expected(drawing.name, size)
+        async with process.queue.wait_for_turn(drawing.owners, expected):
+            drawing.begun = True
+            body = await process.draw(drawing.draw.model_copy(update={"seconds": seconds}), drawing.trace)
+            self._times.count(drawing.name, process.seconds)
+            self.cache.put(drawing.key, body)
+            return body
 
 
 class DrawingProcess:
     """A process that makes one drawing at a time, started for the first one, and the queue for it.
 
     idle_seconds: after which it ends; None for never
+    seconds: that the last drawing took
     starts, failures: how often it was started, and the drawings that it did not make
     """
 
     def __init__(self, idle_seconds: float | None = None) -> None:
         self.queue = FairLock(MAX_WAITING)
         self.starts = self.failures = 0
+        self.seconds = 0.0
         self._process: asyncio.subprocess.Process | None = None
         self._idle_seconds = idle_seconds
         self._ending: asyncio.Task[None] | None = None
@@ -256,7 +319,8 @@ class DrawingProcess:
         try:
             async with asyncio.timeout(START_TIMEOUT):
                 process = await self.get_or_start()
-            async with asyncio.timeout(TIMEOUT):
+            began = time.monotonic()
+            async with asyncio.timeout(draw.seconds + TIMEOUT):
                 reply, body = await self._send_and_read_reply(process, draw, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
@@ -270,10 +334,11 @@ class DrawingProcess:
             self.failures += 1
             if reply.ends:
                 await self.kill()
-            raise RenderingFailed(reply.failed, temporary=False)
+            raise (DrawingLate if reply.late else RenderingFailed)(reply.failed, temporary=False)
         if reply.steps is not None:
             assert draw.step is not None
             raise StepNotFound(draw.step, reply.steps)
+        self.seconds = time.monotonic() - began
         return body
 
     async def _send_and_read_reply(

@@ -83,13 +83,18 @@ async def get_palette(
 
     line: the line below which the card is added
     """
-    language = request_language(request)
-    entries = await work_in_thread(propose_palette_entries, alive)
+    return await work_in_thread(render_palette, request, alive, q, line)
+
+
+def render_palette(request: Request, alive: str, q: str, line: int) -> Response:
+    """The palette. Raises ProblemError."""
+    language, place = request_language(request), palette_place(alive)
+    matching: dict[str, list[OperationRow]] = {
+        group: [row for row in rows if matches_search(row, group, q)] for group, rows in TABLES.items()
+    }
     found = [
-        (group, [entries[row.name] for row in rows])
-        for group, rows in sort_exact_match_first(
-            {group: [row for row in rows if matches_search(row, group, q)] for group, rows in TABLES.items()}, q
-        )
+        (group, [place.propose_entry(group, row) for row in rows])
+        for group, rows in sort_exact_match_first(matching, q)
         if rows
     ]
     return render_public_page(
@@ -142,16 +147,28 @@ class PaletteEntry:
     problem: ShapeMismatch | None
 
 
+class PalettePlace:
+    """A place in a program, for which operations are proposed once each.
+
+    names: those alive there
+    """
+
+    def __init__(self, names: list[AliveName]) -> None:
+        self._near, self._taken = names[:MAX_PROPOSED], {name.name for name in names}
+        self._entries: dict[str, PaletteEntry] = {}
+
+    def propose_entry(self, group: str, row: OperationRow) -> PaletteEntry:
+        """The operation with likely operands."""
+        if row.name not in self._entries:
+            form = create_card_form(row, group, self._near, {}, propose_result_name(group, self._taken))
+            self._entries[row.name] = PaletteEntry(row, form.statement, form.statement_with_gaps, form.problem)
+        return self._entries[row.name]
+
+
 @functools.lru_cache(maxsize=64)
-def propose_palette_entries(alive: str) -> dict[str, PaletteEntry]:
-    """Every operation with likely operands; the result is shared by all letters of a search. Raises ProblemError."""
-    names = parse_alive_names(alive)
-    near, taken = names[:MAX_PROPOSED], {name.name for name in names}
-    entries = {}
-    for name, (group, row) in ROWS.items():
-        form = create_card_form(row, group, near, {}, propose_result_name(group, taken))
-        entries[name] = PaletteEntry(row, form.statement, form.statement_with_gaps, form.problem)
-    return entries
+def palette_place(alive: str) -> PalettePlace:
+    """The place with these names, shared by all letters of a search. Raises ProblemError."""
+    return PalettePlace(parse_alive_names(alive))
 
 
 def sort_exact_match_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:

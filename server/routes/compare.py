@@ -16,7 +16,15 @@ from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
 from server.routes.api import TRACE_RESPONSES
-from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
+from server.routes.exports import (
+    CROSS_ORIGIN,
+    OFFLINE_POLICY,
+    PICTURE_POLICY,
+    PICTURE_RESPONSES,
+    file_responses,
+    picture_seconds,
+    plain_picture_response,
+)
 from server.runs.explainer import ComparedRun, RunPair, compare_runs, draw_comparison
 from server.saved.content import SavedContent
 from server.services import ClientDep, DisconnectedDep, SavedDep, Services, ServicesDep, SettingsDep
@@ -153,12 +161,16 @@ class PairDrawingResponder:
         ClientDisconnected."""
         renderer, client = self.services.renderer, self.client
         tag = self.pair.entity_tag(renderer.version)
-        headers = {**headers, "ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
+        fresh = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
         if tag in [known.strip() for known in self.request.headers.get("if-none-match", "").split(",")]:
-            return Response(status_code=304, headers=headers)
+            return Response(status_code=304, headers={**headers, **fresh})
         hit_limit = partial(self.services.visitors.limits.pictures.count_request, client)
-        drawing = draw_comparison(renderer, self.pair.saved_runs(), draw, hit_limit, client.network)
-        return Response(await cancel_on_disconnect(drawing, self.disconnected), media_type=media_type, headers=headers)
+        seconds = picture_seconds(self.services.settings, media_type)
+        drawing = draw_comparison(renderer, self.pair.saved_runs(), draw, hit_limit, client.network, seconds)
+        body = await cancel_on_disconnect(drawing, self.disconnected)
+        if body is None:
+            return await plain_picture_response(renderer, draw.language, media_type, headers)
+        return Response(body, media_type=media_type, headers={**headers, **fresh})
 
 
 async def get_pair_drawing_responder(

@@ -11,9 +11,11 @@ from gradbox.wire.processes import DrawingKind, DrawRequest, MovingFormat, Theme
 from server.gallery.thumbnails import MAX_WAIT, ThumbnailNotMade, Thumbnails
 from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import not_modified_response, with_cache_headers
+from server.pictures.renderer_client import Renderer
 from server.routes.api import TRACE_RESPONSES
 from server.routes.saved_programs import NOT_FOUND
 from server.services import ClientDep, DisconnectedDep, GalleryDep, Services, ServicesDep
+from server.settings import Settings
 from server.store.repository import SavedProgram
 from server.templating import render_partial
 from server.urls import program_permalink, public_url
@@ -27,8 +29,12 @@ OFFLINE_POLICY = (
 CROSS_ORIGIN = {"Cross-Origin-Resource-Policy": "cross-origin"}
 """Headers that allow pages of other sites to show a picture."""
 
+RETRY_AFTER = 5
+"""Seconds after which it is worth asking again for a picture that is being drawn."""
+
 PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_FOUND,
+    202: {"description": "A picture is being drawn: a plain one; `Retry-After` says when to try again."},
     404: {"model": ProblemReply, "description": "There is no such program, or it has no such step."},
     429: {"model": ProblemReply, "description": "Too many pictures; `Retry-After` says when to try again."},
     503: {"model": ProblemReply, "description": "The database can't be reached, or nothing can be drawn now."},
@@ -76,11 +82,30 @@ class DrawingResponder:
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
         limits, client = self.services.visitors.limits.pictures, self.client
-        drawing = renderer.get_drawing(
-            program.trace_name, draw, program.trace, lambda: limits.count_request(client), client.network
+        drawing = renderer.get_drawing_within(
+            picture_seconds(self.services.settings, media_type),
+            *(program.trace_name, draw, program.trace, lambda: limits.count_request(client), client.network),
         )
         body = await cancel_on_disconnect(drawing, self.disconnected)
+        if body is None:
+            return await plain_picture_response(renderer, language, media_type, headers)
         return with_cache_headers(Response(body, media_type=media_type, headers=headers), program, renderer.version)
+
+
+def picture_seconds(settings: Settings, media_type: str) -> float | None:
+    """How long a request waits for a drawing before it gets a plain picture. Nothing stands in for what is no
+    picture."""
+    return settings.picture_wait if media_type.startswith("image/") else None
+
+
+async def plain_picture_response(
+    renderer: Renderer, language: str, media_type: str, headers: dict[str, str]
+) -> Response:
+    """The response that stands in for a picture that is being drawn. Raises RenderingFailed."""
+    is_svg = media_type.startswith("image/svg")
+    body = await renderer.draw_plain_picture(language, png=not is_svg)
+    headers = {**headers, "Cache-Control": "no-store", "Retry-After": str(RETRY_AFTER)}
+    return Response(body, 202, media_type=media_type if is_svg else "image/png", headers=headers)
 
 
 async def get_drawing_responder(

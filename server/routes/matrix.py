@@ -150,7 +150,7 @@ def matrix_progress_page(request: Request, matrix: MatrixService, language: str,
     failed = matrix.has_failed_recently
     values = {"failed": failed, "done": matrix.situations_done, "situations": len(SITUATIONS)}
     response = render_public_page(request, "matrix_unmeasured.html", language, **values)
-    response.status_code = error.status
+    response.status_code = error.status if failed else 202  # what is under way is no error in a browser's console
     response.headers["Cache-Control"] = "no-store"
     if not failed:
         response.headers["Refresh"] = str(REFRESH_SECONDS)

@@ -133,14 +133,20 @@ def compress_gzip_member(text: str) -> bytes:
 
 
 async def draw_comparison(
-    renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
-) -> bytes:
-    """Draw a comparison of two runs. Raises RenderingFailed, and what `before_drawing` raises.
+    renderer: Renderer,
+    pair: RunPair,
+    draw: DrawRequest,
+    before_drawing: Callable[[], Awaitable[None]],
+    owner: str = "",
+    seconds: float | None = None,
+) -> bytes | None:
+    """Draw a comparison of two runs; None if that takes longer. Raises RenderingFailed, and what `before_drawing`
+    raises.
 
     before_drawing: awaited unless the drawing is cached
     owner: who waits for it
     """
-    return await renderer.get_drawing(pair.cache_name, draw, pair.gzipped_json(), before_drawing, owner)
+    return await renderer.get_drawing_within(seconds, pair.cache_name, draw, pair.gzipped_json(), before_drawing, owner)
 
 
 async def compare_runs(
@@ -148,4 +154,6 @@ async def compare_runs(
 ) -> Comparison:
     """The differences of two runs. Raises RenderingFailed, and what `before_drawing` raises."""
     draw = DrawRequest(kind="comparison", language=language)
-    return Comparison.model_validate_json(await draw_comparison(renderer, pair, draw, before_drawing, owner))
+    body = await draw_comparison(renderer, pair, draw, before_drawing, owner)
+    assert body is not None
+    return Comparison.model_validate_json(body)

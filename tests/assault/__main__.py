@@ -27,6 +27,8 @@ PROXY = {"trusted_proxies": "127.0.0.0/8"}
 SMALL_QUOTA = {"quota": 100_000_000}
 LONG_PROGRAM_BAR = Settings({}).wall + RUN_BAR
 """Seconds that the visitor may wait for a run, where programs that run until they are stopped have all workers."""
+SLOW_HOST_BAR = 4 * RUN_BAR
+"""The same where four others compute: two processors for six."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ ALL = (
     Case(processor.many_trailers),
     Case(processor.long_pipelines),
     Case(processor.palettes_and_status),
+    Case(processor.palettes_of_one_address),
+    Case(processor.slow_assembly),
+    Case(processor.forged_rounds),
+    Case(processor.slow_host, run_bar=SLOW_HOST_BAR),
     Case(processor.forwarded_chains, PROXY),
     Case(processor.cheap_requests),
     Case(processor.scripts),
@@ -72,6 +78,9 @@ ALL = (
     Case(shares.saved_megabytes, SMALL_QUOTA),
     Case(shares.abandoned_drawings, pictures=True),
     Case(shares.hostile_films, pictures=True),
+    Case(shares.heavy_pictures, pictures=True),
+    Case(shares.linked_pages, {"public_url": "http://127.0.0.1"}),
+    Case(shares.cold_pictures),
     Case(shares.far_cells, pictures=True),
     Case(shares.full_series, pictures=True),
     Case(shares.long_sources),
@@ -94,10 +103,10 @@ ALL = (
 )
 """Each assault, as `make assault` plays it."""
 
-HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'kernel':>6} {'loop ms':>7} {'stop s':>7}  afterwards"  # noqa: E501
+HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'kernel':>6} {'loop ms':>7} {'lock ms':>7} {'stop s':>7}  afterwards"  # noqa: E501
 """alone: the visitor's longest wait on the same server just before, without an assault. kernel: MiB of all TCP sockets
 of the machine, those of the attackers too. loop: the longest that one piece of work kept the event loop, in processor
-time."""
+time. lock: the longest that the loop waited for Python's lock."""
 
 
 def row(name: str, measured: Measured) -> str:
@@ -106,7 +115,7 @@ def row(name: str, measured: Measured) -> str:
     stop = "never" if measured.stop is None else f"{measured.stop:.1f}"
     broken = measured.broken()
     end = f"{measured.afterwards or 'as before'}{'   BROKEN: ' + ', '.join(broken) if broken else ''}"
-    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {measured.sockets / MIB:6.0f} {measured.piece * 1000:7.0f} {stop:>7}  {end}"  # noqa: E501
+    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {measured.sockets / MIB:6.0f} {measured.piece * 1000:7.0f} {measured.lock_wait * 1000:7.0f} {stop:>7}  {end}"  # noqa: E501
 
 
 def details(measured: Measured) -> list[str]:

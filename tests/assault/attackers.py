@@ -84,6 +84,11 @@ class Assault:
                 self.over.wait(0.5)
 
 
+def numbered(assault: Assault, source: str, n: int) -> str:
+    """The program with a number that it has at no other playing."""
+    return source.replace("{n}", str(assault.seed + n))
+
+
 def is_open(connection: socket.socket) -> bool:
     """Whether the server has neither closed nor reset it. Takes nothing of what came."""
     try:

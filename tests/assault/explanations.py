@@ -3,7 +3,7 @@ pictures."""
 
 import json
 
-from tests.assault.attackers import Assault, ask
+from tests.assault.attackers import Assault, ask, numbered
 from tests.assault.programs import (
     ALL_LINES_DIFFER,
     CIRCLE,
@@ -24,11 +24,6 @@ from tests.assault.programs import (
 )
 
 ADDRESSES = 8
-
-
-def numbered(assault: Assault, source: str, n: int) -> str:
-    """The program with a number that it has at no other playing."""
-    return source.replace("{n}", str(assault.seed + n))
 
 
 def explained_runs(assault: Assault) -> None:

@@ -30,6 +30,9 @@ Play = Callable[[Assault], None]
 PAGE_BAR, RUN_BAR, STOP_BAR = 0.5, 2.0, 10.0
 """Seconds that the visitor may wait for a page and for a run, and that the server may take to stop."""
 
+LOCK_BAR = 0.1
+"""Seconds that the event loop may wait for Python's lock."""
+
 MEMORY_BAR = RESERVED_MEMORY
 """Bytes of the server and its helpers, without the processes that run programs."""
 
@@ -50,10 +53,14 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 class Measured:
     """What came of an assault.
 
-    waits: by what was waited for, as the visitor reports alone: before the assault, without it peak, sockets: bytes of
-        the server and its helpers, and of the kernel's sockets longest_piece: that kept the event loop collecting:
-        seconds of the longest pass of the garbage collector in it stop: seconds that the server took to end; None where
-        it did not run_bar: seconds that the visitor may wait for a run afterwards: "" where everything was as before
+    waits: by what was waited for, as the visitor reports
+    alone: before the assault, without it
+    peak, sockets: bytes of the server and its helpers, and of the kernel's sockets
+    longest_piece: that kept the event loop
+    lock_wait, collecting: seconds of its longest wait for Python's lock, and of the garbage collector's longest pass
+    stop: seconds that the server took to end; None where it did not
+    run_bar: seconds that the visitor may wait for a run
+    afterwards: "" where everything was as before
     """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -62,6 +69,7 @@ class Measured:
     sockets: int = 0
     longest_piece: LoopPiece | None = None
     collecting: float = 0.0
+    lock_wait: float = 0.0
     stop: float | None = None
     afterwards: str = ""
     counts: Counter[str] = field(default_factory=Counter)
@@ -81,6 +89,7 @@ class Measured:
             "memory": self.peak > MEMORY_BAR,
             "sockets": self.sockets > SOCKETS_BAR,
             "loop": self.piece > MAX_SECONDS,
+            "lock": self.lock_wait > LOCK_BAR,
             "stop": self.stop is None or self.stop > STOP_BAR,
             "afterwards": bool(self.afterwards),
         }
@@ -214,6 +223,8 @@ def measure(
         if isinstance(server, PiecesServer):
             pieces = read_pieces(server.pieces)
             measured.longest_piece = next(iter(pieces), None)
+            waits = read_pieces(server.pieces, lock_waits=True)
+            measured.lock_wait = max((piece.seconds for piece in waits), default=0.0)
             measured.collecting = max((piece.collecting for piece in pieces), default=0.0)
     return measured
 

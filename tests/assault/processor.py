@@ -1,10 +1,13 @@
 """Assaults on the server's processor: requests and traces that are small to send and long to read."""
 
 import json
+import subprocess
+import sys
 from urllib.parse import quote
 
-from tests.assault.attackers import Assault, ask, ask_unread, save
-from tests.assault.programs import BIG, COLLIDING, HOSTILE_LINES
+from tests.assault.attackers import Assault, ask, ask_unread, numbered, save
+from tests.assault.forged_fields import forged_fields
+from tests.assault.programs import BIG, COLLIDING, COMPLEX_CELLS, HOSTILE_LINES
 from tests.chaos.clients import close_connection
 from tests.server.http.largest_requests import alive, pipelines
 
@@ -154,6 +157,47 @@ def palettes_and_status(assault: Assault) -> None:
         return ask(assault.server, "GET", paths[n % 4], None, n % MANY_ADDRESSES)[0]
 
     assault.repeat(8, get)
+
+
+def palettes_of_one_address(assault: Assault) -> None:
+    """Palettes with ever other names, from one address as fast as eight clients can."""
+
+    def get(n: int) -> int:
+        return ask(assault.server, "GET", f"/builder/palette?alive={quote(alive(14, assault.seed + n))}", None, 1)[0]
+
+    assault.repeat(8, get)
+
+
+def slow_assembly(assault: Assault) -> None:
+    """Programs of half a second that write 7 MB of complex cells, two at once from one address."""
+    source = f"import time\nbegan = time.time()\nwhile time.time() - began < 0.5: pass\n{COMPLEX_CELLS}"
+    assault.repeat(
+        2, lambda n: ask(assault.server, "POST", "/api/runs", {"source": numbered(assault, source, n)}, 1)[0]
+    )
+
+
+def forged_rounds(assault: Assault) -> None:
+    """Gradient checks and runs of one address, whose rounds have lists as long as the pipe takes."""
+    sources = [source for name, source in forged_fields().items() if name.startswith(("rounds.", "outcome.rounds."))]
+
+    def post(n: int) -> int:
+        path = ("/api/gradient-checks", "/api/runs")[n % 2]
+        return ask(assault.server, "POST", path, {"source": numbered(assault, sources[n % len(sources)], n)}, 1)[0]
+
+    assault.repeat(6, post)
+
+
+def slow_host(assault: Assault) -> None:
+    """Four processes beside the server that do nothing but compute."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        assault.at_full.set()
+        assault.over.wait()
+        assault.counts["busy processes"] = sum(process.poll() is None for process in busy)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def forwarded_chains(assault: Assault) -> None:

@@ -3,14 +3,26 @@
 import itertools
 import json
 import sqlite3
+import time
 from pathlib import Path
 
 from benchmarks.load import program
+from benchmarks.measured_server import ROOT
 from gradbox.pictures.film_file import MAX_FILM_BYTES
+from server.operations.catalogue import TABLES
 from server.store.database import DATABASE_FILE
 from server.wire.saved_programs import MAX_PROGRAMS
-from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
-from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, HOSTILE_FILMS, LONG_SOURCE, RANDOM
+from tests.assault.attackers import Assault, ask, ask_unread, get_request, numbered, save
+from tests.assault.measurement import PAGE_BAR
+from tests.assault.programs import (
+    CROWDED,
+    FAR_CELL,
+    HALF_SECOND,
+    HOSTILE_FILMS,
+    LONG_SOURCE,
+    RANDOM,
+    SHARED_BY_THOUSANDS,
+)
 from tests.assault.visitor import VISITORS_FIRST
 from tests.chaos.clients import close_connection
 
@@ -81,6 +93,38 @@ def joined_drawings(assault: Assault) -> None:
         return f"{'slow' if n % 2 else 'the visitor’s'}: {ask(assault.server, 'GET', path, None, 0)[0]}"
 
     assault.repeat(8, get)
+
+
+def heavy_pictures(assault: Assault) -> None:
+    """A picture of nine thousand names from each of eight addresses, ever another one."""
+    ids = [save(assault.server, numbered(assault, SHARED_BY_THOUSANDS, k), k) for k in range(8)]
+    themes, languages = ("light", "dark"), ("en", "zh")
+
+    def get(n: int) -> str:
+        query = f"step={n // 32 % 2}&theme={themes[n // 8 % 2]}&lang={languages[n // 16 % 2]}"
+        ending = ("svg", "png")[n // 64 % 2]
+        return f"{ending}: {ask(assault.server, 'GET', f'/s/{ids[n % 8]}.{ending}?{query}', None, n % 8)[0]}"
+
+    assault.repeat(8, get)
+
+
+def linked_pages(assault: Assault) -> None:
+    """Pages of programs that were saved a moment ago, whose links have a headline that has to be drawn."""
+
+    def get(n: int) -> str:
+        id_ = save(assault.server, numbered(assault, CROWDED, n), n % 8)
+        began = time.monotonic()
+        status = ask(assault.server, "GET", f"/s/{id_}", None, n % 8)[0]
+        return f"page: {status}{' SLOW' if time.monotonic() - began > PAGE_BAR else ''}"
+
+    assault.repeat(2, get, 0.5)
+
+
+def cold_pictures(assault: Assault) -> None:
+    """Every thumbnail of a server that has none yet, as a visitor of the gallery and of the palette asks for them."""
+    pictures = [f"/gallery/{path.stem}.svg" for path in sorted((ROOT / "scenarios").glob("*.py"))]
+    pictures += [f"/operations/{row.name}.svg" for rows in TABLES.values() for row in rows]
+    assault.repeat(6, lambda n: ask(assault.server, "GET", pictures[n % len(pictures)], None, n % 3)[0], 0.1)
 
 
 def full_series(assault: Assault) -> None:

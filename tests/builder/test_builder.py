@@ -10,9 +10,9 @@ import httpx2 as httpx
 import pytest
 
 from server.app import create_app
-from server.operations.card_form import create_card_form
+from server.operations.card_form import CardForm, create_card_form
 from server.operations.catalogue import TABLES
-from server.operations.operand_kinds import KINDS
+from server.operations.operand_kinds import KINDS, OperationRow
 from server.operations.shape_rules import SHAPE_RULES, find_shape_mismatch
 from server.settings import Settings
 from server.templating import MESSAGES
@@ -46,6 +46,22 @@ def alive(*names: AliveName) -> str:
 def form_of(operation: str, written: dict[str, str] | None = None, name: str | None = None) -> Any:
     group, row = ROWS[operation]
     return create_card_form(row, group, ALIVE, written or {}, name)
+
+
+def test_only_what_a_search_shows_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def count(row: OperationRow, *arguments: Any) -> CardForm:
+        made.append(row.name)
+        return create_card_form(row, *arguments)
+
+    monkeypatch.setattr("server.routes.builder.create_card_form", count)
+    place, shown = alive(X.model_copy(update={"name": "only_here"})), 0
+    for q in ("zero_", "zero_", ""):
+        page = ask("/builder/palette", alive=place, q=q).text
+        before, shown = shown, page.count('role="option"')
+        assert len(made) == shown, "each once"
+    assert 0 < before < shown == len(ROWS)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

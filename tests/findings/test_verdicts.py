@@ -96,7 +96,7 @@ def findings(name: str) -> list[dict[str, Any]]:
 def made(name: str, kind: str, language: str = "en", **fields: Any) -> bytes:
     """What the renderer makes of a program's trace."""
     draw = DrawRequest.model_validate({"kind": kind, "language": language, **fields})
-    reply, body = render(renderer(), draw, packed(name), FONTS, PATIENCE)
+    reply, body = render(renderer(), draw.model_copy(update={"seconds": PATIENCE}), packed(name), FONTS)
     assert reply.failed is None, reply.failed
     return body
 
@@ -226,7 +226,7 @@ def test_a_run_without_a_finding_has_the_card_and_the_film_of_its_step() -> None
     recorded = json.dumps(kept_trace("import torch\n\nx = torch.ones(2)\ny = x + 1\nprint(y)\n")).encode()
     for kind in ("card", "film", "markdown"):
         draw = DrawRequest.model_validate({"kind": kind, "title": "Nothing wrong"})
-        reply, body = render(renderer(), draw, gzip.compress(recorded), FONTS, PATIENCE)
+        reply, body = render(renderer(), draw.model_copy(update={"seconds": PATIENCE}), gzip.compress(recorded), FONTS)
         assert reply.failed is None
         assert "print(y)" in body.decode() or "y = x + 1" in body.decode()
 
@@ -255,7 +255,7 @@ def test_the_film_of_a_hostile_run_has_few_small_frames(name: str) -> None:
     body = gzip.compress(json.dumps(kept_trace(HOSTILE_FILMS[name])).encode())
     for moving in (None, "gif"):
         draw = DrawRequest.model_validate({"kind": "film", "language": "en", "moving": moving})
-        reply, film = render(renderer(), draw, body, FONTS, PATIENCE)
+        reply, film = render(renderer(), draw.model_copy(update={"seconds": PATIENCE}), body, FONTS)
         assert reply.failed is None, reply.failed
         assert 1000 < len(film) <= MAX_FILM_BYTES
         if moving is None:

@@ -3,6 +3,27 @@
 Edits = tuple[tuple[str, str], ...]
 
 BY_HAND: dict[str, tuple[str, Edits]] = {
+    "activation_twice.rows": (
+        "silent/probabilities_mixed_before_cross_entropy",
+        (("cross_entropy(mixed, y)", "nll_loss(mixed.log(), y)"),),
+    ),
+    "axes_confused.channels": (
+        "silent/batch_norm_over_the_positions",
+        (("norm(hidden)", "norm(hidden.transpose(1, 2)).transpose(1, 2)"),),
+    ),
+    "load_matched_nothing.left_out": (
+        "silent/table_outside_of_the_state_dict",
+        (("self.table = torch.randn(2, 4)", 'self.register_buffer("table", torch.randn(2, 4))'),),
+    ),
+    "rate_jumps.state_left": (
+        "silent/optimizer_made_after_its_state",
+        (
+            (
+                "adam.load_state_dict(saved)\nadam = torch.optim.Adam([w], lr=0.1)\n",
+                "adam = torch.optim.Adam([w], lr=0.1)\nadam.load_state_dict(saved)\n",
+            ),
+        ),
+    ),
     "activation_twice.again": (
         "silent/softmax_of_a_softmax",
         (("    weights = torch.softmax(router, dim=1)\n", ""), ("(weights.unsqueeze", "(router.unsqueeze")),
@@ -484,6 +505,7 @@ OFFERED: dict[str, str] = {
     "expanded_inplace": "findings/expanded_add",
     "frozen_norm_moves": "silent/frozen_backbone_of_a_class",
     "frozen_updated": "silent/frozen_by_flag",
+    "grad_accumulated.of_another": "silent/discriminator_keeps_gradients_of_the_generator",
     "grad_accumulated.read": "silent/grad_ref",
     "grad_accumulated.read_loop": "silent/accumulate_no_zero",
     "grad_accumulated.used": "silent/discriminator_grads_accumulate",

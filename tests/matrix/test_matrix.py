@@ -277,7 +277,7 @@ def test_the_page_shows_the_progress_and_the_failure_of_the_measurement(client: 
             answer = client.get(f"/matrix?lang={lang}")
             if word in answer.text:
                 break
-            assert answer.headers["refresh"] == "2" and "<progress" in answer.text
+            assert answer.headers["refresh"] == "2" and "<progress" in answer.text and answer.status_code == 202
         assert word in answer.text and answer.status_code == 503
         assert answer.headers["cache-control"] == "no-store" and "refresh" not in answer.headers
     for path in ("/matrix.json", "/matrix.csv"):

@@ -43,8 +43,8 @@ async def nobody() -> None:
 @pytest.fixture
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No clock ends a drawing."""
-    monkeypatch.setattr(renderer_client, "COMMAND", (*renderer_client.COMMAND, str(PATIENCE)))
-    monkeypatch.setattr(renderer_client, "TIMEOUT", 2 * PATIENCE)
+    monkeypatch.setattr(renderer_client, "DRAWING_SECONDS", PATIENCE)
+    monkeypatch.setattr(renderer_client, "TIMEOUT", PATIENCE)
     monkeypatch.setattr(renderer_client, "START_TIMEOUT", 2 * PATIENCE)
 
 
@@ -240,6 +240,38 @@ def test_a_small_picture_waits_for_no_large_one_and_the_second_process_ends(monk
             assert len({await task for task in large}) == 1 and b"film" in await film
             await eventually(lambda: drawings._large._process is None)
             assert drawings._small._process is not None
+        finally:
+            await drawings.close()
+
+    asyncio.run(main())
+
+
+def test_a_trace_that_takes_long_goes_on_in_the_second_process_and_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small it is. The first goes on with a new context, not with a new process."""
+    monkeypatch.setattr(renderer_client, "DRAWING_SECONDS", PATIENCE)
+    stage = DrawRequest(kind="stage", step=1)
+
+    async def main() -> None:
+        drawings = Renderer(10**7)
+        lanes = []
+        draw = renderer_client.DrawingProcess.draw
+
+        async def noted(process: Any, *arguments: Any) -> bytes:
+            lanes.append("small" if process is drawings._small else "large")
+            return await draw(process, *arguments)
+
+        monkeypatch.setattr(renderer_client.DrawingProcess, "draw", noted)
+        try:
+            drawings._times.count("slow stage False None", 0.0)
+            monkeypatch.setattr(renderer_client, "QUICK_SECONDS", 0.001)
+            slow = await drawings.get_drawing("slow", stage, packed(30), None)
+            assert lanes == ["small", "large"]
+            monkeypatch.setattr(renderer_client, "QUICK_SECONDS", PATIENCE)
+            drawings._times.count("slow stage False None", PATIENCE)
+            other = await drawings.get_drawing("slow", DrawRequest(kind="stage", step=2), packed(30), None)
+            quick = await drawings.get_drawing("quick", stage, packed(30), None)
+            assert lanes == ["small", "large", "large", "small"] and drawings.starts == 2
+            assert slow == quick != other
         finally:
             await drawings.close()
 

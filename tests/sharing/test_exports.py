@@ -20,6 +20,7 @@ from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
 from tests.sharing.test_saved_programs import code, saved, visiting
 from tests.support.databases import DatabaseFactory
+from tests.support.waiting import wait_until
 
 pytest_plugins = ["tests.support.databases"]
 
@@ -27,8 +28,9 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = "https://gradbox.example.org/box"
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u2028]]>"
 PROGRAM = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\nb.sum().backward()\n"
+OVERWRITTEN = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.add_(1)\ny.sum().backward()\n"
 SVG = "{http://www.w3.org/2000/svg}"
-FREE = {"picture_limit": "100000/minute", "hosts": "127.0.0.1,gradbox.example.org"}
+FREE: dict[str, Any] = {"picture_limit": "100000/minute", "hosts": "127.0.0.1,gradbox.example.org"}
 
 needs_page = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
 pytestmark = [needs_page, pytest.mark.slow]
@@ -154,6 +156,24 @@ def test_exported_documents_are_sandboxed(client: TestClient) -> None:
         assert client.get(f"/s/{program.id}{tail}").headers["x-content-type-options"] == "nosniff"
     for tail in (".svg", ".png", ".card.png"):
         assert client.get(f"/s/{program.id}{tail}").headers["cross-origin-resource-policy"] == "cross-origin"
+
+
+@pytest.mark.parametrize("tail", [".svg", ".card.png", ".film.gif", ".html"])
+def test_a_picture_that_is_not_drawn_in_time_is_a_plain_one_and_is_drawn_on(
+    tail: str, new_database: DatabaseFactory
+) -> None:
+    with visiting(new_database("sqlite"), **{**FREE, "picture_wait": 1e-6}) as client:
+        program = saved(client, source=OVERWRITTEN)
+        first = client.get(f"/s/{program.id}{tail}")
+        if tail != ".html":  # nothing stands in for a file
+            assert (first.status_code, first.headers["cache-control"]) == (202, "no-store")
+            assert int(first.headers["retry-after"]) > 0 and "etag" not in first.headers
+            if tail == ".svg":
+                ET.fromstring(first.text)
+            else:
+                assert size(first.content) == (2400, 1260) and first.headers["content-type"] == "image/png"
+        assert wait_until(lambda: client.get(f"/s/{program.id}{tail}").status_code == 200)
+        assert client.get(f"/s/{program.id}{tail}").content != first.content or tail == ".html"
 
 
 @pytest.mark.parametrize("tail", [".svg", ".png?step=0", ".html", ".card.png"])

@@ -84,7 +84,7 @@ SIZE = "() => (({ width, height }) => ({ width, height }))(document.querySelecto
 def made(name: str, kind: str, **fields: Any) -> bytes:
     draw = DrawRequest.model_validate({"kind": kind, **fields})
     trace = gzip.compress(json.dumps(kept_trace(PROGRAMS[name])).encode())
-    reply, body = render(renderer(), draw, trace, FONTS, PATIENCE)
+    reply, body = render(renderer(), draw.model_copy(update={"seconds": PATIENCE}), trace, FONTS)
     assert reply.failed is None, reply.failed
     return body
 

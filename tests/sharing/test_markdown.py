@@ -45,7 +45,7 @@ HOSTILE = {
 def markdown_of(source: str, title: str = "") -> str:
     draw = DrawRequest(kind="markdown", title=title, address=ADDRESS)
     trace = gzip.compress(json.dumps(kept_trace(source)).encode())
-    reply, body = render(renderer(), draw, trace, FONTS, PATIENCE)
+    reply, body = render(renderer(), draw.model_copy(update={"seconds": PATIENCE}), trace, FONTS)
     assert reply.failed is None, reply.failed
     return body.decode()
 

@@ -22,6 +22,7 @@ from tests.forks.forked_server import ForkedMeasuredServer
 from tests.forks.plain_python import run_plain
 from tests.support.databases import DatabaseConfig, DatabaseFactory
 from tests.support.sampling import places, sampled
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -32,9 +33,10 @@ PROGRAM = (
     ">>> a = torch.ones(2, requires_grad=True)\n>>> (a * 2).sum().backward()\n>>> print(a.grad)\ntensor([2., 2.])\n"
 )
 HOSTILE = "</script><script>alert(1)</script>\"'>\r\nimport os\u2028import sys\x00 coding: utf-7"
-FREE: dict[str, Any] = dict.fromkeys(
-    ("request_limit", "rate_limit", "save_limit", "save_address_limit"), "1000000/minute"
-)
+FREE: dict[str, Any] = {
+    **dict.fromkeys(("request_limit", "rate_limit", "save_limit", "save_address_limit"), "1000000/minute"),
+    "picture_wait": PATIENCE,
+}
 
 
 def visiting(database: DatabaseConfig, entry: str | None = None, **settings: Any) -> TestClient:

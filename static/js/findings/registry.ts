@@ -75,9 +75,9 @@ import { FINDINGS as hooksPileUp } from "./hooks/hooks_pile_up.ts";
 import { FINDINGS as advantageWithHistory } from "./gradients/advantage_with_history.ts";
 import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
 import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
-import { FINDINGS as loadInitialisedAgain } from "./modules/load_initialised_again.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
+import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -153,7 +153,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...advantageWithHistory,
   ...layersStartEqual,
   ...rateJumps,
-  ...loadInitialisedAgain,
   ...comparedWithItself,
   ...batchPartUnread,
+  ...loadLeftOut,
 ];

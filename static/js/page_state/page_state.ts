@@ -295,6 +295,8 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
   if (before && hasEndedBeforeFocus(trace, request, iteration))
     return { ...withoutPendingRequest(state), problem: problemOfEnd(trace) };
+  if (before?.count && isWithoutResult(trace))
+    return { ...withoutPendingRequest(state), problem: trace.outcome.status === "lost" ? { key: "lost_kept" } : null };
   const requested = stepToOpenAnswerAt(state, request, trace, iteration);
   const isLanding = reason === "run" && requested === null && !state.predict;
   const next = showTrace(state, trace, requested, isLanding);
@@ -322,6 +324,10 @@ function hasEndedBeforeFocus(trace: Trace, { reason, at, focus }: TraceRequest, 
   if (reason === "round") return stepOfRound(trace, at) === null;
   return reason === "elements" ? trace.steps.length <= (focus?.step ?? 0) : iteration === -1;
 }
+
+/** Whether a run says nothing of its program: its workers failed, or it was stopped before its first step. */
+const isWithoutResult = ({ outcome: { status }, steps }: Trace) =>
+  status === "lost" || (status === "cancelled" && !steps.length);
 
 function problemOfEnd({ outcome: { stopped } }: Trace): PageState["problem"] {
   // only this limit is in seconds of the reader's own clock

@@ -2,9 +2,10 @@
 it.
 
 `install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of
-JSON. Processor time, for a machine that others use has the loop wait as well; and beside it how long a fixed piece of
-work takes there at that moment, for the processor may be a slow one, or share its caches with others. `python -m
-tests.server.http.loop_pieces serve …` is `python -m server serve …`, measured.
+JSON; and how long the loop waited for Python's lock while another thread of the process had it. Processor time, for a
+machine that others use has the loop wait as well; and beside it how long a fixed piece of work takes there at that
+moment, for the processor may be a slow one, or share its caches with others. `python -m tests.server.http.loop_pieces
+serve …` is `python -m server serve …`, measured.
 """
 
 import asyncio
@@ -31,6 +32,12 @@ LONG_SECONDS = 0.005
 
 MAX_SECONDS = 0.020
 """Seconds that none may take."""
+
+BEAT_SECONDS = 0.02
+"""Seconds between two looks at whether the loop waits for Python's lock."""
+
+LOCK_WAIT = "waiting for Python's lock"
+"""In place of the function's name: what it says of a wait."""
 
 current_request: ContextVar[str] = ContextVar("current_request", default="")
 
@@ -110,6 +117,27 @@ class MeasuredCallback:
         return repr(self._callback)
 
 
+class LockWaits:
+    """Notes how long the loop waits for Python's lock: how much later a callback comes than it was to, but no longer
+    than other threads of the process have computed meanwhile, for on a busy machine the loop waits for a processor,
+    too."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._schedule()
+
+    def _schedule(self) -> None:
+        self._due, self._own, self._all = time.monotonic() + BEAT_SECONDS, time.thread_time(), time.process_time()
+        self._loop.call_later(BEAT_SECONDS, self._beat)
+
+    def _beat(self) -> None:
+        own = time.thread_time() - self._own
+        waited = min(time.monotonic() - self._due, time.process_time() - self._all) - own
+        if waited > LONG_SECONDS:
+            write_piece(LoopPiece(waited, "", LOCK_WAIT, slowness=slowness()))
+        self._schedule()
+
+
 def describe(callback: Callable[..., Any]) -> str:
     """The function that a callback runs; of a task, its coroutine's."""
     while isinstance(callback, partial):
@@ -129,10 +157,12 @@ def write_piece(piece: LoopPiece) -> None:
         os.close(descriptor)
 
 
-def read_pieces(path: Path) -> list[LoopPiece]:
-    """Those that were written, the longest work first."""
+def read_pieces(path: Path, lock_waits: bool = False) -> list[LoopPiece]:
+    """Those that were written, the longest work first; or the waits for Python's lock."""
     lines = path.read_text().splitlines() if path.exists() else []
-    return sorted((LoopPiece(*json.loads(line)) for line in lines), key=lambda piece: -piece.own_seconds)
+    pieces = (LoopPiece(*json.loads(line)) for line in lines)
+    found = [piece for piece in pieces if (piece.work == LOCK_WAIT) == lock_waits]
+    return sorted(found, key=lambda piece: -piece.own_seconds)
 
 
 def install() -> None:
@@ -149,6 +179,13 @@ def install() -> None:
             measuring(getattr(selector_events.BaseSelectorEventLoop, name), 1),
         )
     gc.callbacks.append(collector.note)
+    run_forever = base_events.BaseEventLoop.run_forever
+
+    def run_and_look(self: base_events.BaseEventLoop) -> None:
+        self.call_soon(lambda: LockWaits(self))
+        run_forever(self)
+
+    base_events.BaseEventLoop.run_forever = run_and_look
     serve = HttpMetricsMiddleware.__call__
 
     async def serve_noted(self: HttpMetricsMiddleware, scope: Any, receive: Any, send: Any) -> None:

@@ -192,3 +192,26 @@ def test_what_a_request_does_in_a_thread_is_charged_to_its_network() -> None:
 
     asyncio.run(main())
     assert charged.keys() == {"a", "b"} and min(charged.values()) >= 0.05
+
+
+def test_one_thread_works_at_a_time_and_a_newcomer_is_next() -> None:
+    """Two of them would have Python's lock in turn, and the event loop would wait for both."""
+    turns, done, working = FairTurns(), [], 0
+
+    def work(name: str) -> None:
+        nonlocal working
+        working += 1
+        assert working == 1
+        time.sleep(0.01)  # a thread that is in the midst of something
+        working -= 1
+        done.append(name)
+
+    async def main() -> None:
+        greedy = [turns.run_and_charge_network("greedy", work_in_thread(work, "greedy")) for _ in range(6)]
+        tasks = [asyncio.create_task(coroutine) for coroutine in greedy]
+        await eventually(lambda: bool(done))
+        tasks.append(asyncio.create_task(turns.run_and_charge_network("new", work_in_thread(work, "new"))))
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert len(done) == 7 and done.index("new") < 4

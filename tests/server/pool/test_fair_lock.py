@@ -16,14 +16,14 @@ class Studio:
         self.lock = FairLock(limit, lambda: self.now)
         self.drawn: list[str] = []
 
-    async def draw(self, owner: str, seconds: float = 1.0) -> None:
-        async with self.lock.wait_for_turn([owner]):
+    async def draw(self, owner: str, seconds: float = 1.0, expected: float = 0.0) -> None:
+        async with self.lock.wait_for_turn([owner], expected):
             await asyncio.sleep(0)
             self.now += seconds
             self.drawn.append(owner)
 
-    def ask(self, owner: str, seconds: float = 1.0) -> asyncio.Task[None]:
-        return asyncio.create_task(self.draw(owner, seconds))
+    def ask(self, owner: str, seconds: float = 1.0, expected: float = 0.0) -> asyncio.Task[None]:
+        return asyncio.create_task(self.draw(owner, seconds, expected))
 
 
 def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
@@ -43,6 +43,20 @@ def test_the_client_with_the_least_use_is_next() -> None:
         await asyncio.gather(*tasks)
 
     assert play(scene, 20).drawn == ["slow", "quick", "other", "quick", "slow", "slow"]
+
+
+def test_what_is_expected_to_be_short_is_next_and_what_is_long_has_its_turn() -> None:
+    async def scene(studio: Studio) -> None:
+        tasks = [studio.ask("first"), *(studio.ask(f"heavy{k}", 8, 8) for k in range(3)), studio.ask("small", 0.1, 0.1)]
+        await asyncio.gather(*tasks)
+        assert studio.drawn == ["first", "small", "heavy0", "heavy1", "heavy2"]
+        tasks = [studio.ask("first"), studio.ask("heavy", 8, 8)]
+        await asyncio.sleep(0)
+        tasks += [studio.ask(f"small{k}", 5, 5) for k in range(16)]  # new ones all the time, in effect
+        await asyncio.gather(*tasks)
+        assert studio.drawn.index("heavy") < 15, "it has waited long enough"
+
+    play(scene, 20)
 
 
 def test_the_use_of_clients_that_drew_long_ago_is_forgotten() -> None:

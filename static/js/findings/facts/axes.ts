@@ -64,7 +64,7 @@ const MAX_SHARERS = 8;
 
 /** Operations that read an axis as something, or move one: without any of them no axis is followed. */
 const READS_OR_MOVES_AXES =
-  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
+  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|(?:batch|instance)_norm|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
 
 /** The axes of a run's tensors, followed once. */
 export const axesOf = oncePerRun((facts) => new AxesOfRun(facts));

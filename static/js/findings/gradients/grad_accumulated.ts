@@ -6,6 +6,7 @@ import { dataflowOf } from "../facts/dataflow.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
@@ -26,9 +27,10 @@ function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
   const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
   const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
   for (const uid of tensors) {
-    const staleSum = findStaleGradSum(gradEvents(facts, uid, skippedResets));
+    const events = gradEvents(facts, uid, skippedResets);
+    const staleSum = findStaleGradSum(events) ?? sumWithOtherLoss(facts, uid, events);
     if (!staleSum) continue;
-    const key = `${facts.steps[staleSum.again].line} ${staleSum.used ? "used" : "read"}`;
+    const key = `${facts.steps[staleSum.again].line} ${staleSum.used ? "used" : "read"} ${staleSum.other}`;
     const sameLine = out.get(key);
     if (sameLine) addTensorToDiagnosis(sameLine.diagnosis, facts, uid, staleSum.again);
     else out.set(key, { diagnosis: diagnosisOf(facts, uid, staleSum), uids: [uid] });
@@ -44,23 +46,25 @@ interface StaleGradSum {
   /** it updates the tensor */
   used: boolean;
   effect: number;
+  /** the optimizer that stepped in between, whose loss the first sum is of */
+  other?: string;
 }
 
 function diagnosisOf(
   facts: RunFacts,
   uid: string,
-  { first: firstSum, between: firstUse, again: secondSum, used, effect }: StaleGradSum,
+  { first: firstSum, between: firstUse, again: secondSum, used, effect, other }: StaleGradSum,
 ): Diagnosis {
   const x = facts.nameFact(uid, secondSum);
   const role = used ? "written" : "read";
   const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
   return {
-    variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
+    variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
     severity: used ? "warning" : "note",
     cause: secondSum,
     chain: [
       [firstSum, "gradient", [uid, gradUidOf(facts, uid, firstSum)]],
-      [firstUse, role, [uid]],
+      other ? [firstUse, "used", [other]] : [firstUse, role, [uid]],
       [secondSum, "gradient", [uid, gradUidOf(facts, uid, secondSum)]],
       [effect, role, [uid]],
     ],
@@ -71,8 +75,10 @@ function diagnosisOf(
       grads: [gradNameOf(x)],
       first: facts.steps[firstSum].line,
       effect: facts.steps[effect].line,
+      optimizer: facts.nameFact(other, firstUse),
+      between: facts.steps[firstUse].line,
     },
-    fixes: [["zero_grad", used ? { to: facts.steps[firstUse].line } : {}]],
+    fixes: [["zero_grad", used && !other ? { to: facts.steps[firstUse].line } : {}]],
   };
 }
 
@@ -167,4 +173,49 @@ function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
     }
   }
   return firstStaleSum;
+}
+
+/**
+ * What another optimizer's loss left in the `.grad` of a tensor that its graph goes through, as a generator's does
+ * through the discriminator, and that the tensor's own loss is added to.
+ */
+function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): StaleGradSum | null {
+  for (const [k, { step: again, event }] of moments.entries()) {
+    const first = moments[k - 1];
+    const effect = moments[k + 1];
+    if (event !== "added" || first?.event !== "added" || effect?.event !== "updated") continue;
+    const [before, after] = [facts.backwardAt(first.step), facts.backwardAt(again)];
+    if (!before || !after || before === after) continue;
+    for (const optimizer of optimizersOf(facts).values()) {
+      const between = optimizer.steps.find((step) => step > before.end && step < after.step);
+      const held = between === undefined ? [] : optimizerParameters(facts, optimizer.uid, between);
+      if (between === undefined || held.includes(uid)) continue;
+      const owns = held.filter((parameter) =>
+        facts.gradientsTo(parameter).some(({ step }) => step >= before.step && step <= before.end),
+      );
+      if (owns.some((parameter) => goesThrough(facts, parameter, uid, before.step)))
+        return { first: first.step, between, again, used: true, effect: effect.step, other: optimizer.uid };
+    }
+  }
+  return null;
+}
+
+/** Whether what was computed from one parameter met another before a step. */
+function goesThrough(facts: RunFacts, from: string, uid: string, before: number): boolean {
+  const flow = dataflowOf(facts);
+  const views = new Set([uid]);
+  for (const view of views)
+    for (const { to, step, op } of flow.edgesOutOf.get(view) ?? []) {
+      if (step > before || !op) continue;
+      if (op.inputs.length === 1) views.add(to);
+      else if (
+        flow.shortestPath(
+          from,
+          op.inputs.filter((input) => !views.has(input)),
+          step,
+        )
+      )
+        return true;
+    }
+  return false;
 }

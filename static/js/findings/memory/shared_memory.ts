@@ -39,6 +39,8 @@ import { inPlaceOperationOfWrite, isWrittenByCalledModule, type WriteEvent } fro
 /** Finding names walks over all living objects, so only this many writes are examined. */
 const MAX_WRITES_EXAMINED = 24;
 const MAX_SHARING_FINDINGS = 6;
+/** What a statement of a loop writes is stored, and has a second reader, after the first write only. */
+const MAX_WRITES_OF_STATEMENT = 2;
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
@@ -49,12 +51,13 @@ function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();
   let examinedCount = 0;
-  const seen = new Set();
+  const seen = new Map<string, number>();
   for (const write of facts.eventsOfKind("written")) {
     if (isGradcheckStep(facts, write.step)) continue;
     const key = `${write.storage} ${facts.steps[write.step].stmt}`;
-    if (seen.has(key) || !hasOtherReaders(facts, write)) continue;
-    seen.add(key);
+    const times = seen.get(key) ?? 0;
+    if (times >= MAX_WRITES_OF_STATEMENT || !hasOtherReaders(facts, write)) continue;
+    seen.set(key, times + 1);
     if (examinedCount++ >= MAX_WRITES_EXAMINED || out.size >= MAX_SHARING_FINDINGS) break;
     const reader = laterReader(facts, write, stepsByName);
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;

@@ -1,4 +1,4 @@
-/** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` after it. */
+/** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` right after it. */
 
 import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
@@ -16,11 +16,13 @@ export const FINDINGS = [
   }),
 ];
 
-/** trained: in training; evaluated: an evaluation in eval; left: the first training in eval after it */
+/** trained: in training; evaluated: an evaluation in eval; left: the first training in eval after it; back: the next in
+ * training */
 interface ForgottenEval {
   trained: LayerCall;
   evaluated: LayerCall;
   left: LayerCall;
+  back: LayerCall | undefined;
 }
 
 /** Of the calls of each registered layer. */
@@ -32,8 +34,8 @@ function forgottenEvals(facts: RunFacts): ForgottenEval[] {
 }
 
 /**
- * Null where the layer goes back to training later, or only a part of the module around it is in eval: a batch norm
- * that is frozen on purpose is. Both trainings are calls by one statement: another one may mean another mode.
+ * Null where only a part of the module around the layer is in eval: a batch norm that is frozen on purpose is. Both
+ * trainings are calls by one statement: another one may mean another mode.
  */
 function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | null {
   const statementOf = ({ step }: LayerCall) => facts.steps[outermostCallStep(facts, step)].stmt;
@@ -43,28 +45,30 @@ function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | nul
     if (call.training && call.isUsedForTraining) [trained, evaluated] = [call, null];
     else if (trained && isWhollyInEval && !call.isUsedForTraining) evaluated = call;
     else if (trained && evaluated && isWhollyInEval && call.isUsedForTraining && call.op.grad_mode) {
-      const isLeft = calls.slice(k).some((later) => later.training);
-      return isLeft || statementOf(call) !== statementOf(trained) ? null : { trained, evaluated, left: call };
+      const back = calls.slice(k).find((later) => later.training);
+      return statementOf(call) === statementOf(trained) ? { trained, evaluated, left: call, back } : null;
     }
   }
   return null;
 }
 
-function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEval): Diagnosis {
+function diagnosisOf(facts: RunFacts, { trained, evaluated, left, back }: ForgottenEval): Diagnosis {
   const [trainedStep, leftStep] = [outermostCallStep(facts, trained.step), outermostCallStep(facts, left.step)];
   const nameOf = (module: LayerCall["inner"]) =>
     module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
   const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
   const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
+  const backStep = back && (modeChangeBefore(facts, left.outer?.module, true, back.step) ?? back.step);
   const names = {
     module,
     name: modulePath(module),
     layer,
     iteration: innermostIteration(facts, leftStep),
     forward: facts.place(leftStep).line,
+    back: backStep ? facts.lineOf(backStep) : "",
   };
   return {
-    variant: left.layer,
+    variant: back ? `${left.layer}_for_a_while` : left.layer,
     cause: evalStep,
     chain: [
       [trainedStep, "way", [left.inner?.module], { iteration: innermostIteration(facts, trainedStep) }],

@@ -1,7 +1,12 @@
-/** Weights that were loaded and, before anything read them, initialised again: the checkpoint has no effect. */
+/**
+ * Numbers that were loaded, and that others replace before anything has read them: weights that are initialised again,
+ * or what a module's own forward fits anew.
+ */
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { attributeChanges } from "../facts/object_history.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
@@ -14,46 +19,73 @@ export const FINDINGS = [
   }),
 ];
 
-const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye)_$/;
 const MAX_STEPS_AHEAD = 2000;
+const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|eye)_$/;
+/** What puts new numbers in the place of all that were there. */
+const REPLACING = /^(?:copy|normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye|trunc_normal|set)_$/;
+/** What takes a tensor and none of its numbers. */
+const READS_NOTHING = /^(?:_has_compatible_shallow_copy_type|detach|alias|view|slice)$/;
+
+interface Replacement {
+  uid: string;
+  step: number;
+  isInitialisation: boolean;
+}
 
 /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
 function loadOverwritten(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
-  /** storages of weights, with the tensor; a bias or a norm says little of a checkpoint */
-  const loaded = new Map<string, string>();
-  for (const { name, inputs } of facts.opsAt(step)) {
-    const tensor = name === "aten::copy_" ? facts.tensor(inputs[0], step) : undefined;
-    if (tensor?.storage && (tensor.shape?.length ?? 0) > 1) loaded.set(tensor.storage, inputs[0]);
-  }
-  if (!loaded.size) return null;
-  const overwritten = new Map<string, number>();
-  const last = Math.min(facts.steps.length, step + MAX_STEPS_AHEAD);
-  for (let i = step + 1; i < last && overwritten.size < loaded.size; i++)
-    for (const op of facts.opsAt(i)) {
-      const storages = op.inputs.map((uid) => facts.tensor(uid, i)?.storage ?? "");
-      if (!storages.some((storage) => loaded.has(storage) && !overwritten.has(storage))) continue;
-      if (!INITIALISATION.test(operationName(op.name))) return null;
-      overwritten.set(storages[0], i);
-    }
-  if (overwritten.size < loaded.size) return null;
-  const [[storage, written]] = overwritten;
-  const uid = loaded.get(storage) ?? "";
-  const x = facts.nameFact(uid, step);
-  const findingFacts = {
-    x,
-    module: codeFact(path),
-    n: loaded.size,
-    loaded: facts.place(step).line,
-    load: facts.statementFact(step),
-  };
+  const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));
+  const replaced = loaded.flatMap((uid) => replacementOf(facts, uid, step) ?? []);
+  const inForward = replaced.filter((each) => isInForward(facts, each.step));
+  // a bias or a norm says little of a checkpoint
+  const weights = loaded.filter((uid) => (facts.tensor(uid, step)?.shape?.length ?? 0) > 1);
+  const initialised = replaced.filter(({ uid, isInitialisation }) => isInitialisation && weights.includes(uid));
+  const isWhole = weights.length > 0 && initialised.length === weights.length;
+  const found = inForward.length ? inForward : isWhole ? initialised : [];
+  if (!found.length) return null;
+  const [{ uid, step: written }] = found.sort((a, b) => a.step - b.step);
+  const x = facts.nameFact(uid, inForward.length ? written - 1 : step);
+  const load = facts.statementFact(step);
   return {
-    variant: "overwritten",
+    variant: inForward.length ? "in_forward" : "overwritten",
     cause: written,
     chain: [
-      [step, "way", [module], { code: findingFacts.load }],
+      [step, "way", [inForward.length ? uid : module], { code: load, x: facts.nameFact(uid, step) }],
       [written, "written", [uid]],
     ],
-    names: [x, findingFacts.module],
-    facts: findingFacts,
+    names: [x, codeFact(path)],
+    facts: { x, module: codeFact(path), n: found.length, loaded: facts.lineOf(step), load },
   };
+}
+
+/** The step that gave a tensor other numbers, or its module another tensor, before anything read what was loaded. */
+function replacementOf(facts: RunFacts, uid: string, loaded: number): Replacement | null {
+  const history = tensorHistoryOf(facts);
+  const storage = history.valueAt(uid, "storage", loaded);
+  const moved = history.fieldChanges(uid, "storage").find(({ step }) => step > loaded)?.step ?? Infinity;
+  const replaced =
+    attributeChanges(facts).find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
+  const last = Math.min(moved, replaced);
+  const end = Math.min(last, facts.steps.length - 1, loaded + MAX_STEPS_AHEAD);
+  for (let step = loaded + 1; step <= end; step++)
+    for (const op of facts.opsAt(step)) {
+      const name = operationName(op.name);
+      const reads = op.inputs.map((each) => facts.tensor(each, step)?.storage === storage || each === uid);
+      if (!reads.includes(true) || READS_NOTHING.test(name)) continue;
+      const isReplaced = reads[0] && !reads.includes(true, 1) && REPLACING.test(name);
+      return isReplaced ? { uid, step, isInitialisation: INITIALISATION.test(name) } : null;
+    }
+  return last <= end ? { uid, step: last, isInitialisation: false } : null;
+}
+
+/** Whether a step runs in a forward, or in what that calls. */
+function isInForward(facts: RunFacts, step: number): boolean {
+  let uid = facts.steps[step].frame ?? "";
+  for (let depth = 0; uid && depth < 50; depth++) {
+    const frame = facts.entities.entityAfter(uid, step);
+    if (frame?.kind !== "frame") return false;
+    if (frame.name === "forward") return true;
+    uid = frame.caller ?? "";
+  }
+  return false;
 }

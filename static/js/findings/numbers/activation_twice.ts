@@ -5,6 +5,7 @@
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
+import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
@@ -27,6 +28,7 @@ export const FINDINGS = [
 const VALUE_KEEPING_OPERATIONS =
   /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
 const MAX_OPERATIONS_BACK = 8;
+const MIN_ROWS = 3;
 
 /** By loss: what it applies itself, and how low it can get on the results of that for so many classes. */
 const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: number) => number }> = {
@@ -77,14 +79,27 @@ function earlierActivation(facts: RunFacts, uid: string, applies: string) {
   return null;
 }
 
+/** What made the scores of a loss, where each of their rows is a distribution, whatever computed them. */
+function rowsOfProbabilities(facts: RunFacts, { inputs: [uid], step }: Operation) {
+  const shape = facts.handle(uid, step)?.shape ?? [];
+  const numbers = shape.length > 1 && shape[0] >= MIN_ROWS && shape[1] > 1 ? numbersOfTensor(facts, uid, step) : null;
+  const isDistribution =
+    numbers?.every((number) => number >= 0 && number <= 1) &&
+    sumsAlong(numbers, shape, 1).every((sum) => Math.abs(sum - 1) < 1e-4) &&
+    numbers.some((number) => number > 0 && number < 1);
+  return isDistribution ? facts.producingOperation(uid) : null;
+}
+
 function activationTwice(facts: RunFacts, op: Operation): Diagnosis | null {
   const { applies, least } = ACTIVATION_BY_LOSS[operationName(op.name)];
   if (!op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) return null;
-  const applied = earlierActivation(facts, op.inputs[0], applies);
+  const earlier = earlierActivation(facts, op.inputs[0], applies);
+  const applied = earlier ?? (applies === "softmax" && rowsOfProbabilities(facts, op));
   if (!applied) return null;
   const x = facts.nameFact(op.inputs[0], op.step);
   const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
   return {
+    variant: earlier ? undefined : "rows",
     cause: op.step,
     chain: [
       [applied.step, "made", [applied.outputs[0]]],

@@ -19,6 +19,13 @@ export const FINDINGS: DiagnosisRow[] = [
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(/^(?:batch|instance)_norm$/),
+    once: ({ step }, facts) => facts.steps[step].line,
+    say: otherChannels,
+  }),
+  diagnosis({
+    kind: "axes_confused",
+    severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
     once: ({ op }, facts) => facts.steps[op.step].line,
     say: otherClasses,
@@ -47,6 +54,23 @@ export const FINDINGS: DiagnosisRow[] = [
     say: otherPositions,
   }),
 ];
+
+/** A batch norm that takes an axis of the data for the channels, where a layer's outputs of that size come after it. */
+function otherChannels(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [uid] = op.inputs;
+  const [, channels, features] = facts.isInsideBackward(op.step) ? [] : axesOf(facts).of(uid);
+  if (!channels || !features || axesOf(facts).of(uid).length !== 3) return null;
+  const isOfData = channels.length === 1 && channels[0].kind === "data" && !channels[0].part;
+  if (!isOfData || !isOfParameter(features) || sizeOfAxis(channels) !== sizeOfAxis(features)) return null;
+  const x = facts.nameFact(uid, op.step);
+  return {
+    variant: "channels",
+    cause: op.step,
+    chain: [[op.step, "used", [uid]]],
+    names: [x],
+    facts: { x, n: sizeOfAxis(channels), op: operationName(op.name).replace(/^_?(?:native_|cudnn_)?/, "") },
+  };
+}
 
 /** A class loss whose second axis is one of the data, though a layer's outputs of that size are another one. */
 function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {

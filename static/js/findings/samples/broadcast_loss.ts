@@ -37,7 +37,8 @@ const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
 const MAX_STEPS_TO_MEAN = 8;
-const ELEMENTWISE = /^(?:sub|rsub|mul|div|neg|add|pow|abs|exp|log|clamp|clamp_min|clamp_max|square|minimum|maximum)$/;
+const ELEMENTWISE =
+  /^(?:sub|rsub|mul|div|neg|add|pow|abs|exp|log|clamp|clamp_min|clamp_max|square|minimum|maximum|min|max)$/;
 
 function broadcastLoss(facts: RunFacts, op: Operation): Diagnosis | null {
   const { name, inputs, outputs, step } = op;
@@ -80,11 +81,18 @@ function meanOfTable(facts: RunFacts, table: string, step: number, size: number)
       if (/^(?:mean|sum)$/.test(operationName(op.name)))
         return facts.handle(op.outputs[0], i)?.shape?.length === 0 && op.requires_grad[0] ? op : null;
       const others = op.inputs.filter((uid) => !followed.has(uid));
-      const isOfBatch = (uid: string) => (facts.handle(uid, i)?.shape ?? []).reduce((a, b) => a * b, 1) <= size;
-      if (!ELEMENTWISE.test(operationName(op.name)) || !others.every(isOfBatch)) return null;
+      if (!ELEMENTWISE.test(operationName(op.name)) || !others.every((uid) => isOfBatch(facts, uid, size))) return null;
       followed.add(op.outputs[0]);
     }
   return null;
+}
+
+/** Whether a tensor has as many numbers as a batch, or was made of such alone, number by number. */
+function isOfBatch(facts: RunFacts, uid: string, size: number, depth = 0): boolean {
+  const op = facts.producingOperation(uid);
+  if ((facts.scan.initialFields(uid)?.shape ?? []).reduce((a: number, b: number) => a * b, 1) <= size) return true;
+  const isElementwise = op && depth < MAX_CONVERSIONS && ELEMENTWISE.test(operationName(op.name));
+  return Boolean(isElementwise && op.inputs.every((input) => isOfBatch(facts, input, size, depth + 1)));
 }
 
 /** An argmax without `dim`, one number, that is compared with a label for each row, and counted. */

@@ -38,7 +38,7 @@ function undividedAccumulations(facts: RunFacts): Accumulation[] {
 }
 
 /**
- * Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset.
+ * Empty where anything but backward, clipping, step and reset came to the gradient, or where no reset followed a step.
  */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
@@ -51,7 +51,7 @@ function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>)
       out.push({ calls: added, used: entry });
       isUsed = true;
     } else if (entry.kind === "reset") [added, isUsed] = [[], false];
-    else return [];
+    else if (entry.kind !== "clipped") return [];
   }
   return out;
 }

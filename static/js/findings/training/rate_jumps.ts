@@ -6,7 +6,7 @@
 import { diagnosis, type Diagnosis } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { callArgument, calleeName, callsIn, methodCalls } from "../../syntax/expressions.ts";
+import { callArgument, calleeName, callsIn, methodCalls, receiver } from "../../syntax/expressions.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { optimizerParameters, optimizersOf, optimizerWith, type Optimizer } from "../facts/optimizers.ts";
@@ -14,6 +14,7 @@ import { findInStatements } from "../statements/executed_statements.ts";
 import { resolveExpression } from "../facts/resolve.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -29,13 +30,21 @@ export const FINDINGS = [
     of: optimizersMadeAnew,
     say: madeAnewDiagnosis,
   }),
+  diagnosis({
+    kind: "rate_jumps",
+    severity: "warning",
+    of: (facts) =>
+      findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").flatMap((call) => receiver(call) ?? [])),
+    say: loadedForNothing,
+  }),
 ];
 
 /** Schedulers that begin with the rate that the optimizer was given; not those that are there to raise it. */
 const SCHEDULER = /^(?!OneCycle|Cyclic).*LR$|schedule/;
 const HAS_MOMENTS = /^(?:Adam|AdamW|Adamax|NAdam|RAdam|RMSprop|Adagrad|Adadelta|SGD)$/;
 const MIN_REMADE = 3;
-const MAX_STEPS_EACH = 2;
+/** Of optimizers with more steps each, the training may go on with other data: that is a note. */
+const FEW_STEPS = 2;
 
 /** A scheduler's construction that raised the rate of an optimizer that had a lower one. */
 interface Jump {
@@ -97,7 +106,7 @@ function jumpDiagnosis(facts: RunFacts, { optimizer, step, before, after, lowere
   };
 }
 
-/** Optimizers that one statement makes one after the other for the same parameters, a step or two each. */
+/** Optimizers that one statement makes one after the other for the same parameters. */
 function optimizersMadeAnew(facts: RunFacts): Optimizer[][] {
   const byStatement = new Map<unknown, Optimizer[]>();
   for (const optimizer of optimizersOf(facts).values())
@@ -112,7 +121,6 @@ function isOneTraining(facts: RunFacts, all: Optimizer[]): boolean {
     const before = all[k - 1]?.steps.at(-1);
     return (
       steps.length > 0 &&
-      steps.length <= MAX_STEPS_EACH &&
       HAS_MOMENTS.test(type ?? "") &&
       (type !== "SGD" || hasMomentum(facts, uid, steps[0])) &&
       held[k].length > 0 &&
@@ -120,6 +128,34 @@ function isOneTraining(facts: RunFacts, all: Optimizer[]): boolean {
       (before === undefined || held[k].every((parameter) => !isWrittenBetween(facts, parameter, before, made)))
     );
   });
+}
+
+/** Of an optimizer whose state is loaded, and in whose place another one steps that was made after the load. */
+function loadedForNothing(
+  facts: RunFacts,
+  { step: loaded, found }: { step: number; found: SyntaxNode },
+): Diagnosis | null {
+  const uid = resolveExpression(facts, found, loaded) ?? "";
+  const optimizer = optimizersOf(facts).get(uid);
+  if (!optimizer || optimizer.steps.some((step) => step > loaded) || !hasMomentum(facts, uid, loaded)) return null;
+  const held = optimizerParameters(facts, uid, loaded).join();
+  const other = [...optimizersOf(facts).values()].find(
+    (each) =>
+      each.made > loaded && each.steps.length > 0 && optimizerParameters(facts, each.uid, each.made).join() === held,
+  );
+  if (!other || !held) return null;
+  const y = facts.nameFact(other.uid, other.made);
+  return {
+    variant: "state_left",
+    cause: other.made,
+    chain: [
+      [loaded, "written", [uid], { optimizer: facts.nameFact(uid, loaded) }],
+      [other.made, "moved", [other.uid]],
+      [other.steps[0], "used", [other.uid]],
+    ],
+    names: [y],
+    facts: { optimizer: y, lowered: facts.lineOf(loaded) },
+  };
 }
 
 function hasMomentum(facts: RunFacts, uid: string, step: number): boolean {
@@ -140,6 +176,7 @@ function madeAnewDiagnosis(facts: RunFacts, all: Optimizer[]): Diagnosis {
   const x = facts.nameFact(second.uid, second.made);
   return {
     variant: "anew",
+    severity: all.some(({ steps }) => steps.length > FEW_STEPS) ? "note" : "warning",
     cause: second.made,
     chain: [
       [first.steps[0], "used", [first.uid]],

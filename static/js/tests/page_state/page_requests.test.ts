@@ -112,6 +112,25 @@ test("elements that were left out are asked for at the step that is shown", () =
   assert.equal(reduce(other, { type: "elementsRequested", storage: "s1", at: 0 }), other);
 });
 
+test("a run without a result leaves the run from before and the text", () => {
+  const before = ran();
+  for (const [status, key] of [
+    ["lost", "lost_kept"],
+    ["cancelled", undefined],
+  ] as const) {
+    const state = after(
+      before,
+      edited("fixed"),
+      RUN,
+      arrived(2, { ...trace("fixed"), steps: [], outcome: { status } }),
+    );
+    assert.deepEqual([state.opened, state.step, state.text], [before.opened, before.step, "fixed"]);
+    assert.deepEqual([state.problem?.key, state.pending], [key, null]);
+  }
+  const first = after(opened({ source: "a" }), arrived(1, { ...trace("a"), steps: [], outcome: { status: "lost" } }));
+  assert.equal(first.opened?.trace.outcome.status, "lost", "nothing else could be shown");
+});
+
 test("a run that ends before what it was to show leaves the run from before", () => {
   const stopped = (limit: "wall" | "trace") => ({ status: "stopped" as const, stopped: { limit, value: 10, line: 1 } });
   const asked = after(opened({ source: "for" }), arrived(1, looped()), { type: "iterationRequested", index: 4 });
