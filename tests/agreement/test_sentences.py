@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,11 @@ def account_of(programs: list[Path]) -> Account:
 def test_no_sentence_of_a_finding_is_false() -> None:
     account = account_of(FINDINGS)
     assert account.false == []
-    of_findings = re.compile(r"finding\.(?!looked_for)")
-    keys = {key: count for (key, _), count in account.keys.items() if of_findings.match(key)}
-    said = {key: count for key, count in keys.items() if "it explains" not in (claim_table().reason(key) or "")}
-    assert sum(count for key, count in said.items() if claim_table().of(key)) >= 0.95 * sum(said.values())
+    assert account.share_with_claim() >= 0.95, account.report()
+    # explanations and what stands beside a tick are among them
+    said = Counter({key: count for (key, _), count in account.keys.items() if key.startswith("finding.")})
+    assert said.total() > 100
+    assert sum(count for key, count in said.items() if claim_table().of(key)) >= 0.9 * said.total()
 
 
 def test_no_sentence_of_a_sample_is_false() -> None:

@@ -126,7 +126,8 @@ function learnText(moments: ParameterMoment[], isWhole: boolean, say: Say): stri
   const rest = (["frozen", "changed"] as const).flatMap((learns) =>
     count(learns) ? [say("whole_count", { n: count(learns), word: say(`whole_is_${learns}`) })] : [],
   );
-  return say(isWhole ? "whole_some_learn" : "whole_some_seen", { ...args, rest: rest.map((text) => say("whole_comma") + text).join("") });
+  const key = isWhole ? "whole_some_learn" : "whole_some_seen";
+  return say(key, { ...args, rest: rest.map((text) => say("whole_comma") + text).join("") });
 }
 
 /** `Rounds 0 and 29 are recorded step by step, … model is called 33 times.` */
