@@ -15,7 +15,7 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
 from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
-from server.runs.explainer import count_no_drawing, explain_trace, fetch_looked_for
+from server.runs.explainer import explain_trace, fetch_looked_for
 from server.runs.fixes import FixFinder
 from server.settings import Settings
 
@@ -110,7 +110,7 @@ class ExplainCommand:
             findings,
             run_fixed_program,
             self._args.language,
-            count_no_drawing,
+            None,
             "",
             trace.body,
         )

@@ -15,7 +15,6 @@ from server.http.responses import not_modified_response, trace_response, with_ca
 from server.pictures.renderer_client import BeforeDrawing
 from server.pool.executions import ExecutionResult
 from server.routes.api import TRACE_RESPONSES
-from server.runs.explainer import count_no_drawing
 from server.runs.service import RunService
 from server.saved.headline import PAGE_SECONDS, finding_headline
 from server.saved.programs import RunProgram, describe_program, python_script
@@ -87,7 +86,7 @@ async def save_program(
         body, client, program_runner(services.runs, client, disconnected)
     )
     if new:  # drawn for its page, at the cost of saving it
-        await fetch_headline(program, services, client, count_no_drawing, 0)
+        await fetch_headline(program, services, client, None, 0)
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
@@ -165,7 +164,7 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep, c
 
 
 async def fetch_headline(
-    program: SavedProgram, services: Services, client: Client, before_drawing: BeforeDrawing, seconds: float
+    program: SavedProgram, services: Services, client: Client, before_drawing: BeforeDrawing | None, seconds: float
 ) -> str:
     """What other sites show of the program's link; "" where a description does instead, or no site knows the link."""
     if program.content.description or not public_url(services.settings):

@@ -5,22 +5,17 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.findings import Finding, LookedFor, OutcomeSummary, RunReading
-from gradbox.wire.processes import DrawRequest
-from server.pictures.renderer_client import Renderer
+from gradbox.wire.processes import DrawingKind, DrawRequest
+from server.pictures.renderer_client import BeforeDrawing, Renderer
 from server.wire.compare import Comparison
 
 FINDINGS = TypeAdapter(list[Finding])
-
-
-async def count_no_drawing() -> None:
-    """A `before_drawing` for explanations that count towards no limit."""
 
 
 async def explain_trace(
@@ -28,53 +23,44 @@ async def explain_trace(
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before_drawing: Callable[[], Awaitable[None]] = count_no_drawing,
+    before_drawing: BeforeDrawing | None = None,
     owner: str = "",
 ) -> list[Finding]:
     """The findings of a run, the best first. Raises RenderingFailed, and what `before_drawing` raises.
 
     trace: its JSON, gzipped
     name: the trace's name in the cache; by default its digest
-    before_drawing: awaited unless the findings are cached
+    before_drawing: awaited unless the findings are cached; None where they count towards no limit
     owner: who waits for them
     """
-    digest = name or hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(
-        digest, DrawRequest(kind="findings", language=language), trace, before_drawing, owner
-    )
-    return FINDINGS.validate_json(body)
+    name = name or hashlib.sha256(trace).hexdigest()
+    draw = DrawRequest(kind="findings", language=language)
+    return FINDINGS.validate_json(await renderer.get_drawing(name, draw, trace, before_drawing, owner))
 
 
 async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> OutcomeSummary:
-    """Summarize how a run ended. Raises RenderingFailed.
-
-    trace: its JSON, gzipped
-    """
-    digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, count_no_drawing)
-    return OutcomeSummary.model_validate_json(body)
+    """Summarize how a run ended. Raises RenderingFailed."""
+    return OutcomeSummary.model_validate_json(await make_reply(renderer, "summary", trace, language))
 
 
 async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str = "en") -> RunReading:
-    """A run in the form in which a terminal shows it. Raises RenderingFailed.
-
-    trace: its JSON, gzipped
-    """
-    digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_no_drawing)
-    return RunReading.model_validate_json(body)
+    """A run in the form in which a terminal shows it. Raises RenderingFailed."""
+    return RunReading.model_validate_json(await make_reply(renderer, "reading", trace, language))
 
 
 async def fetch_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
-    """What was looked for in a run without problems; None if the run has one. Raises RenderingFailed.
+    """What was looked for in a run without problems; None if the run has one. Raises RenderingFailed."""
+    body = await make_reply(renderer, "looked_for", trace, language)
+    return None if body == b"null" else LookedFor.model_validate_json(body)
+
+
+async def make_reply(renderer: Renderer, kind: DrawingKind, trace: bytes, language: str) -> bytes:
+    """What the page's code replies about a run, as JSON. Raises RenderingFailed.
 
     trace: its JSON, gzipped
     """
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(
-        digest, DrawRequest(kind="looked_for", language=language), trace, count_no_drawing
-    )
-    return None if body == b"null" else LookedFor.model_validate_json(body)
+    return await renderer.get_drawing(digest, DrawRequest(kind=kind, language=language), trace, None)
 
 
 def add_findings_to_trace(trace: bytes, findings: list[Finding]) -> bytes:
@@ -136,7 +122,7 @@ async def draw_comparison(
     renderer: Renderer,
     pair: RunPair,
     draw: DrawRequest,
-    before_drawing: Callable[[], Awaitable[None]],
+    before_drawing: BeforeDrawing,
     owner: str = "",
     seconds: float | None = None,
 ) -> bytes | None:
@@ -150,7 +136,7 @@ async def draw_comparison(
 
 
 async def compare_runs(
-    renderer: Renderer, pair: RunPair, language: str, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
+    renderer: Renderer, pair: RunPair, language: str, before_drawing: BeforeDrawing, owner: str = ""
 ) -> Comparison:
     """The differences of two runs. Raises RenderingFailed, and what `before_drawing` raises."""
     draw = DrawRequest(kind="comparison", language=language)

@@ -13,7 +13,7 @@ from gradbox.judged_fixes import JudgedRun, curves_of_same_loss, is_fixed
 from gradbox.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
-from server.pictures.renderer_client import Renderer
+from server.pictures.renderer_client import BeforeDrawing, Renderer
 from server.pool.fair_lock import FairLock, QueueFull
 from server.runs.explainer import explain_trace, summarize_outcome
 from server.wire.problems import ProblemError
@@ -50,7 +50,7 @@ class FixFinder:
     findings: list[Finding]
     run: RunSource
     language: str
-    before_drawing: Callable[[], Awaitable[None]]
+    before_drawing: BeforeDrawing | None
     owner: str
     trace: bytes
     proposals: FairLock = field(default_factory=lambda: FairLock(1))

@@ -11,7 +11,7 @@ they go without, and a later one has it."""
 
 
 async def finding_headline(
-    renderer: Renderer, program: SavedProgram, before_drawing: BeforeDrawing, network: str, seconds: float
+    renderer: Renderer, program: SavedProgram, before_drawing: BeforeDrawing | None, network: str, seconds: float
 ) -> str:
     """The headline in plain words; "" if nothing was found, or if it takes too long.
 

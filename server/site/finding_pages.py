@@ -10,7 +10,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.runs.explainer import count_no_drawing, explain_trace
+from server.runs.explainer import explain_trace
 from server.runs.fixes import FixFinder
 from server.services import Services
 
@@ -49,7 +49,7 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         findings,
         lambda source: run_source(services, source),
         "en",
-        count_no_drawing,
+        None,
         "",
         trace.body,
     ).find_working_fixes(finding)

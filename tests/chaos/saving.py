@@ -38,7 +38,7 @@ def kill_while_saving(
         goal = len(answered) + saves // 3
         with ThreadPoolExecutor(at_once) as threads:
             tries = [threads.submit(save_program, server, f"{turn} {k}", answered) for k in range(saves)]
-            wait_until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 60)  # type: ignore[misc]
+            wait_until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 600)  # type: ignore[misc]
             assert server.process is not None
             server.process.kill()
             server.process.wait()
@@ -121,19 +121,19 @@ def save_in_trouble(server: MeasuredServer, trouble: Trouble, saves: int, at_onc
         try:
             for turn in range(3):
                 goal = (turn + 1) * saves // 4
-                wait_until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 120)  # type: ignore[misc]
+                wait_until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 600)  # type: ignore[misc]
                 with trouble():
                     until = time.monotonic() + seconds
                     while time.monotonic() < until:
                         store = fetch(server, "/healthz")[1]["store"]
                         said.add(f"{store['reachable']} {store.get('why', '')}".strip())
                         time.sleep(0.2)
-            wait_until(f"{saves} are saved", lambda: len(answered) >= saves, 240)
+            wait_until(f"{saves} are saved", lambda: len(answered) >= saves, 900)
         finally:
             over.set()
         for done in tries:
             done.result()
-    wait_until("the store is well", lambda: fetch(server, "/healthz")[1]["store"]["reachable"], 60)
+    wait_until("the store is well", lambda: fetch(server, "/healthz")[1]["store"]["reachable"], 300)
     assert any(text.startswith("False") for text in said), said
     for id_, title in answered.items():
         status, content = fetch(server, f"/s/{id_}.json")

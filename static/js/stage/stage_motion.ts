@@ -29,7 +29,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
   const hosts = { marks: { memory: panes.memory.marks, graph: panes.graph.marks }, overlay };
 
   async function load() {
-    if (!isReduced.matches) player ??= await import("./motion/play.ts");
+    if (!isReduced.matches) player ??= await import("./motion/play.ts").catch(() => null); // nothing moves
   }
   onFirstInteraction(load);
 

@@ -7,6 +7,8 @@ import type { PageState } from "../../page_state/state.ts";
 
 /** Milliseconds: with the time that an answer may take, a server that is lost is noticed within three seconds. */
 const ASK_AFTER_MS = 1300;
+/** Each time without an answer doubles the wait, up to this: a browser's console says of each. */
+const MAX_ASK_AFTER_MS = 10_000;
 const ANSWER_WITHIN_MS = 1500;
 const RETURN_SHOWN_MS = 8000;
 
@@ -18,6 +20,7 @@ const RETURN_KEYS = ["server_back", "server_back_run"];
 
 export function createServerWatch({ state: currentState, dispatch }: Pick<PageHost, "state" | "dispatch">) {
   let timer = 0;
+  let waitMs = ASK_AFTER_MS;
 
   const isLost = ({ problem }: PageState) => problem !== null && LOST_KEYS.includes(problem.key);
   const isNeeded = (state: PageState) => isRunning(state) || isLost(state);
@@ -38,6 +41,7 @@ export function createServerWatch({ state: currentState, dispatch }: Pick<PageHo
     }
     const answers = await doesServerAnswer();
     timer = 0;
+    waitMs = answers ? ASK_AFTER_MS : Math.min(2 * waitMs, MAX_ASK_AFTER_MS);
     const state = currentState();
     if (!isNeeded(state)) return;
     if (!answers && !isLost(state)) dispatch({ type: "problemFound", problem: { key: "server_silent" } });
@@ -53,7 +57,7 @@ export function createServerWatch({ state: currentState, dispatch }: Pick<PageHo
   }
 
   function schedule() {
-    if (!timer && isNeeded(currentState())) timer = window.setTimeout(ask, ASK_AFTER_MS);
+    if (!timer && isNeeded(currentState())) timer = window.setTimeout(ask, waitMs);
   }
 
   return {
