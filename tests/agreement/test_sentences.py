@@ -160,6 +160,18 @@ for _ in range(1):
         "whole_rounds_one",
         "One round, loss 0.562.",
     ),
+    "a program with Chinese names": (
+        """\
+import torch
+w = torch.ones(2, requires_grad=True)
+中间 = w * 2
+z = 中间.sum()
+z.backward()
+print(中间.grad)
+""",
+        "finding.grad_none.not_leaf.what",
+        "`中间.grad` is None: only leaves store a gradient, and `中间` is the result of mul on line 3.",
+    ),
     "parameters that learn in iterations that are not recorded": (
         """\
 import torch
@@ -597,6 +609,11 @@ def test_what_was_false_of_a_program_is_true(program: str, key: str, text: str) 
     sentences = sentences_of(trace)
     assert [each for each in zip(sentences, verdicts(trace, sentences), strict=True) if each[1][0] == "false"] == []
     assert text in [each["text"] for each in sentences if each["key"] == key]
+
+
+def test_statements_with_chinese_names_are_aligned() -> None:
+    trace = kept_trace(TRUE["a program with Chinese names"][0])
+    assert "the order was lost" not in [detail for _, detail in verdicts(trace, sentences_of(trace))]
 
 
 @pytest.mark.parametrize(

@@ -433,7 +433,9 @@ class PlainCheck:
 
 def is_ordered_by_address(thing: Any) -> bool:
     """Whether it is a set whose order is that of addresses."""
-    return isinstance(thing, set | frozenset) and any(type(each).__hash__ is object.__hash__ for each in thing)
+    return isinstance(thing, set | frozenset) and any(
+        getattr(type(each), "__hash__", None) is object.__hash__ for each in thing
+    )
 
 
 def replace_as_the_recorder_does(on_workers: Callable[[], None]) -> None:
