@@ -41,8 +41,8 @@ ENDED_ABRUPTLY_MESSAGE = "it ended without Python's own end, as os._exit does"
 FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
 FILM_SUFFIXES: dict[str, MovingFormat | None] = {".svg": None, ".webp": "webp", ".gif": "gif"}
 
-TIMEOUT = 60.0
-"""Seconds that the renderer may take."""
+TIMEOUT = 300.0
+"""Seconds that the renderer may take, on a machine that is busy with other things too."""
 
 
 class Run:
@@ -369,7 +369,7 @@ def render_in_subprocess(trace: bytes, **fields: Any) -> bytes:
     fields: fields of `DrawRequest`
     """
     packed = gzip.compress(trace, 1)
-    request = DrawRequest(size=len(packed), **fields).model_dump_json().encode()
+    request = DrawRequest(size=len(packed), seconds=TIMEOUT, **fields).model_dump_json().encode()
     inherited = os.environ.get("PYTHONPATH")
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(PACKAGE_FOLDER.parent), *([inherited] if inherited else [])])

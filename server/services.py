@@ -77,10 +77,10 @@ class Services:
         await self.saved.close()
 
     async def _record_and_measure(self) -> None:
-        """Run the scenario that the page opens with, get ready to draw, then measure the matrix."""
+        """Run the scenario that the page opens with, measure the matrix, and get ready to draw."""
         await self.gallery.start_recording_first_scenario()
-        await self.renderer.start()
         await self.matrix.measure_when_idle()
+        await self.renderer.start()
 
     async def _open_store(self) -> None:
         """Migrate the database. If that fails, the first request that needs it tries again."""

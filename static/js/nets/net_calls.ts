@@ -3,6 +3,7 @@
  * made.
  */
 
+import { findEntity } from "../trace/entities.ts";
 import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -10,7 +11,7 @@ import { referencedUid } from "../trace/names.ts";
 import { loopHead } from "../syntax/statements.ts";
 import { mentionedNames } from "../syntax/name_uses.ts";
 import { statementTree } from "../syntax/tree.ts";
-import type { LogEntry, Step } from "../trace/wire.ts";
+import type { Delta, LogEntry, Step } from "../trace/wire.ts";
 
 /**
  * module: a call of an `nn.Module`; function: of a function of the program; line: a statement of one, as far as it ran
@@ -155,7 +156,7 @@ class UnitReader {
         this.readEntry(entry, step);
       }
       for (const [uid, fields] of Object.entries(step.set ?? {}))
-        if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
+        if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, this.nameOfFrame(fields, step), step);
       this.placeOtherNodes(step);
       this.placeStatement(step);
     }
@@ -278,6 +279,15 @@ class UnitReader {
   }
 
   /** A frame of the program's own: a module's forward where it is the first within its call, else a function. */
+  /** Of what makes an object the name of its class. */
+  nameOfFrame({ name, vars }: Pick<Delta, "name" | "vars">, { i, set }: Step): string {
+    if (name !== "__init__") return name ?? "";
+    const uid = referencedUid(vars?.self ?? null);
+    const fields = uid ? set?.[uid] : undefined;
+    const type = fields?.kind === "object" ? fields.type : findEntity(this.opened.state(i), uid ?? "", "object")?.type;
+    return type?.split(".").at(-1) ?? name;
+  }
+
   enterFrame(uid: string, caller: string | null, name: string, step: Step) {
     if (this.frames.has(uid)) return;
     if (!caller) {

@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { factsOfRun } from "./whole_run/place_facts.ts";
 import { learnsMark } from "./whole_run/learns_mark.ts";
-import { namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts";
+import { codeOfPlace, fitText, namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
@@ -397,16 +397,21 @@ function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
 function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
   if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
-  const room = layout.columns.box - 8 - x;
-  const y = row.h / 2;
   const [place] = row.places;
+  // a statement has neither shapes nor a gradient
+  const end =
+    place.units[0].isStatement && row.kind === "place"
+      ? (layout.columns.learns ?? layout.columns.box)
+      : layout.columns.box;
+  const room = end - 8 - x;
+  const y = row.h / 2;
   const calls = row.kind === "place" ? row.states[0].calls : [];
   if (room < 24) return [];
   if (calls.length > 1) return callBoxes(facts, row.states[0], { x, y, room, isBackward, say });
   if (row.kind === "place" && !place.inner.length) {
     const chips = operationChipMarks(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
-    const left = layout.columns.box - 12 - chips.end;
-    const code = place.kind === "line" ? codeText(lines[place.line - 1] ?? "") : "";
+    const left = end - 12 - chips.end;
+    const code = place.kind === "line" ? codeOfPlace(facts, place, lines) : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
     if (code && isRead && left > 60)
       chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
@@ -414,35 +419,13 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   }
   const { nodes } = netRowTotals(row);
   if (row.kind === "lines") {
-    const code = codeText(lines[place.line - 1] ?? "");
+    const code = codeOfPlace(facts, place, lines);
     return [h("text", { class: "net-code", x, y: y + 4 }, fitText(code, room, 12))];
   }
   const inner =
     row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
   const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
   return [h("text", { class: "net-class", x, y: y + 4 }, fitText(text, room, 12))];
-}
-
-/** What is right of a line's assignment. */
-function codeText(line: string) {
-  const text = line.split("#")[0].trim();
-  const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
-  return (
-    at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at)) ? text.slice(at + 1) : text.replace(/^return\b/, "")
-  ).trim();
-}
-
-function fitText(text: string, room: number, size: number) {
-  if (textWidth(text, size) <= room) return text;
-  const characters = Array.from(text);
-  const fits = (count: number) => textWidth(`${characters.slice(0, count).join("")}…`, size) <= room;
-  let [low, high] = [0, Math.min(characters.length, Math.ceil(room))]; // no letter is narrower than a pixel
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low > 2 ? `${characters.slice(0, low).join("").trimEnd()}…` : "";
 }
 
 function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {

@@ -15,7 +15,7 @@ import { repetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
-import { stepHeadline } from "./step_headline.ts";
+import { modulePathOf, stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_words.ts";
 import { pathElements } from "./net_path.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
@@ -135,7 +135,8 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
 
   function rowSentence(row: PlacedNetRow) {
     const totals = netRowTotals(row);
-    const name = netRowName(row);
+    const isModule = row.kind === "place" && row.places[0].kind === "module";
+    const name = (isModule && modulePathOf(row.places[0])) || netRowName(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
     if (totals.visited < totals.nodes && totals.visited)

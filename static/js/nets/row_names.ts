@@ -1,23 +1,28 @@
-/** What the rows of a net are called. */
+/** What the rows of a net are called, and what they say of their code. */
 
+import { textOfStatement } from "../syntax/statement_text.ts";
 import { textWidth } from "../layout/text/metrics.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { NetPlace } from "./net_places.ts";
 import type { NetRow } from "./net_rows.ts";
 
 /** Pixels. */
 const NAME_SIZE = 13;
+/** Between the rows that a fold holds. */
+const FOLD_SEPARATOR = " · ";
 
 /** The names of a row, as it shows them. */
 export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): string {
   const [first, last] = [places[0], places[places.length - 1]];
   if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
   if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
-  if (kind === "fold") return [...new Set(places.map(({ name }) => name))].join(" ");
+  if (kind === "fold") return [...new Set(places.map(({ name }) => name))].join(FOLD_SEPARATOR);
   return first.name;
 }
 
 /** A row's name in so many pixels: of several the first ones and the last, each whole. One is never shortened. */
 export function namesWithin(name: string, { kind }: Pick<NetRow, "kind">, room: number): string {
-  const between = kind === "fold" ? " " : ", ";
+  const between = kind === "fold" ? FOLD_SEPARATOR : ", ";
   const names = name.split(between);
   const fits = (text: string) => textWidth(text, NAME_SIZE) <= room;
   if (fits(name) || names.length < 2) return name;
@@ -36,4 +41,33 @@ function withoutCommon(one: string, other: string) {
   const [parts, others] = [one.split("."), other.split(".")];
   const at = others.findIndex((part, k) => part !== parts[k]);
   return others.slice(Math.max(0, at)).join(".");
+}
+
+/** What a place's statement computes, on one line. */
+export function codeOfPlace({ opened }: NetFacts, { units, line }: NetPlace, lines: string[]): string {
+  const [{ stmt }] = units;
+  return codeText((stmt === null ? "" : textOfStatement(opened.trace.program, stmt)) || (lines[line - 1] ?? ""));
+}
+
+/** What is right of a line's assignment. */
+function codeText(line: string) {
+  const text = line.split("#")[0].trim();
+  const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
+  return (
+    at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at)) ? text.slice(at + 1) : text.replace(/^return\b/, "")
+  ).trim();
+}
+
+/** A text cut to so many pixels; empty where nothing of it is readable. */
+export function fitText(text: string, room: number, size: number) {
+  if (textWidth(text, size) <= room) return text;
+  const characters = Array.from(text);
+  const fits = (count: number) => textWidth(`${characters.slice(0, count).join("")}…`, size) <= room;
+  let [low, high] = [0, Math.min(characters.length, Math.ceil(room))]; // no letter is narrower than a pixel
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low > 2 ? `${characters.slice(0, low).join("").trimEnd()}…` : "";
 }

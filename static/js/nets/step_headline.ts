@@ -18,12 +18,40 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
   const places = new Set(touched.flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []));
   const leaves = [...places].filter(({ inner }) => !inner.length);
   const place = openPlaceOf(facts, i);
-  if (!place || leaves.length !== 1 || leaves[0] !== place) return null;
+  if (!place) return null;
+  if (leaves.length > 1 && !visit) {
+    const whole = placeOfAll(facts, i, leaves);
+    return (
+      whole &&
+      forwardSentence(
+        facts,
+        i,
+        facts.stateAt(whole, i).calls.map(({ unit }) => unit),
+        whole,
+        say,
+      )
+    );
+  }
+  if (leaves.length !== 1 || leaves[0] !== place) return null;
   return visit ? visitSentence(facts, i, visit.node, place, say) : forwardSentence(facts, i, touched, place, say);
 }
 
+/** The outermost module that a step has run to its end, where all that it ran is within it. */
+function placeOfAll(facts: NetFacts, i: number, leaves: NetPlace[]): NetPlace | null {
+  let found: NetPlace | null = null;
+  const isAround = (outer: NetPlace, place: NetPlace | null): boolean =>
+    place !== null && (place === outer || isAround(outer, place.parent));
+  for (
+    let outer = leaves[0].parent;
+    outer && leaves.every((leaf) => isAround(outer as NetPlace, leaf));
+    outer = outer.parent
+  )
+    if (outer.kind === "module" && facts.stateAt(outer, i).calls.some(({ unit }) => unit.ends === i)) found = outer;
+  return found;
+}
+
 /** The module around a place, as the rows call it; empty where there is none. */
-function modulePathOf(place: NetPlace | null): string {
+export function modulePathOf(place: NetPlace | null): string {
   const names: string[] = [];
   for (let outer = place; outer; outer = outer.parent)
     if (outer.kind === "module" && !(outer.isBare && outer.parent) && outer.name) names.unshift(outer.name);
@@ -52,7 +80,7 @@ function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
 }
 
 function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: NetPlace, say: Say) {
-  const unit = touched.find((each) => facts.net.placeOfUnit.get(each) === place);
+  const unit = touched.findLast((each) => facts.net.placeOfUnit.get(each) === place);
   const { kind } = facts.opened.trace.steps[i];
   if (!unit || unit.isStatement || unit.ends > i) return null;
   // what a call is given is not what its statement names, and of several names each has a shape of its own

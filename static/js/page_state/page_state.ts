@@ -45,6 +45,7 @@ export function initialState(page: ServedPage): PageState {
     step: 0,
     view: "step",
     isViewChosen: false,
+    isViewFromAddress: false,
     question: null,
     selection: null,
     pending: null,
@@ -75,7 +76,12 @@ const TRANSITION_BY_ACTION: {
 } = {
   pageOpened: (state, { address }) => openPageWithAddress(state, address),
   linkOpened: (state, { address }) => followLink(state, address),
-  programEdited: (state, { text }) => ({ ...state, text, cardLine: null }),
+  programEdited: (state, { text }) => ({
+    ...state,
+    text,
+    cardLine: null,
+    isViewChosen: state.isViewChosen && !(state.isViewFromAddress && text !== state.text),
+  }),
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
   liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
   liveAnswered(state, { source, settings, trace }) {
@@ -174,7 +180,9 @@ const TRANSITION_BY_ACTION: {
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) =>
-    view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true, landing: null },
+    view === state.view && state.isViewChosen
+      ? state
+      : { ...state, view, isViewChosen: true, isViewFromAddress: false, landing: null },
   pictureUsed: (state) => (state.landing === null ? state : { ...state, landing: null }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
@@ -434,7 +442,8 @@ function restoreDraftWithoutResult(state: PageState): PageState {
 
 function withPositionOfAddress(state: PageState, address: Address): PageState {
   const { selection, view } = address;
-  return { ...state, selection, view: view ?? state.view, isViewChosen: state.isViewChosen || view !== null };
+  if (view === null) return { ...state, selection };
+  return { ...state, selection, view, isViewChosen: true, isViewFromAddress: true };
 }
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at

@@ -80,6 +80,8 @@ export interface PageState {
   view: View;
   /** by the reader or by the address; else a run opens in the view that says most of it */
   isViewChosen: boolean;
+  /** an address chose the view: it holds for the address's program */
+  isViewFromAddress: boolean;
   /** the tensor that is asked about, and at which step */
   question: { uid: string; step: number } | null;
   /** what stays highlighted in the picture, see `highlight.ts` */

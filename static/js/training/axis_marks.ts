@@ -25,6 +25,7 @@ const LOGARITHMIC_SPAN = 30;
 const TICK_WIDTH = 70;
 /** Pixels that a word of 12 pixels needs, for each letter. */
 const LETTER_WIDTH = 7.4;
+const MOST_DIGITS = 8;
 const RING_RADIUS = 3.6;
 /** Pixels of the words for values that are not finite. */
 const NOT_FINITE_WIDTH = 90;
@@ -95,8 +96,8 @@ export function axisMarks(
     ...(scale.isEmpty
       ? []
       : [
-          text(shortNumber(scale.high), PLOT_LEFT - 10, TOP + 6, "end"),
-          text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
+          text(shortNumber(scale.high, scale.low), PLOT_LEFT - 10, TOP + 6, "end"),
+          text(shortNumber(scale.low, scale.high), PLOT_LEFT - 10, floor, "end"),
         ]),
     text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
     h("path", { class: "round-curve unrecorded", d: curvePath(series, x, scale.y) }),
@@ -116,9 +117,15 @@ export function axisMarks(
   ].filter((mark) => mark !== null);
 }
 
-function shortNumber(value: number): string {
+/** With as many digits as tell it from the other one. */
+function shortNumber(value: number, other: number): string {
   const size = Math.abs(value);
-  return size && (size < 1e-3 || size >= 1e5) ? value.toExponential(0) : String(Number(value.toPrecision(3)));
+  const isLong = size > 0 && (size < 1e-3 || size >= 1e5);
+  const write = (each: number, digits: number) =>
+    isLong ? each.toExponential(digits - 3) : String(Number(each.toPrecision(digits)));
+  let digits = 3;
+  while (digits < MOST_DIGITS && value !== other && write(value, digits) === write(other, digits)) digits += 1;
+  return write(value, digits);
 }
 
 /** A line through what is finite, broken where a value is not; of `only` these rounds, where that is given. */

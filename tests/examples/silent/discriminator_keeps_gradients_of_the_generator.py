@@ -1,4 +1,4 @@
-# grad_accumulated at 19: critic.weight, of_makers, line 15
+# grad_accumulated at 19: critic.weight, of_makers
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# accumulation_undivided at 9: `optimizer`
+# accumulation_undivided at 9: backward(), 3
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-# rate_jumps at 14: `adam`, line 13
+# rate_jumps at 14: `adam`
 import copy
 import torch
 

@@ -1,4 +1,4 @@
-# rate_jumps at 8: `optimizer`, 4 times
+# rate_jumps at 8: `optimizer`
 import torch
 
 torch.manual_seed(0)

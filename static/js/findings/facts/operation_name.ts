@@ -6,5 +6,8 @@ import { operationNameOfNode } from "../../trace/format.ts";
 export function operationName(name: string) {
   if (name.startsWith("aten::")) return name.slice(6).split(".")[0];
   const short = operationNameOfNode(name) || name;
-  return short.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
+  return short
+    .replace(/(\d)D(?=[A-Z]|$)/g, "$1d")
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase();
 }

@@ -1,6 +1,7 @@
 /** Whether parameters learn, over the whole run, as a sign and in words. */
 
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { textWidth } from "../../layout/text/metrics.ts";
 import type { ParametersOfRun } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
@@ -11,18 +12,27 @@ interface LearnsMarkOptions {
   isOne: boolean;
   /** without what the others are */
   isShort?: boolean;
+  /** in pixels: without what the others are, where that does not fit */
+  room?: number;
 }
 
 export function learnsMark(
   parameters: ParametersOfRun,
-  { x, y, isOne, isShort = false }: LearnsMarkOptions,
+  { x, y, isOne, isShort = false, room = Number.POSITIVE_INFINITY }: LearnsMarkOptions,
   say: Say,
 ): VNode {
+  const whole = verdictText(parameters, { isOne, isShort }, say);
+  const fits = textWidth(whole, 12) <= room - 14;
   return h(
     "g",
     { class: classNames("whole-verdict", verdictOf(parameters)) },
     h("path", { d: signOf(parameters, x, y) }),
-    h("text", { x: x + 14, y: y + 4 }, verdictText(parameters, { isOne, isShort }, say)),
+    h(
+      "text",
+      { x: x + 14, y: y + 4 },
+      fits ? whole : verdictText(parameters, { isOne, isShort: true }, say),
+      !fits && h("title", {}, whole),
+    ),
   );
 }
 

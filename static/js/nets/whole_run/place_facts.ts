@@ -72,6 +72,18 @@ export class FactsOfRun {
     return this.waysOfData;
   }
 
+  /** Whether a statement lets an optimizer step. */
+  isOptimizerStep({ units }: NetPlace): boolean {
+    const { steps } = this.facts.opened.trace;
+    return units.some(
+      ({ isStatement, begins, ends }) =>
+        isStatement &&
+        steps
+          .slice(begins, ends + 1)
+          .some(({ log }) => log.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped")),
+    );
+  }
+
   /** Of several places together, each parameter once. */
   of(places: NetPlace[]): PlaceOfRun {
     const each = places.map((place) => this.ofPlace(place));

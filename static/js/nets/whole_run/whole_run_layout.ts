@@ -240,8 +240,10 @@ function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
       runs.every(({ cut }) => cut),
     );
   }
-  // what a statement reads of a net, as a step does all parameters, is told in words
-  for (const way of run.dataWays) if (!way.to.units[0].isStatement) add(way, "data", run.ofPlace(way.from).isCutOff);
+  // what a statement reads of a net, and that a net reads what a step moved, is told in words
+  for (const way of run.dataWays)
+    if (!way.to.units[0].isStatement && !run.isOptimizerStep(way.from))
+      add(way, "data", run.ofPlace(way.from).isCutOff);
   assignLanes(
     rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null),
     [...rails.values()],

@@ -11,7 +11,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { namesWithin, netRowName, squeezedTextAttributes } from "../row_names.ts";
+import { codeOfPlace, fitText, namesWithin, netRowName, squeezedTextAttributes } from "../row_names.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
 import { runOfParameters } from "./parameters_of_run.ts";
@@ -272,10 +272,10 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): V
   const [place] = row.places;
   if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
   const said = row.places.length === 1 ? wordsOfPlace(run, place, say) : "";
-  const text = said || (row.kind === "lines" || isStatement(place) ? codeOf(lines[place.line - 1] ?? "") : "");
+  const text = said || (row.kind === "lines" || isStatement(place) ? codeOfPlace(run.facts, place, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
-  const shown = fitText(text, room);
+  const shown = fitText(text, room, 12);
   return [
     h(
       "text",
@@ -291,26 +291,17 @@ function isStatement({ kind, name }: NetPlace) {
   return kind === "line" || (kind === "function" && !name.endsWith("()"));
 }
 
-/** What is right of a line's assignment. */
-function codeOf(line: string) {
-  const text = line.split("#")[0].trim();
-  const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
-  const isAssignment = at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at));
-  return (isAssignment ? text.slice(at + 1) : text.replace(/^return\b/, "")).trim();
-}
-
-function fitText(text: string, room: number) {
-  if (textWidth(text, 12) <= room) return text;
-  const characters = Array.from(text);
-  while (characters.length && textWidth(`${characters.join("")}…`, 12) > room) characters.pop();
-  return characters.length ? `${characters.join("").trimEnd()}…` : "";
-}
-
 function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: ParametersOfRun): VNode[] {
   const { layout, say } = scene;
   const { columns } = layout;
   const isOne = row.parameter !== null;
-  const marks = [learnsMark(parameters, { x: columns.learns, y: ROW_HEIGHT / 2, isOne }, say)];
+  const marks = [
+    learnsMark(
+      parameters,
+      { x: columns.learns, y: ROW_HEIGHT / 2, isOne, room: columns.gradient - columns.learns - 8 },
+      say,
+    ),
+  ];
   if (columns.weight === null) return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
   return [
     ...marks,

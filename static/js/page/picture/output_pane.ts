@@ -15,7 +15,7 @@ const LATER_CHARACTERS = 4_000;
 
 /** The key of what is said of a run that printed nothing; the trace is null where nothing ran yet. */
 export function emptyOutputKey(trace: Trace | null) {
-  if (trace?.steps.length) return "prints_nothing";
+  if (trace?.steps.length) return trace.outcome.status === "finished" ? "prints_nothing" : "printed_nothing";
   return trace?.outcome.status === "refused" ? "refused" : "nothing_printed";
 }
 

@@ -40,6 +40,15 @@ test("a training opens as a whole run, unless it raised, a finding leads on, or 
   assert.equal(after(ran(), link({ source: "d", step: 1, view: "step" }), arrived(2, training())).view, "step");
 });
 
+test("the view of an address holds for its program, and another program lands by itself", () => {
+  const training = () => trace("a\nb\nc", { rounds: { count: 2, losses: [] } });
+  const linked = after(ran(), link({ source: "d", step: 1, view: "step" }), arrived(2, trace("d")));
+  assert.equal(linked.view, "step");
+  assert.equal(after(linked, edited("a\nb\nc"), RUN, arrived(3, training())).view, "run");
+  const chosen = after(linked, { type: "viewChosen", view: "run" }, { type: "viewChosen", view: "step" });
+  assert.equal(after(chosen, edited("a\nb\nc"), RUN, arrived(3, training())).view, "step", "its reader chose it");
+});
+
 test("a line leads to where it next ran, while the editor shows that program", () => {
   const state = after(ran(), { type: "lineChosen", line: 1 });
   assert.equal(state.step, 0);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryMarks } from "../../training/axis_marks.ts";
+import { axisMarks, memoryMarks } from "../../training/axis_marks.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 
 const say = (key: string, args?: Record<string, unknown>) => `${key} ${JSON.stringify(args ?? {})}`;
@@ -28,4 +28,17 @@ test("without room, without a round and without memory there is no curve", () =>
   assert.deepEqual(memoryMarks([1, 1, 1, 1, 1, 1], facts, say), []);
   assert.deepEqual(memoryMarks([1, 1], { ...facts, inside: 42, phases: [] }, say), []);
   assert.deepEqual(memoryMarks([5, 5, 0, 0, 0, 0], { ...facts, inside: 42 }, say), []);
+});
+
+test("the ends of the curve have as many digits as tell them apart", () => {
+  const labels = (values: number[]) => {
+    const points = values.map((value, n) => ({ n, value }));
+    const series = { name: "loss", points, valueAt: (n: number) => values[n] } as any;
+    const run = { rounds: { count: values.length, losses: [] }, steps: [], program: {} } as any;
+    const marks = axisMarks(run, { width: 496, height: 58, series, chosen: 0, news: [] } as any, say);
+    return marks.flatMap(({ text, attrs }) => (text && Number(attrs.x) < 82 ? [text] : []));
+  };
+  assert.deepEqual(labels([0.7036, 0.7037]), ["0.7037", "0.7036"]);
+  assert.deepEqual(labels([2.32, 0.9]), ["2.32", "0.9"]);
+  assert.deepEqual(labels([0.5, 0.5]), ["0.5", "0.5"]);
 });
