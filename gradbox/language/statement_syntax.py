@@ -6,6 +6,7 @@ block is represented by its head alone; a class also by those statements of its 
 
 import ast
 import math
+import sys
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -28,6 +29,9 @@ MAX_STRING = 200
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _KINDS_WITHOUT_PLACE = (ast.comprehension, ast.withitem, ast.match_case)
+_EXPRESSIONS_THAT_CALL = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.AugAssign)
+_HAS_PLACES_IN_STRINGS = sys.version_info >= (3, 12)
+"""Before, Python doesn't know each place in an f-string."""
 _BLOCK_FIELDS = ("body", "orelse", "finalbody")
 _FIELDS_OF_NAME: dict[type[ast.AST], str] = {
     ast.arg: "arg", ast.keyword: "arg", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name", ast.ClassDef: "name",
@@ -96,11 +100,38 @@ class StatementSyntax:
         self._names: list[tuple[int, NameScope, str]] = []
         self._paths: dict[int, str] = {}
         self._defaults: dict[int, ast.expr] = {}  # by the `id` of a parameter
+        self._expressions: dict[tuple[int, ...], int] | None = None
         self._record: StatementSyntaxRecord | None = None
         stack: list[_NodeToAdd] = [(root, "", -1, scope)]
         while stack:
             stack += reversed(self._add_node(*stack.pop()))
         self.count = len(self._nodes)
+
+    def expression_at(self, line: int, col: int, end_line: int, end_col: int) -> int | None:
+        """The number of the expression that has this place in the file, if it is one that may call an operation.
+
+        line, end_line: counted from 1
+        col, end_col: in UTF-8 bytes
+        """
+        if self._expressions is None:
+            self._expressions = self._expressions_by_place()
+        # the place of a call of a method begins, where the expression spans several lines, with the method's name
+        return self._expressions.get((line, col, end_line, end_col), self._expressions.get((end_line, end_col)))
+
+    def _expressions_by_place(self) -> dict[tuple[int, ...], int]:
+        """The numbers of expressions by their places, and of a call over several lines also by its end."""
+        numbers: dict[tuple[int, ...], int] = {}
+        in_strings: set[int] = set()
+        for number, node in enumerate(self._nodes):
+            if self._parents[number] in in_strings or isinstance(node, ast.JoinedStr):
+                in_strings.add(number)
+            if not isinstance(node, _EXPRESSIONS_THAT_CALL) or (number in in_strings and not _HAS_PLACES_IN_STRINGS):
+                continue
+            end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+            numbers[node.lineno, node.col_offset, *end] = number
+            if isinstance(node, ast.Call) and node.lineno < end[0]:
+                numbers[end] = number
+        return numbers
 
     def to_record(self, lines: SourceLines, line: int) -> StatementSyntaxRecord:
         """Return the tree as the trace stores it. Call it when all scopes of the file are known.
@@ -110,6 +141,7 @@ class StatementSyntax:
         if self._record is not None:
             return self._record
         spans = self._spans(lines, line)
+        self.expression_at(0, 0, 0, 0)  # while the nodes are there
         for number, scope, name in self._names:
             path = scope.dotted_path_of_name(name)
             if path is not None:
@@ -147,7 +179,7 @@ class StatementSyntax:
             if isinstance(nodes[parents[number]], ast.JoinedStr | ast.FormattedValue):
                 start, end = spans[parents[number]]
                 if not start <= spans[number][0] <= spans[number][1] <= end:
-                    spans[number] = start, end  # before 3.12, Python doesn't know each place in an f-string
+                    spans[number] = start, end  # see _HAS_PLACES_IN_STRINGS
         return spans
 
     def _append_row(self, node: ast.AST, field: str, parent: int) -> int:

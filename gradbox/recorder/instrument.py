@@ -8,7 +8,7 @@ a frame's instruction leads to the running statement (`ProgramStatements.stateme
 import ast
 from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradbox.language.name_scopes import NameScope
 from gradbox.language.statement_syntax import StatementSyntax
@@ -52,6 +52,15 @@ SIMPLE_STATEMENT_KINDS = (
 """Kinds of statements that begin with an instruction of their own, except for a constant that nothing reads."""
 
 
+class InstructionPosition(NamedTuple):
+    """Where the text of an instruction begins and ends: lines from 1, columns in UTF-8 bytes; None if unknown."""
+
+    line: int | None
+    col: int | None
+    end_line: int | None
+    end_col: int | None
+
+
 class ProgramStatements:
     """The table of statements by index; it also leads from a running instruction back to its statement.
 
@@ -72,9 +81,8 @@ class ProgramStatements:
         self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[int, int], int | None] = {}  # (id of code, instruction) -> statement
-        self._positions: dict[
-            int, tuple[CodeType, list[tuple[int | None, int | None]]]
-        ] = {}  # id of code -> it, places
+        self._expression_cache: dict[tuple[int, int], tuple[int, int] | None] = {}
+        self._positions: dict[int, tuple[CodeType, list[InstructionPosition]]] = {}  # id of code -> it, places
 
     def begin_file(self, nodes: SyntaxNodes, outer_names: Mapping[str, str | None] | None = None) -> None:
         """Begin the statements of a file with these nodes.
@@ -134,15 +142,31 @@ class ProgramStatements:
             self._statement_cache[key] = self._find_statement(code, instruction)
         return self._statement_cache[key]
 
+    def expression_at(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
+        """The expression that the instruction at this offset of the code evaluates: the index of its statement, and the
+        number of its node there."""
+        key = (id(code), instruction)
+        if key not in self._expression_cache:
+            statement, place = self.statement_at(code, instruction), self._instruction_position(code, instruction)
+            number = (
+                None
+                if statement is None or place is None or place.end_line is None or place.end_col is None
+                else self.syntaxes[statement].expression_at(
+                    place.line or 0, place.col or 0, place.end_line, place.end_col
+                )
+            )
+            self._expression_cache[key] = None if statement is None or number is None else (statement, number)
+        return self._expression_cache[key]
+
     def line_of_frame(self, frame: FrameType) -> int | None:
         """The line of the program's source that a frame executes. (`f_lineno` would search from the beginning of the
         code each time.)"""
         position = self._instruction_position(frame.f_code, frame.f_lasti)
-        line = frame.f_lineno if position is None else position[0]
+        line = frame.f_lineno if position is None else position.line
         return None if line is None else to_program_line(frame.f_code, line)
 
-    def positions_in_file(self, code: CodeType) -> list[tuple[int | None, int | None]]:
-        """The line and column of each instruction's text in its file, or None."""
+    def positions_in_file(self, code: CodeType) -> list[InstructionPosition]:
+        """Where the text of each instruction is in its file."""
         known = self._positions.get(
             id(code)
         )  # the hash of a code object is computed anew each time, of all that is in it
@@ -150,7 +174,10 @@ class ProgramStatements:
             removed = self._removed_indent(code)
             known = self._positions[id(code)] = (
                 code,
-                [(line, None if col is None else col + removed) for line, _, col, _ in code.co_positions()],
+                [
+                    InstructionPosition(line, _moved(col, removed), end_line, _moved(end_col, removed))
+                    for line, end_line, col, end_col in code.co_positions()
+                ],
             )
         return known[1]
 
@@ -176,24 +203,26 @@ class ProgramStatements:
         }
         return max(removed.pop(), 0) if len(removed) == 1 else 0
 
-    def _instruction_position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
-        """The line and column of the instruction at this offset of the code; None if it has none."""
+    def _instruction_position(self, code: CodeType, instruction: int) -> InstructionPosition | None:
+        """The place of the instruction at this offset of the code; None if it has none."""
         index, positions = instruction // 2, self.positions_in_file(code)
         if not 0 <= index < len(positions):
             return None
-        line, col = positions[index]
-        return None if line is None else (line, col or 0)
+        return None if positions[index].line is None else positions[index]
 
     def _find_statement(self, code: CodeType, instruction: int) -> int | None:
         place = self._instruction_position(code, instruction)
         if place is None:
             return None
-        line, col = place
-        position, best = (to_program_line(code, line), col or 0), None
+        position, best = (to_program_line(code, place.line or 0), place.col or 0), None
         for i, row in enumerate(self.rows):
             if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):
                 best = i  # rows are in source order, so the last that holds the place is the innermost
         return best
+
+
+def _moved(col: int | None, removed: int) -> int | None:
+    return None if col is None else col + removed
 
 
 class Instrumenter:

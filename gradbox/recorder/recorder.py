@@ -95,7 +95,12 @@ class Recorder:
         )
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
         self.ops = OpRecorder(
-            context, observer.tensors, observer.storages, observer.values.objects, lambda: not self._skipped.active
+            context,
+            observer.tensors,
+            observer.storages,
+            observer.values.objects,
+            lambda: not self._skipped.active,
+            run.statements,
         )
         self.rounds = TrainingRoundLog(
             run.statements,

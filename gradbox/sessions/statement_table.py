@@ -174,7 +174,7 @@ class StatementTable:
 
     def _make_code_table(self, code: CodeType) -> CodeTable:
         table = CodeTable([NOWHERE if line is None or col is None else self.statement_at(line, col)
-                           for line, col in self._statements.positions_in_file(code)])  # fmt: skip
+                           for line, col, *_ in self._statements.positions_in_file(code)])  # fmt: skip
         instructions = list(dis.get_instructions(code))
         before = NOWHERE
         for instruction in instructions:

@@ -514,6 +514,8 @@ class Op(TypedDict):
 
     failed: it raised, and has no outputs
     call: the number of the innermost module call that it is part of
+    expression: what of the program called it: the index of a statement, and the number of a node in its `syntax`
+    direct: the program called it by that expression itself, with no more than a thin function of torch between
     args: of its arguments those that say along which axes it works, by name: `dim`, `equation`, `batch_first` ...
     place: for some operations that ran while grad mode was off, the line without steps that asked for it
     """
@@ -525,6 +527,8 @@ class Op(TypedDict):
     requires_grad: FailFastList[bool | None]
     grad_mode: bool
     call: NotRequired[int | None]
+    expression: NotRequired[FailFastList[int] | None]
+    direct: NotRequired[bool | None]
     args: NotRequired[dict[str, AxisArgument] | None]
     failed: NotRequired[bool | None]
     place: NotRequired[CodePlace | None]

@@ -23,6 +23,7 @@ from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
 from gradbox.recorder.code_places import code_place_record, unrecorded_caller
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
 from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
@@ -31,7 +32,7 @@ from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
-from gradbox.recorder.stack import frames_outward, is_in_passed_call, is_program_code
+from gradbox.recorder.stack import frames_outward, has_steps, is_in_passed_call, is_program_code
 from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
 
@@ -82,7 +83,9 @@ class OpRecorder:
         storages: Storages,
         objects: ObjectUids,
         is_recording: Callable[[], bool],
+        statements: ProgramStatements,
     ) -> None:
+        self._statements = statements
         self._context, self._tensors, self._storages, self._objects = context, tensors, storages, objects
         self._is_recording = is_recording
         self._written_arguments_by_op: dict[Any, list[int | str]] = {}
@@ -167,6 +170,10 @@ class OpRecorder:
             "requires_grad": [],
             "grad_mode": torch.is_grad_enabled(),
         }
+        if not self._context.running_backwards and (expression := self._running_expression(frame)):
+            entry["expression"] = expression
+            if is_called_by_program(frame):
+                entry["direct"] = True
         if self._context.module_calls:
             entry["call"] = self._context.module_calls[-1]
         if axis_arguments := self._axis_arguments(op, args, kwargs):
@@ -195,6 +202,27 @@ class OpRecorder:
                 entry["grad_mode"] or not is_in_function_apply(frame)
             )
         return call
+
+    def _running_expression(self, frame: FrameType | None) -> list[int] | None:
+        """The innermost expression of the running statement that is being evaluated; None if it is not known.
+
+        A lambda or a comprehension has expressions of its own, but only the statement that it stands in has steps.
+        """
+        innermost: tuple[int, int] | None = None
+        for f in frames_outward(frame):
+            code = f.f_code
+            if not is_program_code(code):
+                continue
+            found = self._statements.expression_at(code, f.f_lasti)
+            if innermost is None or (found is not None and found[0] != innermost[0]):
+                innermost = found
+            if has_steps(code):
+                if is_in_passed_call(f):
+                    innermost = None
+                    continue
+                statement = self._statements.statement_at(code, f.f_lasti)
+                return list(innermost) if innermost is not None and innermost[0] == statement else None
+        return None
 
     def _log_uninitialized_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
         """Log reads of memory that nothing has written."""

@@ -42,7 +42,10 @@ export interface CodeFact {
 
 /** a tensor that no name leads to, by the operation that made it */
 interface UnnamedResultFact {
+  /** what was computed, as the program writes it; else the operation's name */
   result: string;
+  /** the expression in which the operation ran, where it did not make that expression's value */
+  within?: string;
   line: number | "";
 }
 

@@ -96,8 +96,9 @@ export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, 
     return firstKnownSentence([fact.phrase, fact.otherwise].filter(Boolean) as string[], fact.facts ?? {}, say);
   if ("code" in fact && fact.isEarlier) return say("finding.earlier", { name: `\`${fact.code}\`` });
   if ("code" in fact) return withModuleName && fact.also ? say("finding.also", { ...fact }) : `\`${fact.code}\``;
-  const key = fact.result ? "result" : "unnamed";
-  return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
+  const key = fact.within ? "result_within" : fact.result ? "result" : "unnamed";
+  const where = fact.line === line ? "here" : "of";
+  return say(`finding.${key}_${where}`, { op: fact.result, expression: fact.within ?? "", line: fact.line });
 }
 
 /** what was looked for in a run, in words; names stand in backticks, what a row is about in asterisks */

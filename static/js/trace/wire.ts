@@ -280,6 +280,8 @@ export interface Opaque {
  *
  * failed: it raised, and has no outputs
  * call: the number of the innermost module call that it is part of
+ * expression: what of the program called it: the index of a statement, and the number of a node in its `syntax`
+ * direct: the program called it by that expression itself, with no more than a thin function of torch between
  * args: of its arguments those that say along which axes it works, by name: `dim`, `equation`, `batch_first` ...
  * place: for some operations that ran while grad mode was off, the line without steps that asked for it
  */
@@ -291,6 +293,8 @@ export interface Op {
   requires_grad: (boolean | null)[];
   grad_mode: boolean;
   call?: number | null;
+  expression?: number[] | null;
+  direct?: boolean | null;
   args?: {
     [k: string]: boolean | number | string | number[];
   } | null;

@@ -4,14 +4,16 @@
  */
 
 import { codeFact, type Fact } from "../finding.ts";
+import { operationExpression } from "./operation_expression.ts";
 import { operationName } from "./operation_name.ts";
 import type { Names } from "../../trace/names.ts";
 import type { ObjectNames } from "../../trace/object_names.ts";
-import type { Step } from "../../trace/wire.ts";
+import type { Step, Trace } from "../../trace/wire.ts";
 import type { Operation, RunScan } from "./scan.ts";
 
 /** What of a run its names are found from. */
 interface NamedRun {
+  trace: Trace;
   steps: Step[];
   scan: RunScan;
   namesAt: (step: number) => Names;
@@ -41,8 +43,11 @@ export class EntityNaming {
     const type = uid?.startsWith("o") && this.facts.scan.initialFields(uid)?.type;
     if (type) return codeFact(type);
     const op = this.facts.producingOperation(uid);
+    const expression = op && operationExpression(this.facts.trace.program, this.facts.scan, op);
+    if (expression?.isValue) return { result: expression.text, line: expression.line };
     const line = this.facts.lineOf(op?.step ?? this.facts.birthStep(uid));
-    return { result: op ? this.operationText(op, uid) : "", line };
+    const result = { result: op ? this.operationText(op, uid) : "", line };
+    return expression ? { ...result, within: expression.text, line: expression.line } : result;
   }
 
   /** What made a thing; `torch.tensor` is several operations, of which `lift_fresh` is only in that. */

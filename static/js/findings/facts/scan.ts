@@ -200,11 +200,26 @@ function nameHistoryOf({ frameChanges }: TraceIndex): NameHistory {
 
 /** Field by field, as copies of objects of many shapes cost more than all else here. */
 function operationAt(
-  { name, inputs, outputs, requires_grad, grad_mode, call, args, failed, place }: Op,
+  { name, inputs, outputs, requires_grad, grad_mode, call, expression, direct, args, failed, place }: Op,
   step: number,
   at: number,
 ): Operation {
-  return { kind: "op", name, inputs, outputs, requires_grad, grad_mode, call, args, failed, place, step, at };
+  return {
+    kind: "op",
+    name,
+    inputs,
+    outputs,
+    requires_grad,
+    grad_mode,
+    call,
+    expression,
+    direct,
+    args,
+    failed,
+    place,
+    step,
+    at,
+  };
 }
 
 function operationPlacesOf(steps: Step[], { lifetimes }: TraceIndex): OperationPlaces {

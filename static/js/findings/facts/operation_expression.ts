@@ -1,0 +1,66 @@
+/** The expression of the program that an operation was part of, and whether what it made is that expression's value. */
+
+import { calleePath } from "../../syntax/expressions.ts";
+import { statementTree, walk, type SyntaxNode } from "../../syntax/tree.ts";
+import type { Program } from "../../trace/wire.ts";
+import type { Operation, RunScan } from "./scan.ts";
+
+/** A longer one would bury the sentence that it stands in. */
+const MAX_CHARACTERS = 60;
+
+/** Methods of lists that compare tensors and give something else. */
+const LIST_METHODS = /^(index|remove|count|sort)$/;
+
+interface OperationExpression {
+  text: string;
+  /** of its statement */
+  line: number;
+  /** false for what a function of torch or of a library made on its way to the value */
+  isValue: boolean;
+}
+
+/** null where the recorder did not see it, and where it is long or has comments between its lines. */
+export function operationExpression(program: Program, scan: RunScan, op: Operation): OperationExpression | null {
+  const node = nodeOf(program, op);
+  const text = node && onOneLine(node.text);
+  const line = program.statements?.[op.expression?.[0] ?? -1]?.line;
+  if (!text || !line || text.length > MAX_CHARACTERS) return null;
+  return { text, line, isValue: makesValue(program, scan, op, node) };
+}
+
+function nodeOf(program: Program, { expression }: Operation): SyntaxNode | null {
+  const [stmt, number] = expression ?? [];
+  const tree = statementTree(program, stmt);
+  return tree && number ? ([...walk(tree)][number] ?? null) : null;
+}
+
+function onOneLine(text: string): string | null {
+  const [first, ...rest] = text.split("\n").map((line) => line.trim());
+  if (rest.length && text.includes("#")) return null;
+  return rest.reduce((joined, line) => {
+    const isTight = /^[.)\]]/.test(line) || /[([]$/.test(joined);
+    return joined + (isTight ? "" : " ") + line;
+  }, first);
+}
+
+/**
+ * Whether the expression, which gives a tensor, called this operation alone, or the operation of the expression around
+ * it took what this one made.
+ */
+function makesValue(program: Program, scan: RunScan, op: Operation, node: SyntaxNode): boolean {
+  const ops = scan.opsAt(op.step);
+  const own = ops.findIndex(({ at }) => at === op.at);
+  const isOfSame = (other: Operation | undefined) => String(other?.expression) === String(op.expression);
+  if (op.direct && !isOfSame(ops[own - 1]) && !isOfSame(ops[own + 1]) && givesTensor(node)) return true;
+  const around = node.field === "value" && node.parent?.field === "func" ? node.parent.parent : node.parent;
+  const takes = (other: Operation) => other.inputs.some((uid) => op.outputs.includes(uid));
+  return ops.slice(own + 1).some((other) => other.direct && takes(other) && nodeOf(program, other) === around);
+}
+
+/** Python's own functions, and those of other packages, may give something else than what they compute. */
+function givesTensor(node: SyntaxNode): boolean {
+  if (node.kind !== "Call") return true;
+  const callee = node.children[0];
+  const path = calleePath(node);
+  return path ? /^torch\b/.test(path) : callee.kind === "Attribute" && !LIST_METHODS.test(String(callee.value));
+}
