@@ -57,6 +57,13 @@ def test_what_is_lost_new_moved_and_reworded_is_told_apart() -> None:
     assert new is not None and new.new == here
 
 
+@pytest.mark.parametrize("way", ["function", "method", "closure"])
+def test_what_is_found_at_the_end_is_found_at_the_end_of_main(way: str) -> None:
+    chosen = ["silent/slice_keeps_batch", "silent/parameter_made_in_forward"]
+    ((_, compared, differing),) = differences({name: programs()[name] for name in chosen}, [way])
+    assert compared == len(chosen) and differing == []
+
+
 @pytest.mark.parametrize("way", sampled([*WAYS], every(2)))
 def test_the_same_is_found_in_another_spelling(way: str) -> None:
     chosen = [*programs().items()][[*WAYS].index(way) :: len(programs()) // SAMPLE]

@@ -104,6 +104,7 @@ function meant(opened, { key, args: { name } }) {
 /** The cells of the table of a whole run, of modules. */
 function cells(facts, step) {
   const run = factsOfRun(facts);
+  const { isWhole } = runOfParameters(facts.opened).account.table;
   const places = [...facts.net.placeOfUnit.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
   return [...new Set(places)].flatMap((place) => {
     const { parameters, calls } = run.ofPlace(place);
@@ -113,7 +114,7 @@ function cells(facts, step) {
     if (parameters) {
       const { start, end, gradients, learning, uids } = parameters;
       const last = gradients.at(-1);
-      said.push({ key: "cell.learns", value: learning, parameters: uids.map(thing), text: `${learning} of ${uids.length} learn` });
+      said.push({ key: "cell.learns", value: learning, isWhole, parameters: uids.map(thing), text: `${learning} of ${uids.length} learn` });
       for (const [key, norm] of Object.entries({ start, end, gradient: last }))
         if (typeof norm === "number" && !Number.isNaN(norm))
           said.push({ key: `cell.${key}`, value: normText(norm), parameters: uids.map(thing), text: `${key} ${normText(norm)}` });

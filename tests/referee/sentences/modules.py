@@ -3,6 +3,7 @@
 import bisect
 import gc
 import hashlib
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from tests.referee.sentences.earlier import bytes_of
+from tests.referee.sentences.frames import FILE, outward
 from tests.referee.sentences.language import held_parameters
 from tests.referee.sentences.paths import Undecided
 
@@ -41,7 +43,7 @@ class Calls:
         them; values: itself then, where it is small
     stepping: the optimizers that stepped since the last statement of the function that called them
     times: by module, how often it was called at all
-    steps: by optimizer, how often it stepped after nodes were made
+    steps: by optimizer and the line that calls it, how often it stepped after nodes were made
     """
 
     def __init__(self) -> None:
@@ -55,7 +57,7 @@ class Calls:
         self.norms: dict[int, float] = {}
         self.gradients: dict[int, float | None] = {}
         self.times: Counter[int] = Counter()
-        self.steps: Counter[int] = Counter()
+        self.steps: Counter[tuple[int, int]] = Counter()
         self.stepping: set[int] = set()
         self.optimizers: dict[int, weakref.ref[Optimizer]] = {}
         self.losses: dict[int, list[float]] = {}
@@ -124,7 +126,7 @@ class Calls:
             if self.moved_last[key]:
                 self.updated.add(key)
         if self._stepped_at.get(id(optimizer), -1) < next_node():
-            self.steps[id(optimizer)] += 1
+            self.steps[id(optimizer), line_that_runs()] += 1
         self._stepped_at[id(optimizer)] = next_node()
         self.stepping.add(id(optimizer))
 
@@ -173,6 +175,11 @@ class Calls:
         """The parameters of optimizers that stepped."""
         living = [optimizer for each in self.optimizers.values() if (optimizer := each()) is not None]
         return {id(each) for optimizer in living for each in held_parameters(optimizer)}
+
+
+def line_that_runs() -> int:
+    """The line of the program that runs."""
+    return next((each.f_lineno for each in outward(sys._getframe()) if each.f_code.co_filename == FILE), 0)
 
 
 def norm(tensor: torch.Tensor) -> float:

@@ -140,7 +140,8 @@ def functions_of_runs(
         return calls.roots[id(live(module))]
 
     def may_be_rounds(n: int) -> bool:
-        """Whether there may have been so many rounds: those of one optimizer at least, those of all at most."""
+        """Whether there may have been so many rounds: at least as often as a line stepped one optimizer, at most as
+        often as lines stepped any."""
         if not calls.steps:
             raise Undecided("no optimizer stepped")
         return max(calls.steps.values()) <= n <= calls.steps.total()

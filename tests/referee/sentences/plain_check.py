@@ -45,7 +45,7 @@ OF_THIS_RUN = re.compile(r"\b(gc|tempfile|weakref|getrefcount|time|perf_counter|
 READS_CLOCK = re.compile(r"^\s*(import|from) (time|timeit|datetime)\b", re.MULTILINE)
 """What a program that may print a time has."""
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
-UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty)\(")
+UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty|new|resize_)\(|Tensor\(\s*(\d|[\w.]+\s*,)")
 """What makes tensors of memory that nobody has written: how many of its numbers change differs from run to run."""
 
 UNREACHED = ("unchecked", "")
@@ -127,7 +127,7 @@ class PlainCheck:
         probes = {AFTER: self.on_after, VALUE: self.on_value, LOOP: self.on_loop, CAUGHT: self.on_caught}
         for name, probe in probes.items():
             setattr(builtins, name, probe)
-        replace_as_the_recorder_does()
+        replace_as_the_recorder_does(self.on_workers)
         with (
             tempfile.TemporaryDirectory() as folder,
             contextlib.chdir(folder),
@@ -159,13 +159,20 @@ class PlainCheck:
         self.arrive(index, kind, sys._getframe(1), None)
 
     def on_value(self, index: int, kind: str, value: Any) -> Any:
-        if kind == "value":
+        if kind == "iter":
+            if not self.order.lost and is_ordered_by_address(value):
+                self.order.lost = "the order of a set of objects is of this run alone"
+        elif kind == "value":
             self.moment.shown = language.shown(value)
         else:
             if kind == "head":
                 self.moment.shown = language.shown(value)
             self.arrive(index, kind, sys._getframe(1), value)
         return value
+
+    def on_workers(self) -> None:
+        """A loader with workers begins: they ask for batches ahead, which one process does not."""
+        self.order.lost = self.order.lost or "workers of a loader run ahead"
 
     def on_loop(self, index: int) -> None:
         self.iterations.pop((id(sys._getframe(1)), index), None)
@@ -424,16 +431,33 @@ class PlainCheck:
         return bool(OF_THIS_RUN.search(text))
 
 
-def replace_as_the_recorder_does() -> None:
-    """A program is one process, and its functions are not compiled: a trace says so where it matters."""
-    made = torch.utils.data.DataLoader.__init__
+def is_ordered_by_address(thing: Any) -> bool:
+    """Whether it is a set whose order is that of addresses."""
+    return isinstance(thing, set | frozenset) and any(
+        getattr(type(each), "__hash__", None) is object.__hash__ for each in thing
+    )
+
+
+def replace_as_the_recorder_does(on_workers: Callable[[], None]) -> None:
+    """A program is one process, and its functions are not compiled: a trace says so where it matters. `on_workers` is
+    called before a loader with workers gives its batches."""
+    made, iterate = torch.utils.data.DataLoader.__init__, torch.utils.data.DataLoader.__iter__
+    with_workers = weakref.WeakSet[Any]()
+
+    def begin(loader: Any) -> Any:
+        if loader in with_workers:
+            on_workers()
+        return iterate(loader)
 
     def make(loader: Any, *arguments: Any, **options: Any) -> None:
+        if options.get("num_workers"):
+            with_workers.add(loader)
         in_workers = {"num_workers": 0, "prefetch_factor": None, "persistent_workers": False, "timeout": 0}
         options |= {name: value for name, value in in_workers.items() if name in options}
         made(loader, *arguments, **options)
 
     setattr(torch.utils.data.DataLoader, "__init__", make)  # noqa: B010
+    setattr(torch.utils.data.DataLoader, "__iter__", begin)  # noqa: B010
     torch.compile = lambda model=None, **_: (lambda function: function) if model is None else model  # type: ignore[assignment]
 
 

@@ -34,7 +34,8 @@ class Prober:
     loops: by place, the loops around it, the outermost first
     """
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self.lines = source.split("\n")
         self.places: list[Place] = []
         self.loops: list[tuple[int, ...]] = []
 
@@ -44,7 +45,7 @@ class Prober:
         late: list[ast.stmt] = []
         for position, node in enumerate(nodes):
             index = len(self.places)
-            self.places.append(place_of(node))
+            self.places.append(place_of(node, self.lines))
             self.loops.append(loops)
             if head and ((position == 0 and is_docstring(node)) or is_future_import(node)):
                 out.append(node)
@@ -71,6 +72,7 @@ class Prober:
                 node.body, node.orelse = self.body(node.body, (*loops, index)), self.body(node.orelse, loops)
                 return [call_statement(LOOP, node, index), node]
             case ast.For() | ast.AsyncFor():
+                node.iter = probe_value(index, "iter", node.iter) if isinstance(node, ast.For) else node.iter
                 node.body = [probe(index, node, "head"), *self.body(node.body, (*loops, index))]
                 node.orelse = self.body(node.orelse, loops)
                 return [call_statement(LOOP, node, index), node, after]
@@ -109,7 +111,7 @@ class Prober:
         """Of the statements of a class, which have no probes, the methods."""
         for node in body:
             index = len(self.places)
-            self.places.append(place_of(node))
+            self.places.append(place_of(node, self.lines))
             self.loops.append(())
             if isinstance(node, FunctionNode):
                 self.function(node, index)
@@ -119,15 +121,20 @@ class Prober:
 
 def probed(source: str, file: str) -> tuple[CodeType, Prober]:
     """The program with probes, ready to run, and what their numbers mean."""
-    prober = Prober()
+    prober = Prober(source)
     tree = ast.parse(source)
     tree.body = prober.body(tree.body, (), head=True)
     return compile(tree, file, "exec"), prober
 
 
-def place_of(node: ast.stmt) -> Place:
+def place_of(node: ast.stmt, lines: Sequence[str]) -> Place:
+    """Where a statement stands, in characters as a trace has it; a tree of Python's counts bytes."""
     end_line = node.end_lineno or node.lineno
-    return Place(node.lineno, node.col_offset, end_line, node.end_col_offset or node.col_offset, type(node).__name__)
+    col, end_col = (
+        len(lines[line - 1].encode()[:byte].decode())
+        for line, byte in ((node.lineno, node.col_offset), (end_line, node.end_col_offset or node.col_offset))
+    )
+    return Place(node.lineno, col, end_line, end_col, type(node).__name__)
 
 
 def probe(index: int, node: ast.stmt, kind: str = "statement") -> ast.stmt:

@@ -95,6 +95,16 @@ export class RunFacts {
     return this._history;
   }
 
+  /** The last step of what the program does: where it ends with a call for no result, as `main()`, that in it. */
+  lastStep(): number {
+    const { steps } = this;
+    let last = steps.findLastIndex(({ kind }) => kind !== "end");
+    const isCallForNoResult = ({ kind, stmt }: Step) =>
+      kind === "statement" && typeof stmt === "number" && this.trace.program.statements?.[stmt]?.kind === "Expr";
+    while (last > 0 && isCallForNoResult(steps[last]) && steps[last - 1].depth > steps[last].depth) last--;
+    return last;
+  }
+
   /** The names by which the program reaches things after a step. */
   namesAt(step: number) {
     this._names ??= new StepNames(this.index, this.entities);

@@ -12,8 +12,7 @@ const MIN_STORAGE_TO_VIEW_RATIO = 8;
 const MAX_MEMORY_FINDINGS = 3;
 
 function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
-  const last = facts.steps.length - 1;
-  const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
+  const end = facts.lastStep();
   const held: Diagnosis[] = [];
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOfStorage(storage, end);

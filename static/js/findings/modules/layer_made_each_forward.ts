@@ -54,7 +54,7 @@ function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
 function isDeadAtEnd(facts: RunFacts, uid: string) {
   const owner = facts.index.moduleOfTensor.get(uid);
   const { death = Infinity } = facts.index.lifetimes.get(uid) ?? {};
-  return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
+  return death < facts.lastStep() || !owner || facts.nameText(uid, facts.lastStep()) === null;
 }
 
 /** `all` was made by one statement; null where that is none of a function, or made no other in another round. */

@@ -153,10 +153,13 @@ class RunOfParameters {
     const { birth = 0 } = this.opened.index.lifetimes.get(uid) ?? {};
     const { table } = this.account;
     const first = this.account.roundsOf(uid)[0]?.step;
-    const isFirst = !this.opened.trace.rounds?.count || (this.roundOfStep(first ?? this.opened.count) ?? 0) === 0;
     const begins =
       first === undefined ? Math.min(table.trainingBegins, this.opened.count) - 1 : table.beforeRound(first);
     const before = Math.max(birth, begins);
+    const isFirst =
+      first === undefined
+        ? table.isWhole || birth <= begins // else it may have been trained before it was seen
+        : !this.opened.trace.rounds?.count || (this.roundOfStep(first) ?? 0) === 0;
     return isFirst ? normAsNumber(table.normAt(uid, before)) : Number.NaN;
   }
 

@@ -34,7 +34,7 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
   const { error } = opened.trace.outcome;
   const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
   const stopped = error ? say("whole_stopped", { type: error.type, line }) : "";
-  const learn = problems.length ? "" : learnText(moments, say);
+  const learn = problems.length ? "" : learnText(moments, table.isWhole, say);
   const { ofTensor } = severitiesOf(opened);
   const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
   const parts = problems.length
@@ -114,19 +114,20 @@ function modulesOf(
   ];
 }
 
-/** `all 30 parameters learn.` */
-function learnText(moments: ParameterMoment[], say: Say): string {
+/** `all 30 parameters learn.` What is not seen to learn may have learned where nothing was recorded. */
+function learnText(moments: ParameterMoment[], isWhole: boolean, say: Say): string {
   const made = moments.filter(({ learns }) => learns !== "not_made");
   if (!made.length) return "";
   const count = (wanted: LearningState) => made.filter(({ learns }) => learns === wanted).length;
   const learning = count("updated");
   const args = { k: learning, n: made.length };
   if (learning === made.length) return say("whole_all_learn", args);
-  if (!learning) return say("whole_none_learn", args);
+  if (!learning) return say(isWhole ? "whole_none_learn" : "whole_none_seen", args);
   const rest = (["frozen", "changed"] as const).flatMap((learns) =>
     count(learns) ? [say("whole_count", { n: count(learns), word: say(`whole_is_${learns}`) })] : [],
   );
-  return say("whole_some_learn", { ...args, rest: rest.map((text) => say("whole_comma") + text).join("") });
+  const key = isWhole ? "whole_some_learn" : "whole_some_seen";
+  return say(key, { ...args, rest: rest.map((text) => say("whole_comma") + text).join("") });
 }
 
 /** `Rounds 0 and 29 are recorded step by step, … model is called 33 times.` */
