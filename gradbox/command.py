@@ -204,7 +204,7 @@ def validated_expression(text: str) -> str:
     return text.strip()
 
 
-FLAGS_OF_SUMMARY = ("--json", "--csv", "--script-only", "--quiet", "-m")
+VALUELESS_FLAGS = ("--json", "--csv", "--script-only", "--quiet", "-m")
 """Options that take no value, so that the script may follow them directly."""
 
 
@@ -215,7 +215,7 @@ def with_default_csv_tables(arguments: list[str]) -> list[str]:
         if argument == "--csv" and not {"both", *TABLE_NAMES}.intersection(arguments[k + 1 : k + 2]):
             return [*arguments[:k], "--csv=both", *arguments[k + 1 :]]
         before = arguments[k - 1]
-        is_value = k > 1 and before.startswith("-") and "=" not in before and before not in FLAGS_OF_SUMMARY
+        is_value = k > 1 and before.startswith("-") and "=" not in before and before not in VALUELESS_FLAGS
         if not argument.startswith("-") and not is_value and before != "--csv":
             return arguments
     return arguments

@@ -30,7 +30,7 @@ devices = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count(
 print(json.dumps({"version": torch.__version__, "can_ask": can_ask, "devices": devices}))
 """
 NO_TORCH_ADVICE = "pip install torch; see https://pytorch.org for the build that fits"
-TORCH_TOO_OLD = "torch 2.11 or later is needed: older ones can't be asked what autograd saved"
+TORCH_TOO_OLD_MESSAGE = "torch 2.11 or later is needed: older ones can't be asked what autograd saved"
 
 
 class CheckResult(NamedTuple):
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def print_report(args: argparse.Namespace) -> int:
     """Print the report and return the exit status: 0 if scripts can be recorded, drawn and explained."""
     checks = list(run_all_checks())
-    said = verdict_line(checks)
+    said = readiness_line(checks)
     is_ready = not any(check.problem for check in checks)
     if args.json:
         print(json.dumps({"ready": is_ready, "verdict": said, "checks": [check._asdict() for check in checks]}))
@@ -63,7 +63,7 @@ def print_report(args: argparse.Namespace) -> int:
     return int(not is_ready)
 
 
-def verdict_line(checks: list[CheckResult]) -> str:
+def readiness_line(checks: list[CheckResult]) -> str:
     """Return the last line of the report."""
     problems = [f"{check.name}: {check.problem}" for check in checks if check.problem]
     if problems:
@@ -112,7 +112,7 @@ def torch_checks(torch: dict[str, Any] | None) -> Iterator[CheckResult]:
         yield CheckResult(
             "autograd",
             "can be asked" if torch["can_ask"] else "can't be asked",
-            "" if torch["can_ask"] else TORCH_TOO_OLD,
+            "" if torch["can_ask"] else TORCH_TOO_OLD_MESSAGE,
         )
         yield CheckResult("GPU", ", ".join(torch["devices"]) or "none that torch can use")
 

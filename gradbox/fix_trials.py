@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.judged_fixes import JUDGED_RUN, JudgedRun, is_fixed
+from gradbox.judged_fixes import JUDGED_RUN_ADAPTER, JudgedRun, is_fixed
 from gradbox.language import fixes
 from gradbox.wire.findings import Fix, FixHint, LineEdit
 from gradbox.wire.program import ProgramFile
@@ -96,7 +96,7 @@ def run_with_source(source: str, test: str, folder: Path, path: str) -> JudgedRu
             done = subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, timeout=TRIAL_TIMEOUT, check=False
             )
-            return None if done.returncode else JUDGED_RUN.validate_json(judged.read_bytes())
+            return None if done.returncode else JUDGED_RUN_ADAPTER.validate_json(judged.read_bytes())
         except (OSError, ValueError, subprocess.TimeoutExpired):
             return None
 

@@ -10,14 +10,14 @@ from gradbox.wire.findings import Finding, LossCurves, LossSeries, OutcomeSummar
 UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not introduce."""
 
-KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
+FINDING_KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
 """Kinds that are only found once a run or a statement has come to its end. After an error is mended they may appear
 although they were there before."""
 
-KINDS_WITHOUT_GRADIENT = ("grad_none",)
+FINDING_KINDS_WITHOUT_GRADIENT = ("grad_none",)
 """Of these one of the names has no gradient, and has to get one."""
 
-KINDS_THAT_NEVER_MOVE = (
+FINDING_KINDS_WITHOUT_MOVEMENT = (
     "frozen_optimizer",
     "no_step",
     *(f"not_in_optimizer.{variant}" for variant in (None, "before", "twice", "unfrozen")),
@@ -28,8 +28,8 @@ KINDS_THAT_NEVER_MOVE = (
 )
 """Of these something never moves, and has to move. Kinds, or kinds with their variants."""
 
-KINDS_OF_TRAINING = (
-    *KINDS_THAT_NEVER_MOVE,
+FINDING_KINDS_OF_TRAINING = (
+    *FINDING_KINDS_WITHOUT_MOVEMENT,
     "activation_twice",
     "loss_of_last_batch",
     "samples_mixed",
@@ -49,7 +49,7 @@ class JudgedRun:
     summary: OutcomeSummary
 
 
-JUDGED_RUN = TypeAdapter(JudgedRun)
+JUDGED_RUN_ADAPTER = TypeAdapter(JudgedRun)
 """As JSON, from one process to another."""
 
 
@@ -84,13 +84,13 @@ def _is_promise_kept(finding: Finding, before: OutcomeSummary, after: OutcomeSum
     def is_one_of(kinds: tuple[str, ...]) -> bool:
         return finding.kind in kinds or f"{finding.kind}.{finding.variant}" in kinds
 
-    if finding.kind in KINDS_WITHOUT_GRADIENT and not set(finding.names) & set(after.reached):
+    if finding.kind in FINDING_KINDS_WITHOUT_GRADIENT and not set(finding.names) & set(after.reached):
         return False
-    if is_one_of(KINDS_THAT_NEVER_MOVE) and not set(after.moved) - set(before.moved):
+    if is_one_of(FINDING_KINDS_WITHOUT_MOVEMENT) and not set(after.moved) - set(before.moved):
         return False
     losses = curves_of_same_loss(before.losses, after.losses)
     is_same_training = losses is not None and len(losses.before) >= ROUNDS_TO_COMPARE and losses.before == losses.after
-    return not (is_one_of(KINDS_OF_TRAINING) and is_same_training)
+    return not (is_one_of(FINDING_KINDS_OF_TRAINING) and is_same_training)
 
 
 def _has_new_problems(kind: str, before: list[Finding], after: list[Finding]) -> bool:
@@ -101,7 +101,7 @@ def _has_new_problems(kind: str, before: list[Finding], after: list[Finding]) ->
     return any(
         count > counts.get(other, 0)
         and not (kind == "nonfinite" and other == "zero_gradient")
-        and not (raised and other in KINDS_OF_FINISHED_RUNS)
+        and not (raised and other in FINDING_KINDS_OF_FINISHED_RUNS)
         for other, count in _count_findings_by_kind(after, UNWANTED_SEVERITIES).items()
     )
 

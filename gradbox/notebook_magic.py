@@ -158,7 +158,7 @@ def display_viewer(languages: list[str]) -> None:
     language = languages[0] if languages else "en"
     if language not in LANGUAGES or len(languages) > 1:
         raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(LANGUAGES)}")
-    viewer_cells.note_viewer_in_output(page.viewer_id(language))
+    viewer_cells.register_viewer_cell(page.viewer_id(language))
     display(HTML(page.viewer_frame(language)))
 
 

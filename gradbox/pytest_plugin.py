@@ -111,10 +111,10 @@ def end_recording(item: pytest.Function, error: BaseException | None, when: str 
     session.end(error)
     judged = item.config.getoption("gradbox_judged")
     if judged is not None and error is None:
-        from gradbox.judged_fixes import JUDGED_RUN  # noqa: PLC0415 every run of pytest loads this plugin
+        from gradbox.judged_fixes import JUDGED_RUN_ADAPTER  # noqa: PLC0415 every run of pytest loads this plugin
         from gradbox.run import Run  # noqa: PLC0415 every run of pytest loads this plugin
 
-        Path(judged).write_bytes(JUDGED_RUN.dump_json(Run.from_lines(session.lines, item.name).judged()))
+        Path(judged).write_bytes(JUDGED_RUN_ADAPTER.dump_json(Run.from_lines(session.lines, item.name).judged()))
     elif judged is None and error is not None and not isinstance(error, EXPECTED_ENDS):
         add_findings_to_report(item, session, when)
 

@@ -311,7 +311,7 @@ class Run:
     def _notebook_output(self) -> str:
         viewer = page.viewer_id(self.language)
         if self.whole_output:
-            viewer_cells.note_viewer_in_output(viewer)
+            viewer_cells.register_viewer_cell(viewer)
             carrier = None
         else:
             carrier = viewer_cells.cell_with_viewer(viewer)

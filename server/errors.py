@@ -15,7 +15,7 @@ from server.pool.zygote import WorkersUnavailable
 from server.services import get_services
 from server.templating import render_visitor_page
 from server.visitors.rate_limits import RateLimited
-from server.wire.problems import Busy, ProblemError
+from server.wire.problems import ProblemError, WorkerQueueFull
 
 CODE_OF_STATUS = {
     400: "bad_request",
@@ -78,7 +78,9 @@ def invalid_request_error(error: RequestValidationError) -> ProblemError:
 
 def is_run_refusal(error: ProblemError) -> bool:
     """Return whether the error is a refusal to run a program."""
-    return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.action == "run")
+    return isinstance(error, WorkerQueueFull | WorkersUnavailable) or (
+        isinstance(error, RateLimited) and error.action == "run"
+    )
 
 
 def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:

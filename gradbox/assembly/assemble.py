@@ -91,18 +91,18 @@ class AssembledTrace:
         return self.deterministic
 
     def _json_parts(self) -> Iterator[bytes]:
-        yield encode_model(self.header)[:-1]
+        yield encode_wire_model(self.header)[:-1]
         yield b',"steps":['
         for i, step in enumerate(self.steps):
             if i:
                 yield b","
             yield step
         yield b'],"focus":'
-        yield encode_model(self.focus) if self.focus is not None else b"null"
+        yield encode_wire_model(self.focus) if self.focus is not None else b"null"
         yield b',"outcome":'
-        yield encode_model(self.outcome)
+        yield encode_wire_model(self.outcome)
         yield b',"cost":'
-        yield encode_model(self.cost)
+        yield encode_wire_model(self.cost)
         if self.rounds is not None:
             yield b',"rounds":'
             yield to_json(self.rounds)
@@ -123,7 +123,7 @@ def limit_or_error_type(outcome: Outcome) -> str:
     return ""
 
 
-def encode_model(value: Model) -> bytes:
+def encode_wire_model(value: Model) -> bytes:
     """A wire value as JSON, without the fields that are absent by default."""
     return value.model_dump_json(by_alias=True, exclude_unset=True).encode()
 

@@ -20,8 +20,13 @@ from gradbox.gradient_check.leaves import (
 )
 from gradbox.gradient_check.precision_log import PrecisionLog
 from gradbox.gradient_check.replay import BackwardCall, BackwardListener, BackwardReached, ReplayableProgram
-from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations, VariationPoint, find_variation_point
-from gradbox.gradient_check.variation import VariedRun, loss_of_roots, requested_tensors, run_backward_capturing_grads
+from gradbox.gradient_check.storage_log import PerturbationPoint, StorageLog, TooManyOperations, find_perturbation_point
+from gradbox.gradient_check.variation import (
+    PerturbedRun,
+    loss_of_roots,
+    requested_tensors,
+    run_backward_capturing_grads,
+)
 from gradbox.gradient_check.verdicts import difference_step_for, json_number, judge_gradient
 from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions, StaleCopy
 
@@ -148,7 +153,7 @@ class GradientChecker:
             )
             original.leaf_count, original.eps = len(graph.leaves), log.eps
             original.copies = [
-                log.older_copy_of(tensor) if tensor.is_leaf and graph.uses_only_copies(tensor) else None
+                log.stale_copy_of(tensor) if tensor.is_leaf and graph.uses_only_copies(tensor) else None
                 for tensor in requested_tensors(graph, call)
             ]
             if wanted is not None:
@@ -197,7 +202,7 @@ class GradientChecker:
                 leaf.largest_number = mode.largest_result
             for (leaf, tensor), state in zip(others, before, strict=True):
                 if grad_identity_and_version(tensor) != state:
-                    leaf.point = VariationPoint(leaf.point.line, problem="nested")
+                    leaf.point = PerturbationPoint(leaf.point.line, problem="nested")
             for leaf, grad in zip(double_run.leaves, arrived, strict=False):
                 if grad is not None:
                     leaf.double_grad, leaf.largest_grad = (
@@ -239,20 +244,22 @@ class GradientChecker:
     def _compare_elements_until_deadline(self, original: OriginalRun, double_run: DoublePrecisionRun) -> bool:
         """Compare the elements, alternating between leaves. Returns whether the time sufficed."""
         assert double_run.loss is not None
-        for leaf, element in elements_to_vary(double_run.leaves, self._options.elements):
+        for leaf, element in elements_to_perturb(double_run.leaves, self._options.elements):
             if leaf.point.problem is not None:
                 continue
             if time.process_time() > self._deadline:
                 for missing in double_run.leaves:
                     if not missing.rows and missing.point.problem is None:
-                        missing.point = VariationPoint(missing.point.line, problem="no_time")
+                        missing.point = PerturbationPoint(missing.point.line, problem="no_time")
                 return False
-            variation = VariedRun(self._program, original.call_number, double_run.grad_tensors, leaf, element)
+            variation = PerturbedRun(self._program, original.call_number, double_run.grad_tensors, leaf, element)
             assert leaf.values is not None
             step = difference_step_for(float(leaf.values[element]))
-            judgement = judge_gradient(variation.loss_with_change, double_run.loss, step, leaf.double_grad_at(element))
+            judgement = judge_gradient(
+                variation.loss_with_perturbation, double_run.loss, step, leaf.double_grad_at(element)
+            )
             if variation.overwritten:
-                leaf.point, leaf.rows = VariationPoint(leaf.point.line, problem="changed_unseen"), []
+                leaf.point, leaf.rows = PerturbationPoint(leaf.point.line, problem="changed_unseen"), []
             else:
                 leaf.rows.append(make_element_check(leaf, element, judgement))
         return True
@@ -284,7 +291,7 @@ def describe_leaves(
     out = []
     for k, tensor in enumerate(tensors):
         in_graph, name, is_asked = graph.reaches_tensor(tensor), names.get(id(tensor)), k < len(original.grads)
-        point = find_variation_point(log, tensor, graph.sequence_numbers if in_graph else None)
+        point = find_perturbation_point(log, tensor, graph.sequence_numbers if in_graph else None)
         own_grad = original.grads[k] if is_asked else None
         out.append(
             CheckedLeaf(
@@ -298,7 +305,7 @@ def describe_leaves(
     return out
 
 
-def elements_to_vary(leaves: list[CheckedLeaf], max_count: int) -> list[tuple[CheckedLeaf, int]]:
+def elements_to_perturb(leaves: list[CheckedLeaf], max_count: int) -> list[tuple[CheckedLeaf, int]]:
     """The elements to vary: a sample of each leaf, alternating between leaves, at most `max_count` in total."""
     samples = []
     for leaf in leaves:

@@ -27,13 +27,13 @@ MAX_WALL_SECONDS = 5.0
 MAX_ELEMENTS = 12
 """Elements of an input that are varied."""
 
-MOVED_BY = 2.0**-17
+RELATIVE_PERTURBATION = 2.0**-17
 """By how much an element around 1 is varied, in float64."""
 
 MIN_DIFFERENCE = 0.02
 """The relative difference from the slope that counts. A smaller one may be a solver's tolerance."""
 
-INCOMING = (2.0, 3.0, 5.0, 7.0)
+INCOMING_GRADIENTS = (2.0, 3.0, 5.0, 7.0)
 """The gradients that come into the Function's backward, one after the other, so that a lost factor shows."""
 
 
@@ -41,7 +41,7 @@ class FunctionNotComparable(Exception):
     """The Function's backward can't be judged."""
 
 
-class TimeIsUp(BaseException):
+class CheckTimedOut(BaseException):
     """The time is over. The program's `except Exception` does not catch this."""
 
 
@@ -53,7 +53,7 @@ def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
         for call in calls:
             if is_time_up():
                 break
-            with raising_when_time_is_up(is_time_up):
+            with time_limit_enforced(is_time_up):
                 event = check_call(call)
                 if event is not None:
                     found.append(event)
@@ -69,12 +69,12 @@ def start_time_limit() -> Callable[[], bool]:
 
 
 @contextmanager
-def raising_when_time_is_up(is_time_up: Callable[[], bool]) -> Iterator[None]:
-    """Raise TimeIsUp in Python code inside the block once the time is up."""
+def time_limit_enforced(is_time_up: Callable[[], bool]) -> Iterator[None]:
+    """Raise CheckTimedOut in Python code inside the block once the time is up."""
 
     def trace(_frame: FrameType, _event: str, _argument: Any) -> Any:
         if is_time_up():
-            raise TimeIsUp
+            raise CheckTimedOut
         return trace
 
     before = sys.gettrace()
@@ -90,7 +90,7 @@ def check_call(call: FunctionCall) -> FunctionChecked | None:
     try:
         with torch.enable_grad():
             return FunctionCheck(call).event()
-    except TimeIsUp:
+    except CheckTimedOut:
         raise
     except BaseException:
         return None  # it does not run in float64, or once more; it may want to end the process
@@ -167,7 +167,7 @@ class FunctionCheck:
             size = middle_inputs[k].numel()
             of_input: dict[int, float] = {}
             for element in range(0, size, max(1, math.ceil(size / MAX_ELEMENTS))):
-                step = MOVED_BY * max(1.0, abs(float(middle_inputs[k].detach().flatten()[element])))
+                step = RELATIVE_PERTURBATION * max(1.0, abs(float(middle_inputs[k].detach().flatten()[element])))
                 ends = []
                 for by in (step, -step):
                     self._moved = self._inputs()
@@ -205,7 +205,7 @@ class FunctionCheck:
         k, element, value, slope = differing
         return {
             "kind": "event", "event": "function_checked", "function": self._function.__name__, "order": order,
-            "argument": k, "element": element, "incoming": INCOMING[0], "got": value, "wanted": slope,
+            "argument": k, "element": element, "incoming": INCOMING_GRADIENTS[0], "got": value, "wanted": slope,
         }  # fmt: skip
 
     def _ignores_incoming_gradient(self, got: list[torch.Tensor | None], weights: list[torch.Tensor]) -> bool:
@@ -231,7 +231,9 @@ class FunctionCheck:
 
 
 def _sample_incoming_gradient_like(output: torch.Tensor) -> torch.Tensor:
-    numbers = torch.tensor([INCOMING[k % len(INCOMING)] for k in range(output.numel())], dtype=torch.float64)
+    numbers = torch.tensor(
+        [INCOMING_GRADIENTS[k % len(INCOMING_GRADIENTS)] for k in range(output.numel())], dtype=torch.float64
+    )
     return numbers.reshape(output.shape)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from gradbox.gradient_check.storage_log import VariationPoint
+from gradbox.gradient_check.storage_log import PerturbationPoint
 from gradbox.gradient_check.verdicts import (
     VERDICTS_BY_SEVERITY,
     Judgement,
@@ -134,7 +134,7 @@ class CheckedLeaf:
     strides: list[int]
     offset: int
     values: torch.Tensor | None
-    point: VariationPoint
+    point: PerturbationPoint
     in_graph: bool
     hooked: bool
     torch_grad: torch.Tensor | None = None
@@ -156,7 +156,7 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
     own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
     double = leaf.double_grad_at(element)
     if verdict == "agrees" and own is not None and double is not None:
-        verdict = judge_precision(leaf, own, double)
+        verdict = judge_rounded_gradient(leaf, own, double)
     numeric = slopes.central_quotient if slopes else None
     shows_sides = (
         slopes is not None
@@ -179,7 +179,7 @@ def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) ->
     )
 
 
-def judge_precision(leaf: CheckedLeaf, own: float, double: float) -> ElementVerdict:
+def judge_rounded_gradient(leaf: CheckedLeaf, own: float, double: float) -> ElementVerdict:
     """What a gradient in the program's precision is, beside one in float64 that is right."""
     if not exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype):
         return "agrees"

@@ -29,7 +29,7 @@ class PrecisionLog:
             copy = StaleCopy(dtype=str(out.dtype).removeprefix("torch."), line=line)
             self._copies[args[0].untyped_storage()._cdata] = (args[0]._version, copy)
 
-    def older_copy_of(self, leaf: torch.Tensor) -> StaleCopy | None:
+    def stale_copy_of(self, leaf: torch.Tensor) -> StaleCopy | None:
         """The last copy of a leaf, if the leaf was written since; else None."""
         if leaf.layout is not torch.strided:
             return None

@@ -208,7 +208,7 @@ class BatchDependentResults:
         for use in self.uses:
             if use.operation == number and use.shape[self.axis : self.axis + 1] == [count]:
                 with _disable_current_modes(), torch.no_grad():
-                    change_first_sample(
+                    perturb_first_sample(
                         base_with_same_elements(tensors_in_arguments(args, kwargs)[use.argument]), self.axis
                     )
 
@@ -235,7 +235,7 @@ _WITHOUT_VALUES = frozenset(
 """Operations that return memory which nothing has written."""
 
 
-def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
+def perturb_first_sample(tensor: torch.Tensor, axis: int) -> None:
     """Change the values of the first sample along an axis, in place. Raises SamplesNotComparable if there are none."""
     memory = tensor.detach()
     if 0 in memory.stride():
@@ -276,12 +276,12 @@ def first_mixing_operation(
             largest = max((sum(t.numel() for t in after[k].outputs) for k in new.inputs), default=0)
             if not has_sample_axis(list(changed.shape), count) or (not reduced and is_reduction(new, largest)):
                 reductions.setdefault(number, reduced[0] if reduced else number)
-            elif not stays_in_first_sample(changed, count):
+            elif not is_change_within_first_sample(changed, count):
                 origin = reduced[0] if reduced else number
                 return origin, MixingOperation(
                     op=operation_label(after[origin].name),
                     line=after[origin].line,
-                    changed=changed_samples(changed, count),
+                    changed=count_changed_samples(changed, count),
                 )
     if len(before) != len(after):
         raise SamplesNotComparable("not_repeatable")
@@ -316,7 +316,7 @@ def has_sample_axis(shape: list[int], count: int) -> bool:
     return any(size and size % count == 0 for size in shape)
 
 
-def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
+def is_change_within_first_sample(changed: torch.Tensor, count: int) -> bool:
     """Whether the changed elements belong to the first sample along an axis of the samples, or along one into which
     they are merged."""
     for axis, size in enumerate(changed.shape):
@@ -329,7 +329,7 @@ def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
     return False
 
 
-def changed_samples(changed: torch.Tensor, count: int) -> int | None:
+def count_changed_samples(changed: torch.Tensor, count: int) -> int | None:
     """How many samples changed; None if no axis has one place for each."""
     axes = [axis for axis, size in enumerate(changed.shape) if size == count]
     if not axes:

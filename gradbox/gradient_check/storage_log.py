@@ -194,7 +194,7 @@ def current_program_line() -> int | None:
 
 
 @dataclass(frozen=True)
-class VariationPoint:
+class PerturbationPoint:
     """The point at which a value is varied to see how the loss follows.
 
     operation: the operation before which the value is varied
@@ -213,7 +213,7 @@ class VariationPoint:
     problem_line: int | None = None
 
 
-def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
+def find_perturbation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> PerturbationPoint:
     """The point at which a leaf can be varied.
 
     nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not contain,
@@ -223,18 +223,18 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
     accesses = log.accesses.get(key, []) if key is not None else []
     line = next((access.line for access in accesses if access.kind != "read"), None)
     if not leaf.is_floating_point() or key is None:
-        return VariationPoint(line, problem="not_real")
+        return PerturbationPoint(line, problem="not_real")
     if leaf.grad_fn is not None:
         accesses = accesses_since_result_made(accesses, leaf.grad_fn._sequence_nr())
         if not accesses:
-            return VariationPoint(line, problem="view")
+            return PerturbationPoint(line, problem="view")
         line = accesses[0].line
     if nodes is not None and was_leaf_read_before_storage_changed(log, leaf, key, nodes):
-        return VariationPoint(line, problem="not_followed")
+        return PerturbationPoint(line, problem="not_followed")
     reads = [access for access in accesses if access.kind == "read"]
     uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
     if not uses:
-        return VariationPoint(line, problem="not_followed")
+        return PerturbationPoint(line, problem="not_followed")
     writes = [access for access in accesses if access.kind != "read"]
     # within a custom Function: what it reads may reach the loss
     possible = [access for access in reads if nodes is not None and access.node is None and access.latest_node in nodes]
@@ -245,7 +245,7 @@ def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | 
         uses = [access for access in uses if access.operation > between[-1].operation]
         first = uses[0].operation
     elif between:
-        return VariationPoint(line, problem="written_between", problem_line=between[0].line)
+        return PerturbationPoint(line, problem="written_between", problem_line=between[0].line)
     return _variation_point_before_first_read(line, writes, reads, uses[0], first)
 
 
@@ -270,7 +270,7 @@ def was_leaf_read_before_storage_changed(log: StorageLog, leaf: torch.Tensor, ke
 
 def _variation_point_before_first_read(
     line: int | None, writes: list[StorageAccess], reads: list[StorageAccess], use: StorageAccess, first: int
-) -> VariationPoint:
+) -> PerturbationPoint:
     settled = max((access.operation for access in writes if access.operation < first), default=-1)
     at = next(access for access in reads if access.operation > settled)
-    return VariationPoint(line, at.operation, at.argument, use.operation, use.argument)
+    return PerturbationPoint(line, at.operation, at.argument, use.operation, use.argument)

@@ -19,7 +19,7 @@ from torch.optim import Optimizer
 MAX_NAMED = 20
 """Parameters that a message names."""
 
-NEGLIGIBLE = 1e-5
+NEGLIGIBLE_GRADIENT_RATIO = 1e-5
 """A gradient smaller than the largest one by this factor may be a rounding error."""
 
 
@@ -109,7 +109,7 @@ def training_problems(
             break
         if optimizer is not None:
             take_optimizer_step(optimizer, compute_loss)
-    negligible = NEGLIGIBLE * max(largest.values(), default=0.0)
+    negligible = NEGLIGIBLE_GRADIENT_RATIO * max(largest.values(), default=0.0)
     held = None if optimizer is None else {p for group in optimizer.param_groups for p in group["params"]}
     found: dict[str, list[str]] = {}
     for p in trainable:

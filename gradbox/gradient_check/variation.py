@@ -10,7 +10,7 @@ from gradbox.gradient_check.leaves import BackwardGraph, CheckedLeaf
 from gradbox.gradient_check.replay import BackwardCall, BackwardReached, ReplayableProgram
 
 
-class VariedRun:
+class PerturbedRun:
     """Runs a program with one element of a leaf changed.
 
     overwritten: the change was overwritten before the element was used
@@ -31,7 +31,7 @@ class VariedRun:
             place //= size
         self.overwritten = False
 
-    def loss_with_change(self, change: float) -> float | None:
+    def loss_with_perturbation(self, change: float) -> float | None:
         """The loss with this change; None if the program raised, or never reached its backward."""
         point, losses = self._leaf.point, list[float | None]()
         varied: list[float] = []

@@ -24,7 +24,7 @@ USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16":
 """The usual rounding error of a program's gradient: its difference from that in float64, relative to the leaf's largest
 gradient."""
 
-ROUNDINGS = 32
+MAX_BACKWARD_ROUNDINGS = 32
 """Roundings of the largest number in a backward by which a gradient may be off for rounding alone."""
 
 VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = (
@@ -131,7 +131,7 @@ def is_explained_by_rounding(torch_grad: float, double_grad: float, largest_numb
     largest_number: of all that the backward computed
     eps: of the lowest precision that took part
     """
-    return abs(torch_grad - double_grad) <= ROUNDINGS * eps * max(largest_number, abs(double_grad))
+    return abs(torch_grad - double_grad) <= MAX_BACKWARD_ROUNDINGS * eps * max(largest_number, abs(double_grad))
 
 
 def relative_difference(value: float | None, numeric: float | None, noise: float) -> float | None:

@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from gradbox.language.device_placement import (
-    CUDA_NAME,
-    CUDA_TYPE,
+    CUDA_DEVICE_PATTERN,
+    CUDA_TENSOR_TYPE_PATTERN,
     MOVES,
     DevicePlacement,
     device_argument,
@@ -23,8 +23,8 @@ from gradbox.language.edits import ProgramEdits
 from gradbox.language.names import ImportedModules, bound_names, import_insertion_line
 from gradbox.language.tree import SyntaxNodes, walk_tree
 
-COPY_CALL = '.to("cpu", copy=True)'
-COPY_HELPER = '''\
+CPU_COPY_CALL = '.to("cpu", copy=True)'
+CPU_COPY_HELPER_CODE = '''\
 def {name}(x, *args, **kwargs):
     """Stands in for a move to or from a GPU, where it is not known whether x is a tensor or a module."""
     if isinstance(x, {torch}.nn.Module):
@@ -80,7 +80,7 @@ class CudaRemovalEdits(ProgramEdits):
             if path.startswith("torch.cuda.") and path.rsplit(".", 1)[1] not in _HARMLESS_CALLS:
                 self.comment_out_statement(node)
         elif isinstance(node, ast.Attribute):
-            name = CUDA_TYPE.match(self._dotted_path(node))
+            name = CUDA_TENSOR_TYPE_PATTERN.match(self._dotted_path(node))
             if name:
                 self.replace_node(node, f"{self._torch}.{name[1]}")
         elif isinstance(node, ast.JoinedStr | ast.BinOp):
@@ -89,9 +89,9 @@ class CudaRemovalEdits(ProgramEdits):
             elif isinstance(node, ast.JoinedStr):
                 self.removed.update(part for part in walk_tree(node) if isinstance(part, ast.Constant))
         elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and CUDA_NAME.match(node.value):
+            if isinstance(node.value, str) and CUDA_DEVICE_PATTERN.match(node.value):
                 self.replace_node(node, '"cpu"')
-            elif isinstance(node.value, str) and (name := CUDA_TYPE.match(node.value)):
+            elif isinstance(node.value, str) and (name := CUDA_TENSOR_TYPE_PATTERN.match(node.value)):
                 self.replace_node(node, f'"torch.{name[1]}"')
         elif isinstance(node, ast.Call):
             self._edit_call(node)
@@ -162,7 +162,7 @@ class CudaRemovalEdits(ProgramEdits):
         value = self._placement.value_of_expression(function.value)
         if method == "pin_memory":
             if not node.args and (value is None or value.kind == "tensor"):
-                self._replace_method_call(node, function, COPY_CALL)
+                self._replace_method_call(node, function, CPU_COPY_CALL)
             return
         target = self._placement.move_target(node)
         if method == "to" and node.args and self._is_numeric_expression(node.args[0]):
@@ -181,7 +181,7 @@ class CudaRemovalEdits(ProgramEdits):
                 self._replace_method_call(node, function, "")
         elif value is not None and value.kind == "tensor":
             formats = "".join(f", {self._source_text(word)}" for word in node.keywords if word.arg == "memory_format")
-            self._replace_method_call(node, function, f"{COPY_CALL[:-1]}{formats})")
+            self._replace_method_call(node, function, f"{CPU_COPY_CALL[:-1]}{formats})")
         else:
             self.insert_text((node.lineno, node.col_offset), f"{self._insert_copy_helper()}(")
             self._replace_method_call(node, function, ', "cpu")')
@@ -226,12 +226,12 @@ class CudaRemovalEdits(ProgramEdits):
         if function.attr == "type_as":
             self._replace_method_call(node, function, f".to({self._source_text(wanted)}, copy=True)")
             return
-        name = CUDA_TYPE.match(self._dotted_path(wanted) or str(getattr(wanted, "value", "")))
+        name = CUDA_TENSOR_TYPE_PATTERN.match(self._dotted_path(wanted) or str(getattr(wanted, "value", "")))
         if name and name[1] in _DTYPES:
             self._replace_method_call(node, function, f'.to("cpu", {self._torch}.{_DTYPES[name[1]]}, copy=True)')
         else:
             self.insert_text(
-                self.node_end_with_brackets(function.value, self._method_name_position(function)), COPY_CALL
+                self.node_end_with_brackets(function.value, self._method_name_position(function)), CPU_COPY_CALL
             )
 
     def _edit_memory_sharing_call(self, node: ast.Call) -> None:
@@ -242,7 +242,7 @@ class CudaRemovalEdits(ProgramEdits):
         literal = bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple | ast.Constant)
         on_gpu = value is not None and (value.kind == "number" or value.on == "gpu")
         if on_gpu and not literal and not (given is not None and given.kind == "tensor" and given.on == "gpu"):
-            self.insert_text(self.node_end(node), COPY_CALL)
+            self.insert_text(self.node_end(node), CPU_COPY_CALL)
 
     def _comment_out_streams(self) -> None:
         """Comment out streams and events, and what uses them."""
@@ -283,7 +283,7 @@ class CudaRemovalEdits(ProgramEdits):
             taken = bound_names(self._syntax_nodes)
             self._helper = next(name for name in ("copied", "copied_", "copied__") if name not in taken)
             self.insert_source_line(
-                self._line_after_imports(), 0, COPY_HELPER.format(name=self._helper, torch=self._torch)
+                self._line_after_imports(), 0, CPU_COPY_HELPER_CODE.format(name=self._helper, torch=self._torch)
             )
         return self._helper
 
@@ -324,7 +324,9 @@ def first_call_in_chain(node: ast.Call) -> ast.Call:
 
 
 def is_cuda_string(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CUDA_NAME.match(node.value))
+    return (
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CUDA_DEVICE_PATTERN.match(node.value))
+    )
 
 
 def is_cuda_fstring(node: ast.AST) -> bool:

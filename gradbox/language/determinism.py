@@ -40,7 +40,7 @@ DYNAMIC_ACCESS = frozenset(_DYNAMIC_ACCESS.split())
 NONDETERMINISTIC_GLOBALS = frozenset(_NONDETERMINISTIC_GLOBALS.split())
 """Builtins and modules that do; `getattr` with a constant name is judged by that name."""
 
-DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
+DATE_DTYPE_PATTERN = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
 """In a string: a numpy dtype that can hold today's date, also by its letter alone."""
 
 
@@ -100,7 +100,7 @@ def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iter
                 yield from yield_name_if_nondeterministic(name)
         case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if is_getattr_with_constant_name(node):
             yield from yield_name_if_nondeterministic(name)
-        case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
+        case ast.Constant(value=str(text)) if DATE_DTYPE_PATTERN.search(text):
             yield text[:40]
 
 

@@ -21,8 +21,8 @@ from gradbox.language.names import ImportedModules
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-CUDA_NAME = re.compile(r"cuda(:\d*)?$")
-CUDA_TYPE = re.compile(r"torch\.cuda\.(\w+Tensor)$")
+CUDA_DEVICE_PATTERN = re.compile(r"cuda(:\d*)?$")
+CUDA_TENSOR_TYPE_PATTERN = re.compile(r"torch\.cuda\.(\w+Tensor)$")
 MOVES = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
 
 _EVALUATION_PASSES = 3
@@ -169,7 +169,9 @@ class DevicePlacement:
         return self._device_named_by(wanted, method)
 
     def _device_named_by(self, node: ast.AST, method: str) -> DeviceKind | None:
-        if CUDA_TYPE.match(self._modules.dotted_path(node) or "") or CUDA_TYPE.match(str(getattr(node, "value", ""))):
+        if CUDA_TENSOR_TYPE_PATTERN.match(self._modules.dotted_path(node) or "") or CUDA_TENSOR_TYPE_PATTERN.match(
+            str(getattr(node, "value", ""))
+        ):
             return "gpu"
         value = self.value_of_expression(node)
         if value is not None and value.kind == "number":
@@ -324,7 +326,7 @@ class DevicePlacement:
     def _value_of_expression(self, node: ast.AST, scope: ValueScope) -> ExpressionValue | None:
         match node:
             case ast.Constant(value=str(text)):
-                if CUDA_NAME.match(text):
+                if CUDA_DEVICE_PATTERN.match(text):
                     return ExpressionValue("device", "gpu")
                 return ExpressionValue("device", "cpu") if text == "cpu" else PLAIN_VALUE
             case ast.Constant(value=constant):
@@ -414,7 +416,7 @@ class DevicePlacement:
     ) -> ExpressionValue | None:
         path = self._dotted_path(node)
         if path and (not isinstance(node.value, ast.Name) or scope.value_of_name(node.value.id) is None):
-            return ExpressionValue("device", "gpu") if CUDA_TYPE.match(path) else PLAIN_VALUE
+            return ExpressionValue("device", "gpu") if CUDA_TENSOR_TYPE_PATTERN.match(path) else PLAIN_VALUE
         if node.attr == "device" and owner is not None and owner.kind in ("tensor", "module"):
             return ExpressionValue("device", owner.on)
         if owner is None or owner.kind == "plain":
@@ -526,7 +528,7 @@ class DevicePlacement:
         if path in ("torch.set_default_device", "torch.set_default_tensor_type"):
             if first is not None and first.kind == "device" and first.on is not None:
                 self._default = first.on
-            elif node.args and CUDA_TYPE.match(str(getattr(node.args[0], "value", ""))):
+            elif node.args and CUDA_TENSOR_TYPE_PATTERN.match(str(getattr(node.args[0], "value", ""))):
                 self._default = "gpu"
             return PLAIN_VALUE
         if path.startswith("torch.utils.data."):
@@ -548,7 +550,7 @@ class DevicePlacement:
             inner = [value for value in arguments if value is not None and value.kind == "module"]
             return ExpressionValue("module", place or (inner[0].on if inner else self._default))
         if path.startswith(("torch.optim.", "torch.amp.", "torch.cuda.", "torch.autocast", "torch.manual_seed")):
-            return ExpressionValue("tensor", "gpu") if CUDA_TYPE.match(path) else PLAIN_VALUE
+            return ExpressionValue("tensor", "gpu") if CUDA_TENSOR_TYPE_PATTERN.match(path) else PLAIN_VALUE
         if path == "torch.load":
             asked = keywords.get("map_location")
             return ExpressionValue("tensor", asked.on if asked is not None and asked.kind == "device" else None)

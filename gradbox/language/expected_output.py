@@ -65,7 +65,7 @@ MAX_COMMENT_LINES = 100
 """Comment lines below a statement that are read."""
 
 
-def stated_output_notices(lines: list[str], tree: ast.Module) -> list[Notice]:
+def expected_output_notices(lines: list[str], tree: ast.Module) -> list[Notice]:
     """A notice for each statement whose comment, or a string on its own, says what is printed.
 
     The notices are of kind `claimed`. Their args are text; label, which the statement prints before it; block, if the

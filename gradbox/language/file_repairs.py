@@ -9,7 +9,7 @@ from gradbox.language.repair_draft import DEFAULT_SHAPE, RepairDraft
 from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Repair
 
-SAMPLE_TEXT = "the quick brown fox jumps over the lazy dog. "
+REPLACEMENT_FILE_TEXT = "the quick brown fox jumps over the lazy dog. "
 _SAMPLE_REPETITIONS = 20
 
 _ARRAY_READERS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
@@ -195,7 +195,7 @@ class OpenCallReplacer:
         name = draft.modules.name_of_imported_module("io", "io")
         if name not in draft.modules.names:
             draft.insert_source_line(import_insertion_line(draft.tree) + 1, 0, "import io")
-        draft.replace_node(call, f"{name}.StringIO({SAMPLE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")
+        draft.replace_node(call, f"{name}.StringIO({REPLACEMENT_FILE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")
         return True
 
     def _replace_with_block(self, block: ast.With) -> bool:
@@ -226,6 +226,6 @@ class OpenCallReplacer:
 def text_read_replacement(method: str) -> str | None:
     """The replacement for a method of a text file, if it reads all of it."""
     return {
-        "read": f"{SAMPLE_TEXT!r} * {_SAMPLE_REPETITIONS}",
-        "readlines": f"[{SAMPLE_TEXT + chr(10)!r}] * {_SAMPLE_REPETITIONS}",
+        "read": f"{REPLACEMENT_FILE_TEXT!r} * {_SAMPLE_REPETITIONS}",
+        "readlines": f"[{REPLACEMENT_FILE_TEXT + chr(10)!r}] * {_SAMPLE_REPETITIONS}",
     }.get(method)

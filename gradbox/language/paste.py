@@ -14,16 +14,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradbox.language.expected_output import stated_output_notices
+from gradbox.language.expected_output import expected_output_notices
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
 from gradbox.language.pasted_kind import refusal_of_text_without_program
 from gradbox.language.pasted_surroundings import (
-    strip_diff,
-    strip_html,
+    apply_pasted_diff,
+    expand_mixed_tabs,
+    extract_program_from_html,
+    extract_program_from_shell_command,
     strip_quotation,
-    strip_shell_command,
     strip_surrounding_text,
-    strip_tabs,
 )
 from gradbox.language.program_lines import ProgramLine, QuoteScan, split_lines, try_parse_lines
 from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
@@ -71,17 +71,17 @@ def normalise_pasted_text(text: str) -> PastedProgram:
     tree = parse_program(lines)
     if tree is None:
         for change in (
-            strip_html,
-            strip_diff,
+            extract_program_from_html,
+            apply_pasted_diff,
             strip_quotation,
-            strip_shell_command,
+            extract_program_from_shell_command,
             _strip_fences,
             _strip_line_numbers,
             strip_prompts,
             strip_cell_prompts,
             _strip_magic,
             _remove_shared_indentation,
-            strip_tabs,
+            expand_mixed_tabs,
             strip_surrounding_text,
         ):
             changed = change(lines, notices)
@@ -304,7 +304,7 @@ def common_prefix(first: str, second: str) -> str:
 def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list[Notice]:
     """Notices about what comments say is printed, at lines of the pasted text."""
     out = []
-    for notice in stated_output_notices([line.text for line in lines], tree):
+    for notice in expected_output_notices([line.text for line in lines], tree):
         last, first = lines[(notice.line or 1) - 1].origin, lines[notice.args["from"] - 1].origin
         out.append(notice.model_copy(update={"line": last, "args": {**notice.args, "from": first}}))
     return out

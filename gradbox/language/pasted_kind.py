@@ -109,7 +109,7 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 
-MAX_FACT = 400
+MAX_FACT_CHARACTERS = 400
 """Characters of one fact of a refusal."""
 
 _MAX_LINES_LOOKED_AT = 2000
@@ -150,7 +150,7 @@ MESSAGES = {
 }
 """Why such a text is not run; the page has the same messages in its languages."""
 
-OTHER_TEXT_KEYS = frozenset(MESSAGES)
+NOT_A_PROGRAM_KEYS = frozenset(MESSAGES)
 
 
 def _refusal(key: str, line: int = 1, **facts: Any) -> Refusal:
@@ -160,7 +160,7 @@ def _refusal(key: str, line: int = 1, **facts: Any) -> Refusal:
 
 
 def _shortened_text(text: str) -> str:
-    return " ".join(text.split())[:MAX_FACT]
+    return " ".join(text.split())[:MAX_FACT_CHARACTERS]
 
 
 def _install_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
@@ -251,7 +251,7 @@ def error_refusal(error: PastedError) -> Refusal:
         error=_shortened_text(error.message),
         file=frame and frame.file,
         at=frame and frame.line,
-        code=frame and frame.code[:MAX_FACT],
+        code=frame and frame.code[:MAX_FACT_CHARACTERS],
         frames=len(error.frames) or None,
         own=sum(not frame.is_library for frame in error.frames) or None,
     )

@@ -24,14 +24,14 @@ _MARKUP = re.compile(r"<!--.*?-->|<!\w[^<>]*>|<(?P<end>/?)(?P<tag>[a-zA-Z][\w-]*
 _BLOCK_TAGS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 pre blockquote td".split())  # noqa: SIM905 - a list of words
 
 
-def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+def extract_program_from_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Extract from HTML what is in `<pre>`, or else all of its text; replace entities, outside of HTML too."""
     text = "\n".join(line.text for line in lines)
     opened_before = QuoteScan(lines).opened_before
     if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
         out = _HtmlCodeExtractor(text, [line.origin for line in lines]).program_lines()
     elif _ENTITY.search(text):
-        out = [ProgramLine(without_entities(line.text), line.origin) for line in lines]
+        out = [ProgramLine(decode_html_entities(line.text), line.origin) for line in lines]
         if try_parse_lines(out) is None:
             return lines
     else:
@@ -42,7 +42,7 @@ def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     return out
 
 
-def without_entities(text: str) -> str:
+def decode_html_entities(text: str) -> str:
     """Replace HTML entities by their characters, and non-breaking blanks by blanks."""
 
     def character(match: re.Match[str]) -> str:
@@ -94,7 +94,7 @@ class _HtmlCodeExtractor:
         """
         if not data:
             return
-        for k, part in enumerate(without_entities(data).split("\n")):
+        for k, part in enumerate(decode_html_entities(data).split("\n")):
             if k:
                 self._lines.append((ProgramLine("", None), self._depth > 0))
             line, _ = self._lines[-1]
@@ -120,7 +120,7 @@ _COMMAND = re.compile(
 )
 
 
-def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+def extract_program_from_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Extract the program from a terminal command: between `<<EOF` and `EOF`, or after `python -c`."""
     out: list[ProgramLine] = []
     first = next((k for k, line in enumerate(lines) if (head := _HEREDOC.match(line.text)) is not None), None)
@@ -159,7 +159,7 @@ def strip_quotation(lines: list[ProgramLine], notices: list[Notice]) -> list[Pro
 _QUOTED = re.compile(r"^(?!>>>)> ?(?:> (?!>))*")
 
 
-def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+def apply_pasted_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program after a diff was applied, if the diff shows all of it."""
     if not is_diff([line.text for line in lines]):
         return lines
@@ -177,7 +177,7 @@ def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     return out
 
 
-def strip_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+def expand_mixed_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Replace tabs in indentation by blanks, if both are mixed."""
     if not any("\t" in line.text for line in lines):
         return lines

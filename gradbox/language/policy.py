@@ -97,17 +97,17 @@ def allow_packages(names: Iterable[str]) -> None:
 
 allow_packages(name for name in DEFAULT_PACKAGES if find_spec(name) is not None)
 
-CLOSED_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
+FORBIDDEN_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
 
-OPEN_MEMBERS = frozenset(["torch._inductor.config"])
+ALLOWED_MEMBERS = frozenset(["torch._inductor.config"])
 """Parts of closed modules that are available: programs set options there."""
 
-CLOSED_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
+FORBIDDEN_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
 """Attributes that lead from a value to the interpreter's own objects or to other processes, and why they are not
 available."""
 
-CLOSED_BUILTINS = {
+FORBIDDEN_BUILTINS = {
     "eval": "text",
     "exec": "text",
     "compile": "text",
@@ -141,8 +141,8 @@ MAX_REFUSALS = 200
 """Refusals of one program."""
 
 
-TOO_DEEP = "this is nested too deeply"
-HAS_NULL_BYTE = "source code cannot contain null bytes"
+TOO_DEEP_MESSAGE = "this is nested too deeply"
+NULL_BYTE_MESSAGE = "source code cannot contain null bytes"
 
 
 def parse_and_check_program(
@@ -155,11 +155,11 @@ def parse_and_check_program(
     """
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
-        return None, [Refusal(line=line, message=HAS_NULL_BYTE, key="syntax", args={"text": HAS_NULL_BYTE})]
+        return None, [Refusal(line=line, message=NULL_BYTE_MESSAGE, key="syntax", args={"text": NULL_BYTE_MESSAGE})]
     try:
         nodes = nodes or SyntaxNodes(parse_without_warnings(source))
         if len(nodes.levels) > MAX_DEPTH:
-            return None, [Refusal(line=first_line_beyond_max_depth(nodes.levels), message=TOO_DEEP, key="deep")]
+            return None, [Refusal(line=first_line_beyond_max_depth(nodes.levels), message=TOO_DEEP_MESSAGE, key="deep")]
         refused = list(_PolicyChecker(nodes).find_refused_nodes())
         error = find_compile_error(nodes.tree) if refused or not is_compiled_next else None
         if error is not None:
@@ -177,7 +177,7 @@ def parse_and_check_program(
     return nodes, refusals[:MAX_REFUSALS]
 
 
-MAX_NEEDING_LINES = 40
+MAX_LINES_PER_PACKAGE = 40
 """Lines of one package that a refusal names."""
 
 
@@ -192,7 +192,7 @@ def _add_missing_package_and_its_uses(refusals: list[Refusal], nodes: SyntaxNode
     for refusal in refusals:
         imported = re.match(r"import of '(\w+)[\w.]*'$", str(refusal.args.get("what", "")))
         if refusal.key in ("missing", "import") and imported is not None:
-            lines = sorted(uses.get(imported[1], ()))[:MAX_NEEDING_LINES]
+            lines = sorted(uses.get(imported[1], ()))[:MAX_LINES_PER_PACKAGE]
             refusal.args |= {"package": imported[1], "lines": lines}
 
 
@@ -230,24 +230,24 @@ class _PolicyChecker:
                 if node.level:
                     yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
                 elif node.module is not None:
-                    open_ = OPEN_MEMBERS.issuperset(f"{node.module}.{alias.name}" for alias in node.names)
+                    open_ = ALLOWED_MEMBERS.issuperset(f"{node.module}.{alias.name}" for alias in node.names)
                     refused = [] if open_ else list(self._refuse_module(node, node.module))
                     yield from refused
                     if not refused:
                         for alias in node.names:
                             yield from self._refuse_member(alias, f"{node.module}.{alias.name}")
         for attribute in self._nodes.of_kind(ast.Attribute):
-            if attribute.attr in CLOSED_ATTRIBUTES:
-                yield attribute, f"'{attribute.attr}'", CLOSED_ATTRIBUTES[attribute.attr]
+            if attribute.attr in FORBIDDEN_ATTRIBUTES:
+                yield attribute, f"'{attribute.attr}'", FORBIDDEN_ATTRIBUTES[attribute.attr]
             else:
                 path = self._modules.dotted_path(attribute)
-                if path in OPEN_MEMBERS:
+                if path in ALLOWED_MEMBERS:
                     on_the_way.add(attribute.value)
                 elif path is not None and attribute not in on_the_way and path.split(".")[0] not in UNAVAILABLE_MODULES:
                     yield from self._refuse_member(attribute, path)
         for name in self._nodes.of_kind(ast.Name):
-            if name.id in CLOSED_BUILTINS and type(name.ctx) is ast.Load and name.id not in self._bound:
-                yield name, f"'{name.id}'", CLOSED_BUILTINS[name.id]
+            if name.id in FORBIDDEN_BUILTINS and type(name.ctx) is ast.Load and name.id not in self._bound:
+                yield name, f"'{name.id}'", FORBIDDEN_BUILTINS[name.id]
 
     def _refuse_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]
@@ -261,10 +261,10 @@ class _PolicyChecker:
     def _refuse_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
         """Refuse exactly the closed member; what is below it is refused there already."""
         parts = path.split(".")
-        if not OPEN_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
+        if not ALLOWED_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
             return
         for k in range(1, len(parts) + 1):
-            why = CLOSED_MEMBERS.get(".".join(parts[:k]))
+            why = FORBIDDEN_MEMBERS.get(".".join(parts[:k]))
             if why is not None and (k == len(parts) or what is not None):
                 yield node, what or f"'{path}'", why
 
@@ -309,7 +309,7 @@ def too_deep_refusal(source: str) -> Refusal:
                 most, where = depth, line
         elif character in ")]}":
             depth -= 1
-    return Refusal(line=where, message=TOO_DEEP, key="deep")
+    return Refusal(line=where, message=TOO_DEEP_MESSAGE, key="deep")
 
 
 def character_column(line: str, offset: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from gradbox.language.edits import ProgramEdits
 from gradbox.language.names import ImportedModules
-from gradbox.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
+from gradbox.language.policy import FORBIDDEN_MEMBERS, UNAVAILABLE_MODULES
 from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Repair
 
@@ -80,7 +80,9 @@ class RepairDraft(ProgramEdits):
             paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             tops = {path.split(".")[0] for path in paths}
             members = {f"{paths[0]}.{alias.name}" for alias in node.names if isinstance(node, ast.ImportFrom)}
-            closed = all(path in CLOSED_MEMBERS for path in paths) or (members and members <= CLOSED_MEMBERS.keys())
+            closed = all(path in FORBIDDEN_MEMBERS for path in paths) or (
+                members and members <= FORBIDDEN_MEMBERS.keys()
+            )
             if not tops <= UNAVAILABLE_MODULES.keys() and not closed:
                 continue
             names = [alias.asname or alias.name.split(".")[0] for alias in node.names]

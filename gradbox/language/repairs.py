@@ -114,7 +114,7 @@ _CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Even
 EOF_MESSAGE = "EOF when reading a line"
 """The error of `input()` when no line is left."""
 
-TYPE_INPUT = "type_input"
+TYPE_INPUT_REPAIR = "type_input"
 """A repair without edits: the reader types the program's input."""
 
 REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
@@ -169,7 +169,10 @@ def error_repairs(
         return cpu_repairs(pasted, text)
     if error_type == "EOFError" and message == EOF_MESSAGE:
         answer = repair_input_calls(RepairDraft(pasted.source, parse_without_warnings(pasted.source)))
-        return [Repair(key=TYPE_INPUT), *([] if answer is None else [_repair_with_pasted_edits(answer, pasted, text)])]
+        return [
+            Repair(key=TYPE_INPUT_REPAIR),
+            *([] if answer is None else [_repair_with_pasted_edits(answer, pasted, text)]),
+        ]
     repair = None
     if line:
         tree = parse_without_warnings(pasted.source)

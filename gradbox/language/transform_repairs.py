@@ -8,7 +8,7 @@ from gradbox.language.repair_draft import RepairDraft
 from gradbox.wire.program import Repair
 
 _TRANSFORMS = "torchvision.transforms."
-HELPERS = {
+TRANSFORM_HELPERS = {
     "Compose": (
         "compose_transforms",
         '''\
@@ -58,17 +58,19 @@ def repair_transforms(draft: RepairDraft) -> Repair | None:
         name = draft.dotted_path(call.func).removeprefix(_TRANSFORMS)
         if name == "Lambda" and len(call.args) == 1 and not call.keywords:
             draft.replace_node(call.func, "")  # the function alone, in its brackets
-        elif name in HELPERS:
+        elif name in TRANSFORM_HELPERS:
             used[name] = None
-            draft.replace_node(call.func, HELPERS[name][0])
+            draft.replace_node(call.func, TRANSFORM_HELPERS[name][0])
         else:
             return None
-    if {HELPERS[name][0] for name in used} & bound_names(draft.nodes):
+    if {TRANSFORM_HELPERS[name][0] for name in used} & bound_names(draft.nodes):
         return None
     line = import_insertion_line(draft.tree) + 1
-    code = "".join(HELPERS[name][1].replace("{torch}", draft.torch) for name in used)
+    code = "".join(TRANSFORM_HELPERS[name][1].replace("{torch}", draft.torch) for name in used)
     if code:
-        imported = draft.torch in draft.modules.names or "{torch}" not in "".join(HELPERS[name][1] for name in used)
+        imported = draft.torch in draft.modules.names or "{torch}" not in "".join(
+            TRANSFORM_HELPERS[name][1] for name in used
+        )
         draft.insert_source_line(line, 0, code if imported else f"import torch\n{code}")
     return draft.build_repair("transforms", None, "torchvision")
 

@@ -38,7 +38,7 @@ def cell_with_viewer(viewer: str) -> RunningCell | None:
     return carrier
 
 
-def note_viewer_in_output(viewer: str) -> None:
+def register_viewer_cell(viewer: str) -> None:
     """Note that the output that is being made contains the viewer."""
     running = running_cell()
     if running is not None:

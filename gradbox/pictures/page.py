@@ -130,7 +130,7 @@ SHORTENED_NOTES = {
     "zh": Template("$title：前 $count 步，共 $all 步；run.save('run.html') 写出全部"),
 }
 
-CARRIER_NAMES = {"en": ("cell $number", "the first picture"), "zh": ("第 $number 个单元格", "第一幅图")}
+VIEWER_CELL_NAMES = {"en": ("cell $number", "the first picture"), "zh": ("第 $number 个单元格", "第一幅图")}
 """The name of the cell whose output contains the viewer, with its number and without."""
 
 VIEWER_MESSAGES = {
@@ -213,7 +213,7 @@ def notebook_frame(
     """
     message = ""
     if carrier is not None:
-        with_number, without = CARRIER_NAMES[language]
+        with_number, without = VIEWER_CELL_NAMES[language]
         name = Template(with_number).substitute(number=carrier) if carrier else without
         with_magic, without_magic = OTHER_WAYS_TO_VIEWER[language]
         message = MISSING_VIEWER_MESSAGES[language].substitute(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from gradbox.recorder.stack import (
-    is_in_passed_call,
+    is_in_unstepped_call,
     is_program_code,
     is_recorder_frame,
     traceback_entries_of_begun_calls,
@@ -45,7 +45,7 @@ def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
     """
     while frame is not None:
         code = frame.f_code
-        if is_program_code(code) and not is_in_passed_call(frame):
+        if is_program_code(code) and not is_in_unstepped_call(frame):
             return None
         if is_of_user_or_package(frame, frame.f_lineno):
             return code_place(frame, frame.f_lineno)

@@ -79,7 +79,7 @@ def passes_mutating_methods(nodes: SyntaxNodes) -> bool:
     return bool(mutators) and not mutators <= {id(call.func) for call in nodes.of_kind(ast.Call)}
 
 
-def reaches_into_graph(nodes: SyntaxNodes) -> bool:
+def can_access_saved_tensors(nodes: SyntaxNodes) -> bool:
     """Whether the program contains names through which saved tensors can be obtained, or changed without an
     operation."""
     words = {node.attr for node in nodes.of_kind(ast.Attribute)} | {node.id for node in nodes.of_kind(ast.Name)}

@@ -68,7 +68,7 @@ class ProgramStatements:
 
     may_write_without_ops: the program may write a tensor's bytes without an operator
     exception_variable_names: names that are unbound without a statement that says so
-    reaches_into_graph: see `effects.reaches_into_graph`
+    can_access_saved_tensors: see `effects.can_access_saved_tensors`
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class ProgramStatements:
         self._module_scope = NameScope("module")
         self.numpy_import_names: frozenset[str] = frozenset()
         self.exception_variable_names: frozenset[str] = frozenset()
-        self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
+        self.passes_mutating_methods = self.may_write_without_ops = self.can_access_saved_tensors = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[int, int], int | None] = {}  # (id of code, instruction) -> statement
         self._expression_cache: dict[tuple[int, int], tuple[int, int] | None] = {}
@@ -93,7 +93,7 @@ class ProgramStatements:
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
-        self.reaches_into_graph = self.reaches_into_graph or effects.reaches_into_graph(nodes)
+        self.can_access_saved_tensors = self.can_access_saved_tensors or effects.can_access_saved_tensors(nodes)
 
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
         """Add a statement to the table and return its index.

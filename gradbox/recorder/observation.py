@@ -134,7 +134,7 @@ class Observation:
             self.op_places += 1
             entry["place"] = place
 
-    def note_ops_unobserved(self) -> None:
+    def mark_ops_unobserved(self) -> None:
         """Note that operations run, or ran, that are not recorded."""
         self.ops_unobserved = self.slots_unobserved = True
 

@@ -15,7 +15,7 @@ from gradbox.recorder import instrument
 from gradbox.recorder.displayhook import displayed_repr
 from gradbox.recorder.introspection import exception_position_in_frame, traceback_of
 from gradbox.recorder.loop_lengths import iteration_count
-from gradbox.recorder.loop_thinning import IterationSchedule, SkippedIterations
+from gradbox.recorder.loop_sampling import IterationSchedule, SkippedIterations
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
@@ -310,7 +310,7 @@ class Recorder:
                 self.frames.reset_iteration_count(frame or sys._getframe(1), i)
         return iterable
 
-    def note_loop_iterator(self, i: int, iterator: Any) -> None:
+    def register_loop_iterator(self, i: int, iterator: Any) -> None:
         """Note from what a `for` has taken its first item: an iterator, or anything else if it is not known."""
         if not self._guard.busy:
             with self._guard():
@@ -339,7 +339,7 @@ class Recorder:
         """Record what the program printed."""
         if not text or self._closed:
             return
-        self.rounds.note_output(text)
+        self.rounds.on_output(text)
         if not self._output.log_output(stream, text):
             self.end_run_at_limit("output", self._limits["output"])
 

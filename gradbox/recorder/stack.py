@@ -20,11 +20,11 @@ PROGRAM_FILENAME = "<program>"
 line_offsets: dict[str, int] = {PROGRAM_FILENAME: 0}
 """For each file of the program, by the name in its code: how many lines of the program's source come before it."""
 
-passed_calls: list[tuple[int, CodeType]] = []
+unstepped_calls: list[tuple[int, CodeType]] = []
 """The call of a program's function that runs without steps, if there is one: the id of its frame, and its code. The
 call may be over already; whoever uses this checks for the frame."""
 
-engine_waits: list[tuple[int, FrameType]] = []
+threads_waiting_for_engine: list[tuple[int, FrameType]] = []
 """Threads with the frames in which they wait for torch's engine, the innermost backward last. The engine continues in
 another thread if backwards are nested deeply, and always on a GPU."""
 
@@ -75,26 +75,26 @@ def is_within_module(frame: FrameType) -> bool:
 
 def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:
     """A frame and its callers, in this thread and in the threads that wait for it."""
-    thread, k = get_ident(), len(engine_waits)
+    thread, k = get_ident(), len(threads_waiting_for_engine)
     while frame is not None:
         yield frame
         frame = frame.f_back
         if frame is None:
-            while k and engine_waits[k - 1][0] == thread:
+            while k and threads_waiting_for_engine[k - 1][0] == thread:
                 k -= 1
             if k:
                 k -= 1
-                thread, frame = engine_waits[k]
+                thread, frame = threads_waiting_for_engine[k]
 
 
-def is_in_passed_call(frame: FrameType | None) -> bool:
+def is_in_unstepped_call(frame: FrameType | None) -> bool:
     """Whether this frame runs within a call that passes without steps."""
-    if not passed_calls:
+    if not unstepped_calls:
         return False
-    mark, code = passed_calls[0]
+    mark, code = unstepped_calls[0]
     if any(id(f) == mark and f.f_code is code for f in frames_outward(frame)):
         return True
-    passed_calls.clear()
+    unstepped_calls.clear()
     return False
 
 
@@ -110,7 +110,7 @@ def stepping_depth(frame: FrameType | None) -> int:
 
 def program_frames(frame: FrameType | None) -> list[FrameType]:
     """The program's frames from this one outwards, beginning with the module's."""
-    if engine_waits:
+    if threads_waiting_for_engine:
         return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]
     frames: list[FrameType] = []
     while frame is not None:

@@ -10,7 +10,7 @@ import torch
 
 from gradbox.recorder.effects import StatementEffects
 from gradbox.recorder.instrument import ProgramStatements
-from gradbox.recorder.loop_thinning import SkippedIterations
+from gradbox.recorder.loop_sampling import SkippedIterations
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.frames import Frames
@@ -47,7 +47,7 @@ class CodeWithoutSteps(Protocol):
         frame: the innermost frame that runs
         """
 
-    def reaches_into_graph(self) -> bool:
+    def can_access_saved_tensors(self) -> bool:
         """Whether its text contains names through which a saved tensor can be changed without an operation."""
 
     def values(self) -> Iterable[Any]:
@@ -218,7 +218,7 @@ class StepRecorder:
     count: how many steps were recorded
     line: the line of the last step
     saved_tensors_modified: whether a slot was seen to become stale or to change silently
-    whole_looks: how many steps have observed everything
+    full_observations: how many steps have observed everything
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class StepRecorder:
         self._skipped_iterations = skipped_iterations
         self.count = 0
         self.line = 1
-        self.whole_looks = 0
+        self.full_observations = 0
         self.saved_tensors_modified = False
         self._size = self._stretch_began = 0
         self._last_visit_place: tuple[str, int | None] | None = (
@@ -275,7 +275,7 @@ class StepRecorder:
         self._shorten_contents_of_large_stretch(observation)
         inside = self._context.is_within_operation()
         if inside:
-            observation.note_ops_unobserved()
+            observation.mark_ops_unobserved()
         position = self._step_position(request)
         self.line = position.line
         is_last = isinstance(request, StatementStep) and request.is_last
@@ -312,7 +312,7 @@ class StepRecorder:
         self._write_step(step, observation)
         observation.reset_for_next_step(after_fault=failed)
         if inside:  # the next step may be back outside
-            observation.note_ops_unobserved()
+            observation.mark_ops_unobserved()
         self.count += 1
         if not is_last:
             self._stop_at_limits()
@@ -347,7 +347,7 @@ class StepRecorder:
         )
         observation.unstepped_code_ran = not observation.observe_all and self._unstepped_code_may_change_anything()
         observation.observe_all = observation.observe_all or observation.unstepped_code_ran
-        self.whole_looks += observation.observe_all
+        self.full_observations += observation.observe_all
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
         observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
@@ -359,7 +359,9 @@ class StepRecorder:
     def _may_text_reach_into_graph(self) -> bool:
         """Whether a statement, or code without steps, may change a saved tensor other than by an operation."""
         unstepped = self._run.unstepped_code
-        return self._statements.reaches_into_graph or (unstepped is not None and unstepped.reaches_into_graph())
+        return self._statements.can_access_saved_tensors or (
+            unstepped is not None and unstepped.can_access_saved_tensors()
+        )
 
     def _unstepped_code_may_change_anything(self) -> bool:
         unstepped = self._run.unstepped_code
@@ -420,7 +422,7 @@ class StepRecorder:
         return not (
             self._run.unstepped_code is not None
             or effects.exposes_memory
-            or self._statements.reaches_into_graph
+            or self._statements.can_access_saved_tensors
             or observation.skipped_steps
             or observation.ops_outside_engine
             or observation.ops_unobserved

@@ -14,7 +14,7 @@ import torch
 from torch.optim import Optimizer
 
 from gradbox.recorder.instrument import ProgramStatements
-from gradbox.recorder.loop_thinning import IterationSchedule
+from gradbox.recorder.loop_sampling import IterationSchedule
 from gradbox.recorder.parameter_norms import TrackedParameter, scalar_value
 from gradbox.recorder.round_tables import (
     NO_LOOPS,
@@ -145,7 +145,7 @@ class TrainingRoundLog:
             if self._elements <= MAX_KEPT_ELEMENTS:
                 parameter.keep_elements_before_step(tensor)
 
-    def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
+    def after_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer has stepped."""
         if not self._would_step_end_round():
             return
@@ -165,7 +165,7 @@ class TrainingRoundLog:
             self._note_learning_rate_change(self._count)
         self._end_round(path, optimizer)
 
-    def note_output(self, text: str) -> None:
+    def on_output(self, text: str) -> None:
         """Note that the program printed. The text belongs to the round that ended last, until the next one makes a
         node."""
         begun = self._has_next_round_begun() or not self._has_optimizer

@@ -288,7 +288,7 @@ class FrameTracer:
             if i == self._entered_loop:
                 self._entered_loop = NOWHERE
                 if kind == "For":
-                    self._recorder.note_loop_iterator(i, value_on_stack(frame))
+                    self._recorder.register_loop_iterator(i, value_on_stack(frame))
             self._set_recorded_line(frame, i)
             self._recorder.on_head(i, frame=frame)
             self._recorder.frames.recorded_lines.clear()

@@ -18,8 +18,8 @@ from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import instrument
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import engine_waits, is_in_passed_call, is_recursion_too_deep
-from gradbox.sessions.passed_calls import PassedCalls
+from gradbox.recorder.stack import is_in_unstepped_call, is_recursion_too_deep, threads_waiting_for_engine
+from gradbox.sessions.unstepped_calls import UnsteppedCalls
 
 _PLACEHOLDER_TAG = "hook of gradbox"
 
@@ -113,18 +113,18 @@ class OwnModuleHooks(InstrumentationHooks):
     """The hooks of project modules that were not named by the user. If one statement calls a function very often, some
     calls pass unrecorded."""
 
-    def __init__(self, recorder: Recorder, passed_calls: PassedCalls) -> None:
+    def __init__(self, recorder: Recorder, unstepped_calls: UnsteppedCalls) -> None:
         super().__init__(recorder)
-        self._passed_calls = passed_calls
+        self._passed_calls = unstepped_calls
 
     def is_current_thread_recorded(self) -> bool:
-        return super().is_current_thread_recorded() and not is_in_passed_call(sys._getframe(2))
+        return super().is_current_thread_recorded() and not is_in_unstepped_call(sys._getframe(2))
 
     def _on_call(self, i: int) -> None:
         if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         frame = sys._getframe(1)
-        if super().is_current_thread_recorded() and not self._passed_calls.passes_without_steps(frame, self._recorder):
+        if super().is_current_thread_recorded() and not self._passed_calls.runs_without_steps(frame, self._recorder):
             self._recorder.on_call(i, frame=frame)
 
 
@@ -135,7 +135,7 @@ def is_current_thread_recorded(session_thread: int) -> bool:
         return True
     started = threading._active.get(thread)  # type: ignore[attr-defined]
     by_torch = started is None or isinstance(started, threading._DummyThread)
-    return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
+    return by_torch and any(waiting == session_thread for waiting, _ in threads_waiting_for_engine)
 
 
 def set_partial_function(hook: Any, function: Callable[..., Any]) -> None:

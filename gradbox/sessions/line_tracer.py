@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import RECURSION_SLACK, has_steps, is_recorder_frame
 from gradbox.sessions.frame_tracer import FrameTracer
-from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.statement_table import NOWHERE, StatementTable
+from gradbox.sessions.unstepped_calls import UnsteppedCalls
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
 DEEP_STACK = 150
@@ -34,8 +34,8 @@ class OwnFiles:
     add_file: returns the statements of a code's file, None if it is not to be followed
     """
 
-    def __init__(self, add_file: Callable[[CodeType], StatementTable | None], passed_calls: PassedCalls) -> None:
-        self._add_file, self._passed_calls = add_file, passed_calls
+    def __init__(self, add_file: Callable[[CodeType], StatementTable | None], unstepped_calls: UnsteppedCalls) -> None:
+        self._add_file, self._passed_calls = add_file, unstepped_calls
         self._tables: dict[str, StatementTable | None] = {}
 
     def statement_table_for_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
@@ -43,7 +43,7 @@ class OwnFiles:
         if frame.f_code.co_name == "<module>":
             return None
         table = self.statement_table_for_code(frame.f_code)
-        return None if table is None or self._passed_calls.passes_without_steps(frame, recorder) else table
+        return None if table is None or self._passed_calls.runs_without_steps(frame, recorder) else table
 
     def statement_table_for_code(self, code: CodeType) -> StatementTable | None:
         """The statements of the file that a code is of; None where it is not to be followed."""

@@ -54,7 +54,7 @@ class OwnModules:
         self._files = self._lines = 0
         self.left_out: list[str] = []
 
-    def source_to_step(self, path: str) -> str | None:
+    def source_if_stepped(self, path: str) -> str | None:
         """The text of a file that gets steps; None if it is not in the project, not worth it, or one too many."""
         if path not in self._sources:
             self._sources[path] = self._read_file_to_step(path)

@@ -15,7 +15,7 @@ from typing import Any, Self
 from gradbox.recorder import introspection, stack
 from gradbox.sessions.own_modules import OwnModules
 
-CompileModule = Callable[[str, str], CodeType | None]
+ModuleCompiler = Callable[[str, str], CodeType | None]
 """Takes a path and its text and returns the code to run instead of the plain one; None for the plain one."""
 
 
@@ -27,7 +27,7 @@ class RecordingImportFinder:
     patterns: globs of full names, like `pkg.*`; if a package matches, its modules get steps too
     """
 
-    def __init__(self, patterns: Sequence[str], compile_module: CompileModule) -> None:
+    def __init__(self, patterns: Sequence[str], compile_module: ModuleCompiler) -> None:
         self._patterns, self._compile_module = patterns, compile_module
 
     def __enter__(self) -> Self:
@@ -64,7 +64,7 @@ class OwnModuleFinder(RecordingImportFinder):
     patterns: those of the other finder
     """
 
-    def __init__(self, patterns: Sequence[str], own_modules: OwnModules, compile_module: CompileModule) -> None:
+    def __init__(self, patterns: Sequence[str], own_modules: OwnModules, compile_module: ModuleCompiler) -> None:
         super().__init__(patterns, compile_module)
         self._own_modules = own_modules
 
@@ -80,7 +80,7 @@ class OwnModuleFinder(RecordingImportFinder):
             if (
                 type(loader) is SourceFileLoader
                 and not self.matches_module(name)
-                and self._own_modules.source_to_step(loader.path) is not None
+                and self._own_modules.source_if_stepped(loader.path) is not None
             ):
                 spec.loader = RecordingLoader(name, loader.path, self._compile_module)
             return spec
@@ -90,7 +90,7 @@ class OwnModuleFinder(RecordingImportFinder):
 class RecordingLoader(SourceFileLoader):
     """Loads a module as usual, except for the code that runs."""
 
-    def __init__(self, name: str, path: str, compile_module: CompileModule) -> None:
+    def __init__(self, name: str, path: str, compile_module: ModuleCompiler) -> None:
         super().__init__(name, path)
         self._compile_module = compile_module
 
@@ -109,7 +109,7 @@ def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
     try:
         yield
     finally:
-        stack.passed_calls.clear()
+        stack.unstepped_calls.clear()
         stack.line_offsets.clear()
         stack.line_offsets.update(before)
 

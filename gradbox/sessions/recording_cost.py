@@ -9,11 +9,13 @@ WORTH_TELLING_SECONDS = 10.0
 LARGE_BYTES = 200 << 20
 """Bytes of storages whose reading takes noticeable time."""
 
-ReasonToLook = Literal["passed_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"]
+FullObservationReason = Literal[
+    "unstepped_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"
+]
 """Why a step observes everything: see gradbox.sessions.unstepped_code."""
 
-REASONS: Mapping[ReasonToLook, str] = {
-    "passed_calls": "one statement calls a function very often",
+REASONS: Mapping[FullObservationReason, str] = {
+    "unstepped_calls": "one statement calls a function very often",
     "earlier_functions": "functions from before the recording may bind the program's names",
     "exposed_memory": "a module without steps hands out the memory of tensors, as numpy() does",
     "modules": "many modules without steps are imported",
@@ -24,7 +26,12 @@ REASONS: Mapping[ReasonToLook, str] = {
 
 
 def slow_recording_message(
-    what: str, seconds: float, steps: int, whole_looks: int, looks: Mapping[ReasonToLook, int], storage_bytes: int
+    what: str,
+    seconds: float,
+    steps: int,
+    full_observations: int,
+    looks: Mapping[FullObservationReason, int],
+    storage_bytes: int,
 ) -> str:
     """Why a recording took long; "" if it did not.
 
@@ -34,11 +41,11 @@ def slow_recording_message(
     if seconds < WORTH_TELLING_SECONDS or not steps:
         return ""
     parts = [f"{what} took {seconds:.0f} s to record: {steps:,} steps"]
-    if 2 * whole_looks > steps:
+    if 2 * full_observations > steps:
         why = "their statements call functions that may change anything"
-        if 2 * sum(looks.values()) > whole_looks:
+        if 2 * sum(looks.values()) > full_observations:
             why = REASONS[max(looks.items(), key=lambda item: item[1])[0]]
-        parts.append(f"{whole_looks:,} of them looked at all that lives, because {why}")
+        parts.append(f"{full_observations:,} of them looked at all that lives, because {why}")
     if storage_bytes > LARGE_BYTES:
         parts.append(f"its tensors have {storage_bytes >> 20:,} MB, which are read where they may have changed")
     return "; ".join(parts) + ". --steps N or --lines A:B records less"

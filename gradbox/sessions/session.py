@@ -36,12 +36,12 @@ from gradbox.sessions.hooks import InstrumentationHooks, OwnModuleHooks, is_curr
 from gradbox.sessions.line_tracer import LineTracer, OwnFiles, warn_tracing_taken
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.own_modules import OwnModules
-from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.process_changes import OwnModuleFinder, RecordingImportFinder
 from gradbox.sessions.recording_cost import slow_recording_message
 from gradbox.sessions.session_code import SessionCode, build_header_record
 from gradbox.sessions.statement_table import StatementTable
 from gradbox.sessions.stream_recording import recorded_stream, recorded_warnings
+from gradbox.sessions.unstepped_calls import UnsteppedCalls
 from gradbox.sessions.unstepped_code import UnsteppedCode
 from gradbox.wire import limits
 from gradbox.wire.limits import Limit
@@ -104,7 +104,7 @@ class Session:
         self._exit_stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
         self._traced_frame: FrameType | None = None  # the frame that asked for `follow_frame`
-        self._passed_calls = PassedCalls()
+        self._passed_calls = UnsteppedCalls()
         self.own_modules = OwnModules(options.own_folder)
         self._own_hooks: OwnModuleHooks | None = None
         self._own_files = OwnFiles(self._add_running_file, self._passed_calls)
@@ -210,7 +210,7 @@ class Session:
 
     def _add_running_file(self, code: CodeType) -> StatementTable | None:
         """The statements of a project file whose code is about to run; None if it gets no steps."""
-        source = self.own_modules.source_to_step(code.co_filename)
+        source = self.own_modules.source_if_stepped(code.co_filename)
         table = None if source is None else self._code.add_running_file(code, source)
         if table is not None:
             self._send_header_to_sink()
@@ -252,7 +252,12 @@ class Session:
         what = (self.options.region or {}).get("name") or self.options.title
         seconds = time.perf_counter() - self._installed_at
         return slow_recording_message(
-            what, seconds, recorder.steps.count, recorder.steps.whole_looks, unstepped.looks, recorder.storage_bytes()
+            what,
+            seconds,
+            recorder.steps.count,
+            recorder.steps.full_observations,
+            unstepped.looks,
+            recorder.storage_bytes(),
         )
 
     def __enter__(self) -> Self:
@@ -399,17 +404,17 @@ class Session:
             path = vars(module).get("__file__") if type(module) is ModuleType else None
             if type(path) is not str or not path.endswith(".py") or path in found:
                 continue
-            source = self.own_modules.source_to_step(path)
+            source = self.own_modules.source_if_stepped(path)
             if named.matches_module(name):
                 source = decode_source(Path(path).read_bytes())
                 found[path] = path, source, self.hooks
             elif source is not None:
                 found[path] = path, source, self._own_hooks
         for path in paths_of_called_cells(tree, self.namespace):
-            source = self.own_modules.source_to_step(path)
+            source = self.own_modules.source_if_stepped(path)
             if source is not None and path not in self._code.line_offsets:
                 found[path] = path, source, self._own_hooks
-        self._code.step_imported_modules(list(found.values()))
+        self._code.instrument_imported_modules(list(found.values()))
 
     def _compile_main_file(self, code: ast.Module | str, file: SessionFile, flags: int) -> CodeType:
         tree = ast.parse(code, file.path) if isinstance(code, str) else code

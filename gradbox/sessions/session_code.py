@@ -188,7 +188,7 @@ class SessionCode:
         self._modules[path] = (source, code)
         return code
 
-    def step_imported_modules(self, modules: Sequence[tuple[str, str, InstrumentationHooks]]) -> None:
+    def instrument_imported_modules(self, modules: Sequence[tuple[str, str, InstrumentationHooks]]) -> None:
         """Give steps from now on to the functions of modules that are imported already, if their code is what the text
         compiles to.
 

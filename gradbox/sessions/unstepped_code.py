@@ -21,9 +21,9 @@ import torch
 
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import introspection, stack
-from gradbox.recorder.effects import does_name_expose_memory, reaches_into_graph
-from gradbox.sessions.passed_calls import PassedCalls
-from gradbox.sessions.recording_cost import ReasonToLook
+from gradbox.recorder.effects import can_access_saved_tensors, does_name_expose_memory
+from gradbox.sessions.recording_cost import FullObservationReason
+from gradbox.sessions.unstepped_calls import UnsteppedCalls
 
 THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
 """Packages whose threads only draw progress or talk to a notebook."""
@@ -42,13 +42,13 @@ class UnsteppedCode:
     """What the process runs beside the files with steps.
 
     namespace: of the program's main file
-    passed_calls: calls of functions that otherwise have steps
+    unstepped_calls: calls of functions that otherwise have steps
     looks: how often everything had to be observed, by reason
     """
 
-    def __init__(self, namespace: dict[str, Any], passed_calls: PassedCalls) -> None:
-        self._namespace, self._passed_calls = namespace, passed_calls
-        self.looks: Counter[ReasonToLook] = Counter()
+    def __init__(self, namespace: dict[str, Any], unstepped_calls: UnsteppedCalls) -> None:
+        self._namespace, self._passed_calls = namespace, unstepped_calls
+        self.looks: Counter[FullObservationReason] = Counter()
         self._classified: dict[str, ModuleType] = {}
         self._modules: dict[str, ModuleType] = {}
         self._is_foreign: dict[CodeType, bool] = {}
@@ -63,11 +63,11 @@ class UnsteppedCode:
         frame: the innermost frame that runs
         """
         self._classify_new_modules()
-        has_passed = self._passed_calls.take_has_passed(frame)
+        has_passed = self._passed_calls.take_has_run_unstepped(frame)
         had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
-        reason: ReasonToLook | None = None
+        reason: FullObservationReason | None = None
         if has_passed:
-            reason = "passed_calls"
+            reason = "unstepped_calls"
         elif self._has_earlier_functions:
             reason = "earlier_functions"
         elif self._exposes_memory:
@@ -104,7 +104,7 @@ class UnsteppedCode:
         for name in self._classified.keys() - sys.modules.keys():
             del self._classified[name]
 
-    def reaches_into_graph(self) -> bool:
+    def can_access_saved_tensors(self) -> bool:
         """Whether its text contains names through which a saved tensor can be changed without an operation."""
         return self._has_earlier_functions or self._reaches_into_graph
 
@@ -115,7 +115,7 @@ class UnsteppedCode:
         except OSError:
             exposes_memory = reaches = True
         else:
-            exposes_memory, reaches = hands_out_memory_and_reaches_graph(path, status.st_mtime_ns, status.st_size)
+            exposes_memory, reaches = exposes_memory_and_saved_tensors(path, status.st_mtime_ns, status.st_size)
         self._exposes_memory = self._exposes_memory or exposes_memory
         self._reaches_into_graph = self._reaches_into_graph or reaches
 
@@ -136,7 +136,7 @@ class UnsteppedCode:
 
 
 @lru_cache(4096)
-def hands_out_memory_and_reaches_graph(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
+def exposes_memory_and_saved_tensors(path: str, _modified: int, _size: int) -> tuple[bool, bool]:
     """Whether the text of a module (other than imports) hands out memory, and whether it reaches into the graph.
 
     Kept from one recording of a process to the next, each of which meets all of the user's modules.
@@ -147,7 +147,7 @@ def hands_out_memory_and_reaches_graph(path: str, _modified: int, _size: int) ->
         return True, True
     words = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
     words |= {node.attr for node in nodes.of_kind(ast.Attribute)}
-    return any(does_name_expose_memory(word) for word in words), reaches_into_graph(nodes)
+    return any(does_name_expose_memory(word) for word in words), can_access_saved_tensors(nodes)
 
 
 def values_reachable_from_namespace(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:

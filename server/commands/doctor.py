@@ -28,7 +28,7 @@ from server.services import create_pool
 from server.settings import SettingError, Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import ProgramRepository
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 GPU_START_SECONDS = 90.0
 """Seconds within which the first process with a GPU should be ready."""
@@ -151,7 +151,7 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
         rows.append(("a small program", f"{median:.0f} ms (median of {TIMED_RUNS} runs)", problem))
         rows.append(await check_gpu(pool))
         rows.append(await check_pictures(trace, settings))
-    except (WorkersUnavailable, Busy) as error:
+    except (WorkersUnavailable, WorkerQueueFull) as error:
         return [("workers", "none", str(error))]
     finally:
         await pool.close()

@@ -16,7 +16,7 @@ from server.gallery.scenarios import Claim, Scenario
 from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 MAX_WAIT = 1.0
 """Seconds that a page waits for its scenario's run."""
@@ -86,7 +86,7 @@ class ScenarioTraces:
                 self._traces[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
             else:
                 self._failed_at[name] = time.monotonic()
-        except (Busy, WorkersUnavailable):
+        except (WorkerQueueFull, WorkersUnavailable):
             self._failed_at[name] = time.monotonic()
         finally:
             del self._tasks[name]

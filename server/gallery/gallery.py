@@ -10,7 +10,7 @@ from server.gallery.course import Lesson, load_lessons
 from server.gallery.error_match import ScenarioIndex
 from server.gallery.scenarios import Scenario, load_scenarios
 from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
-from server.http.responses import ConstantBodies
+from server.http.responses import ResponseBodyCache
 from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.settings import Settings
@@ -34,7 +34,7 @@ class Gallery:
     claims: ClaimService
     thumbnails: Thumbnails
     stills: Thumbnails
-    pages: ConstantBodies = field(default_factory=ConstantBodies)
+    pages: ResponseBodyCache = field(default_factory=ResponseBodyCache)
 
     @property
     def scenarios_by_name(self) -> dict[str, Scenario]:

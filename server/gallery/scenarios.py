@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 LANGUAGES = ("en", "zh")
 TEXT_KEYS = ("title", "question", "look_at")
 
-THREADS = (
+GALLERY_SECTIONS = (
     "copying",
     "sharing",
     "views",
@@ -51,7 +51,7 @@ class Scenario:
     """A program of the gallery and its card.
 
     text: `title`, `question` and `look_at` by language
-    thread: one of THREADS
+    thread: one of GALLERY_SECTIONS
     order: the place in the thread
     prints: the end of the program's output
     raises_at: the line at which the program raises; None if it finishes
@@ -88,7 +88,7 @@ def load_scenarios(folder: Path) -> list[Scenario]:
         present, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
         raise ScenarioError(f"{present}: there is no {absent} beside it")
     loaded = (load_scenario(folder / f"{name}.py") for name in programs)
-    return sorted(loaded, key=lambda scenario: (THREADS.index(scenario.thread), scenario.order, scenario.name))
+    return sorted(loaded, key=lambda scenario: (GALLERY_SECTIONS.index(scenario.thread), scenario.order, scenario.name))
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -149,10 +149,10 @@ def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> 
     return value.strip()
 
 
-def read_gallery_thread(card: Path, table: dict[str, Any], key: str) -> str:
+def read_gallery_section(card: Path, table: dict[str, Any], key: str) -> str:
     thread = read_text(card, table, key)
-    if thread not in THREADS:
-        raise ScenarioError(f"{card.name}: {key}: expected one of {', '.join(THREADS)}, not {thread!r}")
+    if thread not in GALLERY_SECTIONS:
+        raise ScenarioError(f"{card.name}: {key}: expected one of {', '.join(GALLERY_SECTIONS)}, not {thread!r}")
     return thread
 
 
@@ -210,7 +210,7 @@ class ScenarioField(NamedTuple):
 
 FIELDS = (
     ScenarioField("order", "order", read_integer),
-    ScenarioField("thread", "thread", read_gallery_thread),
+    ScenarioField("thread", "thread", read_gallery_section),
     ScenarioField("prints", "prints", read_expected_output),
     ScenarioField("raises_at", "raises_at", read_line_number),
     ScenarioField("source", "origin", read_https_address),
@@ -256,7 +256,7 @@ def gallery_cards(scenarios: Iterable[Scenario]) -> list[GalleryCard]:
     return [GalleryCard(scenario, matching_filters(scenario)) for scenario in scenarios]
 
 
-def cards_by_thread(cards: Iterable[GalleryCard]) -> list[tuple[str, list[GalleryCard]]]:
+def cards_by_section(cards: Iterable[GalleryCard]) -> list[tuple[str, list[GalleryCard]]]:
     """Return the threads, each with its cards."""
     return [(thread, list(members)) for thread, members in groupby(cards, lambda card: card.scenario.thread)]
 

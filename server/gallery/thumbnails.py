@@ -19,7 +19,7 @@ from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
-from server.wire.problems import Busy, ProblemError
+from server.wire.problems import ProblemError, WorkerQueueFull
 
 MAX_WAIT = 1.5
 """Seconds that a request waits for a thumbnail."""
@@ -129,7 +129,7 @@ class Thumbnails:
             while trace is None:
                 try:
                     trace = await self._pool.run_job(Job(source=example.source, limits=self._settings.run_limits()))
-                except Busy:
+                except WorkerQueueFull:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
                 raise ThumbnailNotMade(f"the example was {trace.status}", RETRY_SECONDS)

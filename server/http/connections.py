@@ -17,7 +17,7 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from server.http.fair_turns import FairTurns
+from server.http.fair_work_scheduler import FairWorkScheduler
 from server.http.response_delivery import WRITE_TIMEOUT
 from server.visitors.clients import (
     Network,
@@ -148,7 +148,7 @@ class ConnectionAcceptor:
         self,
         listeners: list[socket.socket],
         create_protocol: Callable[[], asyncio.Protocol],
-        turns: FairTurns,
+        turns: FairWorkScheduler,
         proxies: tuple[Network, ...] = (),
     ) -> None:
         self._listeners, self._create_protocol, self._turns, self._proxies = listeners, create_protocol, turns, proxies

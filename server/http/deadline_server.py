@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from gradbox.wire.api import ProblemReply
 from server.http.bounded_connection import MAX_HEAD_BYTES, MAX_HEADERS, BoundedConnection
 from server.http.connections import ConnectionAcceptor, ConnectionLimiter, open_listeners
-from server.http.fair_turns import FairTurns
+from server.http.fair_work_scheduler import FairWorkScheduler
 from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, serve_with_chunked_body
 from server.http.security import SECURITY_HEADERS
 from server.visitors.clients import Network, client_address, network_of_address, network_of_peer
@@ -51,7 +51,7 @@ class DeadlineProtocol(H11Protocol):
 
     request_timeout, write_timeout = REQUEST_TIMEOUT, WRITE_TIMEOUT
     open_connections = ConnectionLimiter()
-    turns = FairTurns()
+    turns = FairWorkScheduler()
     proxies: tuple[Network, ...] = ()
     _received = b""
     _network = ""
@@ -233,7 +233,7 @@ class DeadlineServer(uvicorn.Server):
 
     _acceptor: ConnectionAcceptor | None = None
 
-    def __init__(self, config: uvicorn.Config, turns: FairTurns, proxies: tuple[Network, ...]) -> None:
+    def __init__(self, config: uvicorn.Config, turns: FairWorkScheduler, proxies: tuple[Network, ...]) -> None:
         super().__init__(config)
         self._turns, self._proxies = turns, proxies
 
@@ -287,7 +287,7 @@ def create_server(
     connections: bounds the connections
     proxies: networks whose X-Forwarded-For is believed
     """
-    turns = FairTurns()
+    turns = FairWorkScheduler()
     bounds = {"open_connections": connections, "turns": turns, "proxies": proxies}
     return DeadlineServer(
         uvicorn.Config(

@@ -77,7 +77,7 @@ def accepts_gzip(accept_encoding: str) -> bool:
 
 
 @dataclass(frozen=True)
-class ConstantBody:
+class CachedResponseBody:
     """A body that is the same for everybody.
 
     compressed: the body, gzipped
@@ -89,7 +89,7 @@ class ConstantBody:
     tag: str
 
     @classmethod
-    def from_bytes(cls, body: bytes, media_type: str) -> "ConstantBody":
+    def from_bytes(cls, body: bytes, media_type: str) -> "CachedResponseBody":
         return cls(gzip.compress(body, 9, mtime=0), media_type, f'W/"{hashlib.sha256(body).hexdigest()[:24]}"')
 
     def to_response(self, request: Request) -> Response:
@@ -103,14 +103,14 @@ class ConstantBody:
         return StreamingResponse(iterate_decompressed(self.compressed), media_type=self.media_type, headers=headers)
 
 
-class ConstantBodies:
+class ResponseBodyCache:
     """Bodies that are the same for everybody until the server ends. Each is made once, in a thread, one at a time."""
 
     def __init__(self) -> None:
-        self._bodies: dict[str, ConstantBody] = {}
+        self._bodies: dict[str, CachedResponseBody] = {}
         self._making = asyncio.Lock()
 
-    async def get(self, key: str, media_type: str, make: Callable[[], bytes]) -> ConstantBody:
+    async def get(self, key: str, media_type: str, make: Callable[[], bytes]) -> CachedResponseBody:
         """The body for this key. Raises what `make` raises.
 
         make: called if there is no body yet
@@ -118,5 +118,7 @@ class ConstantBodies:
         if key not in self._bodies:
             async with self._making:
                 if key not in self._bodies:
-                    self._bodies[key] = await asyncio.to_thread(lambda: ConstantBody.from_bytes(make(), media_type))
+                    self._bodies[key] = await asyncio.to_thread(
+                        lambda: CachedResponseBody.from_bytes(make(), media_type)
+                    )
         return self._bodies[key]

@@ -156,10 +156,10 @@ ROWS = (
 
 
 Heading = Literal["result", "graph", "keeps", "takes"]
-ROOT_HOLE = "{root}"
+ROOT_PLACEHOLDER = "{root}"
 """The placeholder in a question for the tensor that the gradient should reach."""
 
-WRITTEN_HOLE = "{written}"
+WRITTEN_PLACEHOLDER = "{written}"
 """The placeholder in a question for the part of `b` that can be written."""
 
 
@@ -192,11 +192,14 @@ QUESTIONS = (
     MatrixQuestion(
         "counter",
         "result",
-        f"before = a._version\nwith torch.no_grad():\n    {WRITTEN_HOLE}.zero_()\nprint(a._version == before + 1)",
+        f"before = a._version\nwith torch.no_grad():\n    {WRITTEN_PLACEHOLDER}.zero_()\n"
+        "print(a._version == before + 1)",
     ),
     MatrixQuestion("view", "result", "print(b._is_view())"),
     MatrixQuestion("grad_fn", "graph", "print(b.grad_fn is not None, b.grad_fn and b.grad_fn.name())"),
-    MatrixQuestion("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_HOLE}.grad is not None)", refusal="no"),
+    MatrixQuestion(
+        "flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_PLACEHOLDER}.grad is not None)", refusal="no"
+    ),
     MatrixQuestion("dtype", "keeps", "print(b.dtype == before, before, b.dtype)", "before = a.dtype"),
     MatrixQuestion("device", "keeps", "print(b.device == before, before, b.device)", "before = a.device", meta=True),
     MatrixQuestion("layout", "keeps", "print(b.layout == before, before, b.layout)", "before = a.layout"),
@@ -281,7 +284,7 @@ def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation)
     if situation.mode != "grad":
         statement = [f"with torch.{situation.mode}():", *(f"    {line}" for line in statement)]
     lines += statement
-    ask = question.ask.replace(ROOT_HOLE, root).replace(WRITTEN_HOLE, row.written).split("\n")
+    ask = question.ask.replace(ROOT_PLACEHOLDER, root).replace(WRITTEN_PLACEHOLDER, row.written).split("\n")
     return CellProgram("\n".join([*lines, *ask]) + "\n", operation, len(lines) + 1)
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from server.http.responses import ConstantBodies, ConstantBody
+from server.http.responses import CachedResponseBody, ResponseBodyCache
 from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob, MatrixCell, MatrixVersions, Measurement
-from server.wire.problems import Busy, ProblemError
+from server.wire.problems import ProblemError, WorkerQueueFull
 
 FILE_NAME = "matrix.json"
 """The file in the server's data folder."""
 
-ACCIDENTS = ("MemoryError", "KeyboardInterrupt", "SystemExit", "OSError", "BlockingIOError", "ImportError")
+RESOURCE_ERRORS = ("MemoryError", "KeyboardInterrupt", "SystemExit", "OSError", "BlockingIOError", "ImportError")
 """Exceptions that programs of the matrix raise only if the machine lacks resources."""
 
 CellsByOperation = dict[str, dict[str, MatrixCell]]
@@ -51,7 +51,7 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
     """Return the cells of a situation, from its programs' answers in order. Raises NoAnswers for an answer that depends
     on the machine rather than on torch, because that must not be stored."""
     for answer in answers:
-        if is_accidental_answer(answer):
+        if is_resource_error_answer(answer):
             raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
     pairs = iter(zip(cell_programs(situation), answers, strict=True))
     cells: CellsByOperation = {}
@@ -67,12 +67,12 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
     return cells
 
 
-def is_accidental_answer(answer: Answer) -> bool:
+def is_resource_error_answer(answer: Answer) -> bool:
     """Return whether a program neither answered its question nor raised an error that it would raise again."""
     if answer.line is None:
         return answer.printed.partition(" ")[0] not in ("True", "False")
     message = answer.raised or ""
-    return message.startswith(ACCIDENTS) or "allocate memory" in message
+    return message.startswith(RESOURCE_ERRORS) or "allocate memory" in message
 
 
 def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOperation]) -> Measurement:
@@ -143,7 +143,7 @@ class MatrixService:
         self._is_wanted = asyncio.Event()
         self.measured: Measurement | None = None
         self.situations_done = 0
-        self._bodies = ConstantBodies()
+        self._bodies = ResponseBodyCache()
 
     async def measure_when_idle(self) -> None:
         """Measure some time after the start, when no program runs. Raises nothing; later requests report a failure."""
@@ -164,7 +164,7 @@ class MatrixService:
 
     async def get_response_body(
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
-    ) -> ConstantBody:
+    ) -> CachedResponseBody:
         """Return the body for this key, which `make` makes once from the measurement. Raises ProblemError as
         `get_measurement` does."""
         measured = await self.get_measurement(max_wait)
@@ -225,7 +225,7 @@ class MatrixService:
         while True:
             try:
                 return await self._pool.run_answer_job(job)
-            except Busy:
+            except WorkerQueueFull:
                 await asyncio.sleep(POLL_INTERVAL)
 
 

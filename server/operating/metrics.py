@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.samples import Sample
 
 from gradbox.wire.api import Job
-from server.http.fair_turns import work_in_thread
+from server.http.fair_work_scheduler import work_in_thread
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult
 from server.pool.interface import PoolInterface

@@ -5,7 +5,7 @@ import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from server.operations.operand_kinds import KINDS, OperationRow, TemplateHole
+from server.operations.operand_kinds import KINDS, OperationRow, TemplatePlaceholder
 from server.operations.pipeline import has_operator, is_one_expression
 from server.operations.shape_rules import SHAPE_RULES, ShapeMismatch, find_shape_mismatch, format_shape
 from server.wire.operations import AliveName
@@ -62,7 +62,7 @@ class OperandField:
     text: what the field contains now
     """
 
-    hole: TemplateHole
+    hole: TemplatePlaceholder
     choices: list[OperandChoice]
     text: str
 
@@ -147,7 +147,9 @@ def find_card_problem(
     return find_shape_mismatch(row.name, {hole: shapes[text] for hole, text in texts.items() if text in shapes}, texts)
 
 
-def propose_operand(row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
+def propose_operand(
+    row: OperationRow, hole: TemplatePlaceholder, alive: Sequence[AliveName], texts: Mapping[str, str]
+) -> str:
     """Return what fits a hole best beside the present operands: the nearest name that nothing speaks against."""
     if hole.proposed is not None:
         return hole.proposed
@@ -168,7 +170,7 @@ def propose_operand(row: OperationRow, hole: TemplateHole, alive: Sequence[Alive
 
 
 def operand_choices(
-    row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]
+    row: OperationRow, hole: TemplatePlaceholder, alive: Sequence[AliveName], texts: Mapping[str, str]
 ) -> list[OperandChoice]:
     """Return the names for a hole, with what speaks against each beside the other operands."""
     if hole.proposed is not None or CONSTRAINTS[hole.kind].sample is None:
@@ -190,7 +192,9 @@ def operand_choices(
     return found
 
 
-def find_operand_objection(row: OperationRow, hole: TemplateHole, name: AliveName) -> tuple[ShapeMismatch | None, bool]:
+def find_operand_objection(
+    row: OperationRow, hole: TemplatePlaceholder, name: AliveName
+) -> tuple[ShapeMismatch | None, bool]:
     """Return what speaks against a name by itself, and whether torch would raise."""
     kind, where = CONSTRAINTS[hole.kind], (hole.name,)
     if name.kind != "tensor":

@@ -6,7 +6,7 @@ from server.wire.operations import Kind, OperandKind
 
 
 @dataclass(frozen=True)
-class TemplateHole:
+class TemplatePlaceholder:
     """An operand of a template.
 
     Without `proposed` and `sample`, the example uses the sample of the kind.
@@ -33,28 +33,28 @@ class OperationRow:
 
     name: str
     template: str
-    holes: tuple[TemplateHole, ...] = ()
+    holes: tuple[TemplatePlaceholder, ...] = ()
     siblings: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     inside: str | None = None
 
 
-def required_hole(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplateHole:
+def required_placeholder(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplatePlaceholder:
     """Return an operand that the program must provide, by default a tensor."""
-    return TemplateHole(name, kind, sample=sample)
+    return TemplatePlaceholder(name, kind, sample=sample)
 
 
-def number_hole(name: str, proposed: str) -> TemplateHole:
-    return TemplateHole(name, "number", proposed)
+def number_placeholder(name: str, proposed: str) -> TemplatePlaceholder:
+    return TemplatePlaceholder(name, "number", proposed)
 
 
-def integer_hole(name: str, proposed: int) -> TemplateHole:
-    return TemplateHole(name, "int", str(proposed))
+def integer_placeholder(name: str, proposed: int) -> TemplatePlaceholder:
+    return TemplatePlaceholder(name, "int", str(proposed))
 
 
-def shape_hole(proposed: str) -> TemplateHole:
+def shape_placeholder(proposed: str) -> TemplatePlaceholder:
     """Return an operand of sizes, as arguments of a call."""
-    return TemplateHole("shape", "shape", proposed)
+    return TemplatePlaceholder("shape", "shape", proposed)
 
 
 LEAF = "{name} = torch.tensor([1., 2., 4.], requires_grad=True)"

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from gradbox.wire.api import PipelineItem
 from server.operations.catalogue import EXAMPLE_RESULT_NAME, TABLES
-from server.operations.operand_kinds import OperationRow, TemplateHole
+from server.operations.operand_kinds import OperationRow, TemplatePlaceholder
 from server.wire.problems import ProblemError
 
 ROWS = {row.name: row for rows in TABLES.values() for row in rows}
-OUT_HOLE = "{out}"
+OUT_PLACEHOLDER = "{out}"
 STRING_PATTERN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 PATH_PATTERN = re.compile(r"([^\W\d]\w*)(?:\.\w+|\[[\w'\": ,-]*\])*")
 """A name followed by attributes and indices."""
@@ -94,7 +94,9 @@ def _operation_row(item: PipelineItem, index: int) -> OperationRow:
     return row
 
 
-def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, index: int, known_names: set[str]) -> str:
+def _operand_text(
+    item: PipelineItem, row: OperationRow, hole: TemplatePlaceholder, index: int, known_names: set[str]
+) -> str:
     """Return the text of an operand: one expression, which may begin only with a known name."""
     value = item.operands.get(hole.name, hole.proposed)
     part = f"operands.{hole.name}"
@@ -117,7 +119,7 @@ def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, ind
 
 def _result_name(item: PipelineItem, row: OperationRow, index: int, proposals: ProposedNames) -> str:
     """Return the result's name, or "" if the operation has no result."""
-    if OUT_HOLE not in row.template:
+    if OUT_PLACEHOLDER not in row.template:
         if item.name is not None:
             raise _item_error(index, "name", f"{row.name} has no result to name")
         return ""

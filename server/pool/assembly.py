@@ -26,7 +26,7 @@ from server.pool.fair_lock import FairLock
 from server.pool.interface import NoAnswers
 from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 COMMAND = (sys.executable, "-m", "server.pool.assembler_process")
 TIMEOUT = 60.0
@@ -205,7 +205,7 @@ async def run_and_assemble_trace(
         focused = job.model_copy(update={"focus": reply.again})
         try:
             recording = await record(focused)
-        except (Busy, WorkersUnavailable):
+        except (WorkerQueueFull, WorkersUnavailable):
             return trace
         second, _ = await assemble_trace(assembler, focused, recording, log_text, askers, reply.result)
         if second.status == trace.status:

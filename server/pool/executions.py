@@ -45,7 +45,7 @@ class ExecutionResult:
     deterministic: bool = True
 
     @property
-    def may_have_ended_by_accident(self) -> bool:
+    def may_have_ended_nondeterministically(self) -> bool:
         """Whether a clock, the machine or a person ended the run, so that the same program may end in another way next
         time."""
         return self.status != "cached" and not ends_repeatably(self.status, self.limit)
@@ -164,7 +164,7 @@ class Executions:
         return ExecutionResult("cached", body) if body is not None else None
 
     async def subscribe(self, job: Job, client: Client) -> Subscription:
-        """Start the job, or join the execution of the same one. Raises Busy, and WorkersUnavailable."""
+        """Start the job, or join the execution of the same one. Raises WorkerQueueFull, and WorkersUnavailable."""
         key = result_cache_key(job, self._pool.versions)
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():

@@ -12,7 +12,7 @@ from typing import Self
 
 from server.pool.askers import Asker, Askers
 from server.visitors.clients import Client
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 AVERAGED_RUNS = 8
 """Runs that the moving average of their duration reaches back to, about."""
@@ -91,7 +91,7 @@ class FairScheduler:
         self._served = {flow: tag for flow, tag in self._served.items() if tag > now}
 
 
-class ExpectedSeconds:
+class RunDurationEstimator:
     """How long a network's next run is expected to take: an average of its last runs in which the latest counts for
     half. For an unknown network it is the average of first runs.
 
@@ -103,7 +103,7 @@ class ExpectedSeconds:
         self._averages: OrderedDict[str, float] = OrderedDict()
         self._of_newcomers = EXPECTED_SECONDS
 
-    def expected_for_network(self, network: str) -> float:
+    def estimate_for_network(self, network: str) -> float:
         """The expected duration in seconds."""
         return self._averages.get(network, self._of_newcomers)
 
@@ -112,7 +112,7 @@ class ExpectedSeconds:
 
         was_cut_short: the run would have taken longer than that
         """
-        if was_cut_short and seconds < self.expected_for_network(network):
+        if was_cut_short and seconds < self.estimate_for_network(network):
             return
         if network not in self._averages:
             self._of_newcomers = (self._of_newcomers + seconds) / 2
@@ -247,7 +247,7 @@ class FairQueue:
         self._network_limit = limit if classroom else max(2, limit * 3 // 4)
         self._places: list[QueuePlace] = []  # by arrival
         self._schedulers = FairScheduler(FORGOTTEN_SECONDS, clock), FairScheduler(FORGOTTEN_SECONDS, clock)
-        self._expected = ExpectedSeconds()
+        self._expected = RunDurationEstimator()
         self._running = 0
         self._granted: set[WorkerRequest] = set()  # of those that run, the ones that have begun
         self._completed, self._average = 0, 1.0  # requests, and the moving average of their seconds
@@ -275,7 +275,8 @@ class FairQueue:
     def create_request(
         self, askers: Askers | Client, on_position: Callable[[int], None] | None = None
     ) -> WorkerRequest:
-        """Create a request for a worker, to be entered once. Entering it raises Busy at once if the queue is full.
+        """Create a request for a worker, to be entered once. Entering it raises WorkerQueueFull at once if the queue is
+        full.
 
         askers: who asks for it; others may join while it waits
         on_position: called with the number of requests ahead when it begins to wait and whenever that number changes
@@ -283,19 +284,19 @@ class FairQueue:
         return WorkerRequest(self, askers if isinstance(askers, Askers) else Askers.of_client(askers), on_position)
 
     def enqueue(self, request: WorkerRequest) -> None:
-        """Grant a request now or put it in the queue. Raises Busy if no asker gets a place."""
-        error: Busy | None = None
+        """Grant a request now or put it in the queue. Raises WorkerQueueFull if no asker gets a place."""
+        error: WorkerQueueFull | None = None
         self._charge_running()
         for asker in request.askers:
             try:
                 if self._running >= self._workers and not self._has_place(request):
                     self._make_room(asker.client)
                 self._places.append(self._create_place(asker, request))
-            except Busy as busy:
+            except WorkerQueueFull as busy:
                 error = busy
                 request.askers.refuse(asker.id, busy)
         if not self._has_place(request):  # or all who asked have left by now
-            raise error or Busy(1.0)
+            raise error or WorkerQueueFull(1.0)
         self._grant_free_workers()
 
     def update_places(self, request: WorkerRequest) -> None:
@@ -336,17 +337,18 @@ class FairQueue:
         self._grant_free_workers()
 
     def _make_room(self, newcomer: Client) -> None:
-        """In a full queue, take the last places of the network that waits for most until one is free. Raises Busy."""
+        """In a full queue, take the last places of the network that waits for most until one is free. Raises
+        WorkerQueueFull."""
         places = self._waiting_places()
         wanted = requests_by_network(places)
         of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
-        expected_for_network = len(wanted.get(newcomer.network, ()))
-        if of_client >= self.client_limit or expected_for_network >= self._network_limit:
+        estimate_for_network = len(wanted.get(newcomer.network, ()))
+        if of_client >= self.client_limit or estimate_for_network >= self._network_limit:
             raise self._busy_error(newcomer, places)
         taken: list[QueuePlace] = []
         while len({place.request for place in places}) >= self._limit:
             largest = max(wanted, key=lambda network: len(wanted[network]), default=newcomer.network)
-            if len(wanted.get(largest, ())) <= expected_for_network + 1:
+            if len(wanted.get(largest, ())) <= estimate_for_network + 1:
                 raise self._busy_error(newcomer, places)
             request = self._choose_request_to_leave(largest, places)
             taken += [place for place in places if place.request is request and place.network == largest]
@@ -371,14 +373,14 @@ class FairQueue:
             place.request.granted.set_exception(busy)
         place.request.askers.refuse(place.asker.id, busy)
 
-    def _busy_error(self, client: Client, places: list[QueuePlace]) -> Busy:
+    def _busy_error(self, client: Client, places: list[QueuePlace]) -> WorkerQueueFull:
         """The error for a client that can't wait now.
 
         places: those of all clients that do wait
         """
         request = WorkerRequest(self, Askers(), None)
         requests = self._sort_by_turn([*places, self._create_place(Asker(client), request)]).requests
-        return Busy(max(1.0, self._average * requests.index(request) / self._workers))
+        return WorkerQueueFull(max(1.0, self._average * requests.index(request) / self._workers))
 
     def _grant_free_workers(self) -> None:
         """Give free workers to the next requests, and report the positions of those that still wait."""
@@ -405,7 +407,7 @@ class FairQueue:
             start = scheduler.start_tag(first.flow(level), first.entered[level])
             flows = {place.flow(level): place for place in reversed(places)}
             for flow, place in flows.items():
-                cost = self._expected.expected_for_network(place.network) / len(flows)
+                cost = self._expected.estimate_for_network(place.network) / len(flows)
                 first.request.charges.append(FlowCharge(level, flow, cost, 1 / len(flows)))
                 scheduler.charge_flow(flow, cost, place.entered[level])
             waiting = (scheduler.start_tag(place.flow(level), place.entered[level]) for place in self._places)
@@ -465,7 +467,7 @@ class FairQueue:
             flow = place.flow(level)
             if (flow, place.request) not in counted:
                 start = max(scheduler.start_tag(flow, place.entered[level]), last.get(flow, -math.inf))
-                last[flow] = counted[flow, place.request] = start + self._expected.expected_for_network(place.network)
+                last[flow] = counted[flow, place.request] = start + self._expected.estimate_for_network(place.network)
             tags[place] = counted[flow, place.request]
         return tags
 

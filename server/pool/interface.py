@@ -115,8 +115,8 @@ class PoolInterface(Protocol):
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
     ) -> RecordedTrace:
-        """Run a program and return its trace, however it ends. Raises Busy, and WorkersUnavailable if there is no
-        worker.
+        """Run a program and return its trace, however it ends. Raises WorkerQueueFull, and WorkersUnavailable if there
+        is no worker.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts
         stop: once set, ends a started program and keeps what was recorded. Where the cause of its end was skipped in a
@@ -129,7 +129,7 @@ class PoolInterface(Protocol):
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         """Run the server's own programs in one confined child that records nothing, and return their answers.
 
-        Raises Busy, WorkersUnavailable, and NoAnswers if the child did not come to its end.
+        Raises WorkerQueueFull, WorkersUnavailable, and NoAnswers if the child did not come to its end.
         """
         ...
 

@@ -21,7 +21,8 @@ __all__ = ["LocalPool", "NoAnswers"]
 
 
 class LocalPool:
-    """At most `settings.workers` programs run at once and `settings.queue` wait; beyond that, `run_job` raises Busy.
+    """At most `settings.workers` programs run at once and `settings.queue` wait; beyond that, `run_job` raises
+    WorkerQueueFull.
 
     `server.pool.interface.PoolInterface` documents the properties and methods.
     """

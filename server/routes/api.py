@@ -22,7 +22,7 @@ from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_schema_document
 from gradbox.wire.trace import Trace
-from server.http.fair_turns import work_in_thread
+from server.http.fair_work_scheduler import work_in_thread
 from server.http.json_body import JsonRoute
 from server.http.responses import trace_response
 from server.operations.pipeline import minimum_source_size, pipeline_source

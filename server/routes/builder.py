@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
-from server.http.fair_turns import work_in_thread
-from server.http.responses import ConstantBody
+from server.http.fair_work_scheduler import work_in_thread
+from server.http.responses import CachedResponseBody
 from server.operations.card_form import create_card_form, propose_result_name
 from server.operations.catalogue import TABLES, create_catalogue, operation_sentences
 from server.operations.operand_kinds import OperationRow
@@ -56,10 +56,10 @@ async def get_operations(
 
 
 @functools.cache
-def catalogue_body(language: Language) -> ConstantBody:
+def catalogue_body(language: Language) -> CachedResponseBody:
     """The catalogue in a language, as JSON."""
     body = create_catalogue(language).model_dump_json(exclude_none=True).encode()
-    return ConstantBody.from_bytes(body, "application/json")
+    return CachedResponseBody.from_bytes(body, "application/json")
 
 
 MAX_ALIVE = 12_000

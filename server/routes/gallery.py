@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from server.gallery.gallery import Gallery
-from server.gallery.scenarios import FILTERS, cards_by_thread, gallery_cards
-from server.http.fair_turns import work_in_thread
-from server.http.responses import ConstantBody, trace_response
+from server.gallery.scenarios import FILTERS, cards_by_section, gallery_cards
+from server.http.fair_work_scheduler import work_in_thread
+from server.http.responses import CachedResponseBody, trace_response
 from server.services import GalleryDep
 from server.templating import (
     is_fragment_request,
@@ -52,7 +52,7 @@ async def gallery_page(
         return render_constant_page(request, template, language, **gallery_values(gallery, query, filters))
 
     if query:
-        body = await work_in_thread(lambda: ConstantBody.from_bytes(render_gallery(), HTML))
+        body = await work_in_thread(lambda: CachedResponseBody.from_bytes(render_gallery(), HTML))
     else:
         key = f"{template} {language} {request.scope['root_path']} {signed_in} {filters}"
         body = await gallery.pages.get(key, HTML, render_gallery)
@@ -70,7 +70,7 @@ def gallery_values(gallery: Gallery, query: str, filters: list[str]) -> dict[str
         "pressed": filters,
         "kind": kind,
         "cards": cards,
-        "threads": cards_by_thread(cards),
+        "threads": cards_by_section(cards),
         "all": len(gallery.scenarios),
         "max_query": MAX_QUERY,
     }
@@ -84,11 +84,11 @@ async def programs_about(request: Request, gallery: GalleryDep, message: Search 
     return with_language_and_session_headers(body.to_response(request), signed_in)
 
 
-def render_programs_about(request: Request, gallery: Gallery, language: str, message: str) -> ConstantBody:
+def render_programs_about(request: Request, gallery: Gallery, language: str, message: str) -> CachedResponseBody:
     kind, names = gallery.lookup.look_up(message, is_message=True) if message else ("nothing_asked", [])
     found = [gallery.scenarios_by_name[name] for name in names[:MAX_PROGRAMS_ABOUT]]
     values = {"kind": kind, "scenarios": found}
-    return ConstantBody.from_bytes(
+    return CachedResponseBody.from_bytes(
         render_constant_page(request, "partials/_programs_about.html", language, **values), HTML
     )
 

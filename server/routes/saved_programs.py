@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
-from server.http.fair_turns import work_in_thread
+from server.http.fair_work_scheduler import work_in_thread
 from server.http.json_body import JsonRoute
 from server.http.response_delivery import Disconnected
 from server.http.responses import not_modified_response, trace_response, with_cache_headers

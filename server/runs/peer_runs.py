@@ -19,7 +19,7 @@ from gradbox.wire.api import RunState
 from gradbox.wire.base import Model
 from server.pool.executions import Execution, ExecutionResult, Executions, Subscription
 from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
-from server.pool.remote.messages import MAX_STREAMED, encode_model
+from server.pool.remote.messages import MAX_STREAMED, encode_wire_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
@@ -245,7 +245,7 @@ class BrokerPeerRuns:
 
     async def _send_message(self, to: str, message: PeerQuestion | PeerReply, trace: bytes = b"") -> bool:
         """Add a message to another process's list. Returns whether the broker accepted it."""
-        content = encode_model(message) + b"\n" + trace
+        content = encode_wire_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
         pipe.rpush(process_messages_key(to), self._signer.sign(to, content))
         pipe.ltrim(process_messages_key(to), -MAX_MESSAGES, -1)

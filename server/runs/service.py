@@ -112,7 +112,7 @@ class RunService:
         live: bool = False,
     ) -> Subscription:
         """Return a subscription to the run; if its result is cached, the subscription is done. Raises ProblemError,
-        RateLimited, Busy and WorkersUnavailable.
+        RateLimited, WorkerQueueFull and WorkersUnavailable.
 
         count_cached: whether a cached result counts as a run
         check: the run compares gradients instead of recording steps

@@ -36,14 +36,14 @@ def is_valid_trace(trace: bytes) -> bool:
     return True
 
 
-def may_have_ended_by_accident(trace: bytes) -> bool:
+def may_have_ended_nondeterministically(trace: bytes) -> bool:
     """Whether a clock, the machine or a person ended the run of a stored trace."""
     outcome = read_outcome(trace)
     return not ends_repeatably(outcome["status"], (outcome.get("stopped") or {}).get("limit"))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "accident": may_have_ended_by_accident,
+    "accident": may_have_ended_nondeterministically,
     "compare": compare_traces,
     "judge": judge_answer,
     "validate": is_valid_trace,

@@ -95,7 +95,7 @@ class ProgramService:
         if program is not None:
             await self._improve_trace(program, await run_saved_content(content, run), client)
             return await self.find_program(program.id), False
-        trace = (await run_again_after_accident(content, run)).body
+        trace = (await rerun_if_nondeterministic(content, run)).body
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, trace))
         with self._counting_refusals():
             await self._save_space.count_saved_bytes(client, len(text) + len(trace))
@@ -116,7 +116,7 @@ class ProgramService:
         result = await run_saved_content(program.content, run)
         new = await asyncio.to_thread(read_trace_header, result.body)
         parts, step = await self.reader.run_function("compare", program.trace, result.body)
-        if parts and not result.may_have_ended_by_accident and await self._may_have_ended_by_accident(program):
+        if parts and not result.may_have_ended_nondeterministically and await self._may_have_ended_by_accident(program):
             await self._improve_trace(program, result, client)
         return Rerun(
             id=program.id,
@@ -140,7 +140,7 @@ class ProgramService:
 
     async def _improve_trace(self, program: SavedProgram, result: ExecutionResult, client: Client) -> None:
         """Replace a trace whose run may have ended by accident by that of a new run, if the new run did not."""
-        if result.may_have_ended_by_accident:
+        if result.may_have_ended_nondeterministically:
             return
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, result.body))
         with self._counting_refusals():
@@ -157,14 +157,14 @@ class ProgramService:
             raise
 
 
-async def run_again_after_accident(content: Content, run: RunProgram) -> ExecutionResult:
+async def rerun_if_nondeterministic(content: Content, run: RunProgram) -> ExecutionResult:
     """Run a program whose trace is kept for ever. If a clock, the machine or a person ended the run, it is repeated
     once. Raises WorkersUnavailable if the run was lost or cancelled, or ended by accident twice, in different ways."""
     first = await run_saved_content(content, run)
-    if not first.may_have_ended_by_accident:
+    if not first.may_have_ended_nondeterministically:
         return first
     second = await run_saved_content(content, run)
-    if second.may_have_ended_by_accident and (second.status, second.limit) != (first.status, first.limit):
+    if second.may_have_ended_nondeterministically and (second.status, second.limit) != (first.status, first.limit):
         raise WorkersUnavailable("the run was ended by accident; try again")
     return second
 

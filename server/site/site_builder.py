@@ -19,7 +19,7 @@ from gradbox.terminal.finding_texts import finding_kinds, load_finding_text
 from gradbox.wire.processes import DrawRequest
 from server import PROJECT_FOLDER, __version__
 from server.gallery.claims import claims_as_json
-from server.gallery.scenarios import Scenario, cards_by_thread, gallery_cards
+from server.gallery.scenarios import Scenario, cards_by_section, gallery_cards
 from server.gallery.thumbnails import THEMES
 from server.matrix.documents import matrix_as_csv, matrix_as_json, matrix_page_groups, property_headings
 from server.matrix.programs import DEFAULT_SITUATION, QUESTIONS
@@ -161,7 +161,7 @@ class SiteBuilder:
         self._write_page(
             "gallery.md",
             "gallery.md",
-            threads=cards_by_thread(gallery_cards(self._scenarios)),
+            threads=cards_by_section(gallery_cards(self._scenarios)),
             count=len(self._scenarios),
         )
 

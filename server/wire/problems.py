@@ -33,7 +33,7 @@ class ProblemError(Exception):
             self.headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
 
 
-class Busy(ProblemError):
+class WorkerQueueFull(ProblemError):
     """The queue for workers is full.
 
     retry_after: seconds after which to try again

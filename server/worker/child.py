@@ -37,10 +37,10 @@ class ChildWork:
     rehearse: Callable[[Callable[[], bool]], None] | None = None
 
 
-DUMP_SIGNAL = signal.SIGUSR1
+TRACEBACK_SIGNAL = signal.SIGUSR1
 """Makes the child write its traceback into the pipe, even from inside a call that never returns."""
 
-REHEARSE_AFTER_MS = 300
+WARM_UP_AFTER_MS = 300
 """Milliseconds that a child waits for a job before it rehearses. Under load a job comes sooner and no child rehearses,
 since that would cost processor time that runs need."""
 
@@ -76,7 +76,7 @@ def run_child(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         job_fd, trace_fd, ready_fd = move_descriptors_to_3_4_5(job_fd, trace_fd, ready_fd)
         if worker.rehearse is not None:
-            rehearse_until_job_arrives(worker.rehearse, job_fd)
+            warm_up_until_job_arrives(worker.rehearse, job_fd)
         if confinement is not None:
             confinement.confine_process((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
         else:
@@ -88,7 +88,7 @@ def run_child(
             os.write(ready_fd, b"+")
             os.close(ready_fd)
         faulthandler.enable(trace_fd, all_threads=False)
-        faulthandler.register(DUMP_SIGNAL, trace_fd, all_threads=False)
+        faulthandler.register(TRACEBACK_SIGNAL, trace_fd, all_threads=False)
         faulthandler.register(signal.SIGXCPU, trace_fd, all_threads=False, chain=True)
         with os.fdopen(job_fd, "rb") as file:
             data = file.read()
@@ -104,11 +104,11 @@ def run_child(
         os._exit(code)
 
 
-def rehearse_until_job_arrives(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
+def warm_up_until_job_arrives(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
     """Rehearse if no job has come for a while, and stop once one comes."""
     poll = select.poll()
     poll.register(job_fd, select.POLLIN)
-    if not poll.poll(REHEARSE_AFTER_MS):
+    if not poll.poll(WARM_UP_AFTER_MS):
         rehearse(lambda: bool(poll.poll(0)))
         require_one_thread()
 

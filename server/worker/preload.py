@@ -33,9 +33,9 @@ import numpy
 import numpy.random
 import torch
 
-from gradbox.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
+from gradbox.language.policy import ALLOWED_MODULES, FORBIDDEN_MEMBERS
 from server.worker.package_data import ENVIRONMENT, LATE_MODULES, LAZY_MODULES
-from server.worker.threads import note_import_as_thread_origin, note_thread_origin
+from server.worker.threads import register_import_as_thread_origin, register_thread_origin
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
 """Names that another module replaces when it is imported."""
@@ -288,7 +288,7 @@ def preload_torch() -> None:
             for case in WARM_UP_CASES:
                 with contextlib.suppress(Exception):  # a test says whether this version can do them all
                     exec(f"{WARM_UP_IMPORTS}\n{case}", {"__name__": "preload"})
-                note_thread_origin(f"the warm-up {case!r}")
+                register_thread_origin(f"the warm-up {case!r}")
             fill_linecache()
         gc.collect()
         for _ in range(8):
@@ -307,7 +307,7 @@ def import_recursively(name: str) -> None:
         for part in LAZY_MODULES[name]:
             import_recursively(part)
         return
-    excluded = {*CLOSED_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
+    excluded = {*FORBIDDEN_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
     for below in pkgutil.iter_modules(getattr(module, "__path__", ())):
         full_name = f"{name}.{below.name}"
         if not below.name.startswith("_") and full_name not in excluded:
@@ -322,7 +322,7 @@ def import_if_possible(name: str) -> ModuleType | None:
     except BaseException:
         return None
     finally:
-        note_import_as_thread_origin(name)
+        register_import_as_thread_origin(name)
 
 
 @contextlib.contextmanager

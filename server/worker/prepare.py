@@ -78,8 +78,8 @@ def anonymous_mappings() -> Iterator[tuple[int, int]]:
 
 Device = Literal["cpu", "cuda"]
 
-REHEARSAL_IMPORT = "import torch\n"
-REHEARSAL_PROGRAM = """\
+WARM_UP_PROGRAM_IMPORT = "import torch\n"
+WARM_UP_PROGRAM = """\
 def f(x, k):
     return x.view(1, 2) * k
 x = torch.ones(2, requires_grad=True)
@@ -104,11 +104,11 @@ TOUCHED_BLOCKS = 500
 megabyte in total."""
 
 
-class RehearsalEnded(BaseException):
+class WarmUpEnded(BaseException):
     """Raised when a rehearsal would end its process."""
 
 
-def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
+def run_warm_up_program(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
     """Run a small program and discard its trace, so that no child runs a part of the recorder for the first time.
 
     interrupted: whether to stop before the next step
@@ -117,14 +117,18 @@ def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device
 
     def discard_line(line: bytes) -> None:
         if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
-            raise RehearsalEnded
+            raise WarmUpEnded
 
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
     try:
-        source = f"{REHEARSAL_IMPORT}torch.set_default_device('cuda')\n" if device == "cuda" else REHEARSAL_IMPORT
-        ProgramRun({"source": source + REHEARSAL_PROGRAM, "device": device}, discard_line).run_and_exit()
-    except RehearsalEnded:
+        source = (
+            f"{WARM_UP_PROGRAM_IMPORT}torch.set_default_device('cuda')\n"
+            if device == "cuda"
+            else WARM_UP_PROGRAM_IMPORT
+        )
+        ProgramRun({"source": source + WARM_UP_PROGRAM, "device": device}, discard_line).run_and_exit()
+    except WarmUpEnded:
         pass
     finally:
         for name, value in replaced.items():
@@ -146,7 +150,7 @@ def fault_in_small_memory_blocks() -> None:
         del blocks
 
 
-REHEARSALS = 12
+WARM_UP_RUNS = 12
 """How often a small program runs before the first fork. CPython has then specialized our code and does not write its
 inline caches to pages that the children share."""
 
@@ -169,8 +173,8 @@ def prepare(options: WorkerOptions) -> ChildWork:
     if options.device == "cpu":
         generator_seed.replace_seed_method()
         gc.freeze()  # a run collects garbage, and need not search all of torch for it
-        for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
-            run_in_thread(rehearse_run)
+        for _ in range(WARM_UP_RUNS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
+            run_in_thread(run_warm_up_program)
     require_one_thread()
     gpu.require_no_open_gpu()
     gc.collect()
@@ -179,7 +183,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
     collapse_into_huge_pages()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     if options.device == "cpu":
-        return ChildWork(run_job, versions, rehearse=rehearse_in_thread)
+        return ChildWork(run_job, versions, rehearse=warm_up_in_thread)
     initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
     return ChildWork(run_job, versions, initialize, warm_up_gpu)
 
@@ -191,25 +195,25 @@ def warm_up_gpu() -> None:
     Call it in a child for the GPU, under Landlock: it starts the threads that later run the program's hooks.
     """
     run_in_thread(gpu.run_gpu_warm_up_operations)
-    for _ in range(REHEARSALS):
-        run_in_thread(functools.partial(rehearse_run, device="cuda"))
+    for _ in range(WARM_UP_RUNS):
+        run_in_thread(functools.partial(run_warm_up_program, device="cuda"))
     run_in_thread(
-        rehearse_run
+        run_warm_up_program
     )  # what is replaced in the interpreter holds the last program: one without memory of the GPU
     gc.collect()
     gpu.clear_gpu_memory_statistics()
 
 
-def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
+def warm_up_in_thread(interrupted: Callable[[], bool]) -> None:
     """Rehearse in a child, at low priority, so that the child has its own copies of the pages that a run writes to.
 
     interrupted: whether to stop before the next step
     """
 
-    def rehearse_nicely() -> None:
+    def warm_up_nicely() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)  # of this thread alone, which ends
-        rehearse_run(interrupted)
+        run_warm_up_program(interrupted)
 
     gc.disable()
-    run_in_thread(rehearse_nicely)
+    run_in_thread(warm_up_nicely)
     gc.enable()

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.worker import confine
-from server.worker.child import DUMP_SIGNAL, EXIT_NO_JOB, ChildWork, run_child
+from server.worker.child import EXIT_NO_JOB, TRACEBACK_SIGNAL, ChildWork, run_child
 from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
@@ -118,7 +118,7 @@ class Supervisor:
             self._spare_deaths = 0
         elif "traceback" in message:
             if message["traceback"] in self._children:
-                os.kill(self._children[message["traceback"]].pid, DUMP_SIGNAL)
+                os.kill(self._children[message["traceback"]].pid, TRACEBACK_SIGNAL)
         elif message["kill"] in self._children:
             kill_child(self._children[message["kill"]].pid)
         return True

@@ -54,29 +54,29 @@ def run_in_thread(function: Callable[[], object]) -> None:
         raise errors[0]
 
 
-def note_thread_origin(description: str, remedy: str = "") -> None:
+def register_thread_origin(description: str, remedy: str = "") -> None:
     """Note that threads not met before were started by what is described. The arguments are those of `ThreadOrigin`."""
     for number in os.listdir("/proc/self/task"):  # noqa: PTH208 called for each import
         if number not in _origins:
             _origins[number] = ThreadOrigin(description, remedy)
 
 
-def note_import_as_thread_origin(name: str) -> None:
+def register_import_as_thread_origin(name: str) -> None:
     """Note that threads not met before were started by the import of a module."""
     package = name.partition(".")[0]
     if package in OURS:
-        note_thread_origin(f"a call in {name}")
+        register_thread_origin(f"a call in {name}")
     elif package in REQUIRED:
-        note_thread_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
+        register_thread_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
     else:
-        note_thread_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
+        register_thread_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
 
 
-def note_startup_as_thread_origin() -> None:
+def register_startup_as_thread_origin() -> None:
     """Note that threads not met before were started by code that Python runs before any module of ours."""
     files = ", ".join(startup_files()) or "a file in site-packages"
     remedy = "remove that file, or the package that it belongs to, from Gradbox's environment"
-    note_thread_origin(f"what Python runs when it starts ({files})", remedy)
+    register_thread_origin(f"what Python runs when it starts ({files})", remedy)
 
 
 def startup_files() -> list[str]:
@@ -101,12 +101,12 @@ CUSTOMIZING = ("sitecustomize", "usercustomize")
 
 
 @contextlib.contextmanager
-def noting_thread_origins() -> Iterator[None]:
+def tracking_thread_origins() -> Iterator[None]:
     """Note, inside the block, which import starts a thread. Imports by `importlib.import_module` are not noticed
     themselves."""
     import_, modules = builtins.__import__, len(sys.modules)
     if thread_count() > 1:
-        note_startup_as_thread_origin()
+        register_startup_as_thread_origin()
 
     def import_and_note(
         name: str,
@@ -119,7 +119,7 @@ def noting_thread_origins() -> Iterator[None]:
         importer = globals or {}
         new = bool(level) or name not in sys.modules
         if new:
-            note_import_as_thread_origin(
+            register_import_as_thread_origin(
                 importer.get("__name__", "__main__")
             )  # it runs, and has started what is not known yet
         try:
@@ -127,7 +127,7 @@ def noting_thread_origins() -> Iterator[None]:
         finally:
             if new or len(sys.modules) != modules:
                 modules = len(sys.modules)
-                note_import_as_thread_origin(full_module_name(name, importer.get("__package__"), level))
+                register_import_as_thread_origin(full_module_name(name, importer.get("__package__"), level))
 
     builtins.__import__ = import_and_note
     try:

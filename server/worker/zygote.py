@@ -27,7 +27,7 @@ from server.wire.link import FailedMessage, WorkerOptions
 from server.worker.child import ChildWork, die_with_parent
 from server.worker.importable_packages import restrict_imports
 from server.worker.supervisor import Supervisor
-from server.worker.threads import noting_thread_origins
+from server.worker.threads import tracking_thread_origins
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
         allow_packages(options.packages)
         more = (*more, *required_modules(options.packages))
     restrict_imports(module.partition(".")[0], *more)
-    with noting_thread_origins(), refusing_forks(), discarding_output():
+    with tracking_thread_origins(), refusing_forks(), discarding_output():
         # by its name: tests prepare workers of their own
         worker: ChildWork = getattr(importlib.import_module(module), function)(options)
     return worker

@@ -14,11 +14,11 @@ try {
   const loadNote = () => fetchSeriesNote(series.notes, series.place);
   const loadHighlighter = async () => (await import("./editor/highlight_python.ts")).highlightPython;
   const content = { trace: await loadTrace(url), step, title, series, verdict: !series };
-  const loadVerdict = async () => ({
-    ...(await import("./verdict/verdict_view.ts")),
+  const loadFindingPicture = async () => ({
+    ...(await import("./verdict/finding_picture_view.ts")),
     ...(await import("./verdict/verdict.ts")),
   });
-  startViewer(content, say, { loadFindings, loadPredict, loadVerdict, loadNote, loadHighlighter });
+  startViewer(content, say, { loadFindings, loadPredict, loadFindingPicture, loadNote, loadHighlighter });
 } catch (error) {
   if (!(error instanceof TraceRequestError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);

@@ -9,18 +9,18 @@ import { offlineContent } from "./offline/offline_content.ts";
 import { offlineHtml } from "./picture/standalone.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReport } from "./program/terminal_report.ts";
-import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
+import { findingsReply, lookedForReply, outcomeSummaryReply } from "./findings/findings_reply.ts";
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
 import { findingLocale } from "./findings/words.ts";
 import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
-import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";
+import { stepMarkdown, findingMarkdown } from "./verdict/markdown.ts";
 import { plainText } from "./verdict/rich_text.ts";
 import { bundledLocale } from "./words/locale.ts";
 import { verdictOf } from "./verdict/verdict.ts";
-import { CARD_SIZE } from "./verdict/verdict_picture.ts";
-import { verdictSvg } from "./verdict/verdict_svg.ts";
+import { CARD_SIZE } from "./verdict/finding_picture.ts";
+import { findingSvg } from "./verdict/finding_svg.ts";
 import type { Trace } from "./trace/wire.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
@@ -43,7 +43,7 @@ export function render(
   if (kind === "stage") return { made: stageSvg(trace, step, request) };
   if (kind === "loom") return { made: loomSvg(trace, step, request) };
   if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
-  if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
+  if (kind === "summary") return { made: JSON.stringify(outcomeSummaryReply(trace, request.language)) };
   if (kind === "looked_for") return { made: JSON.stringify(lookedForReply(trace, request.language)) };
   if (kind === "reading") return { made: JSON.stringify(terminalReport(trace, request.language)) };
   if (kind === "tables") return { made: JSON.stringify(tablesReply(trace)) };
@@ -81,7 +81,7 @@ function cardSvg(trace: Trace, request: ExportRequest) {
   const opened = openTrace(trace);
   const verdict = step === null ? verdictOf(opened, say) : null;
   return verdict
-    ? verdictSvg(verdict, CARD_SIZE, { opened, title, say, language }, request.theme)
+    ? findingSvg(verdict, CARD_SIZE, { opened, title, say, language }, request.theme)
     : linkCardSvg(trace, step, title, request);
 }
 
@@ -98,7 +98,7 @@ function markdownOf(trace: Trace, { title, language, address }: ExportRequest) {
   const verdict = verdictOf(opened, say);
   const links = { address, picture: address ? `${address}.card.png` : "" };
   return verdict
-    ? verdictMarkdown(verdict, links, say)
+    ? findingMarkdown(verdict, links, say)
     : stepMarkdown(opened, title, links, say, bundledLocale(language).say);
 }
 

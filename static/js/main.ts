@@ -12,7 +12,7 @@ import { startMoreMenu } from "./page/start/more_menu.ts";
 import { startNewProgramMenu } from "./page/start/new_program_menu.ts";
 import { createFirstQuestion } from "./page/start/first_question.ts";
 import { createServerWatch } from "./page/running/server_watch.ts";
-import { keepLastAddress, rememberFeatureUse, lastAddress, featuresUsedBefore } from "./page/start/visit_history.ts";
+import { keepLastAddress, rememberFeatureUse, lastAddress, readUsedFeatures } from "./page/start/visit_history.ts";
 import { createAddressSync } from "./page/address.ts";
 import { startLiveSwitch } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
@@ -37,8 +37,8 @@ import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
 import { readAddress } from "./page_state/url.ts";
-import { packagesNotHere } from "./program/missing_packages.ts";
-import { noProgramRefusal } from "./program/pasted_kind.ts";
+import { missingPackages } from "./program/missing_packages.ts";
+import { notAProgramRefusal } from "./program/pasted_kind.ts";
 import type { PageState } from "./page_state/state.ts";
 import type { Refusal, Repair, Trace } from "./trace/wire.ts";
 
@@ -47,7 +47,7 @@ const page = readServedPage();
 const isFront = isFrontPage(page);
 /** The page without a name in its address: it shows what its reader had there last. */
 const isWorkplace = document.getElementById("starts") !== null;
-const isFirstVisit = isWorkplace && !featuresUsedBefore().has("starts");
+const isFirstVisit = isWorkplace && !readUsedFeatures().has("starts");
 if (isFirstVisit) page.stopsBefore = document.getElementById("first-question")?.dataset.line;
 const store = createStore(reduce, initialState(page));
 const { state: currentState, dispatch } = store;
@@ -133,9 +133,9 @@ function showPanes(state: PageState, before: PageState | null) {
   elementById("empty").hidden = !isEmpty;
   if (isEmpty)
     elementById("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
-  const refusal = isEmpty ? noProgramRefusal(opened.trace) : null;
+  const refusal = isEmpty ? notAProgramRefusal(opened.trace) : null;
   if (refusal) void showWhyNoProgram(refusal, opened?.trace.program.source ?? "");
-  else if (isEmpty && packagesNotHere(opened.trace).length) void showMissingPackages(opened.trace);
+  else if (isEmpty && missingPackages(opened.trace).length) void showMissingPackages(opened.trace);
   elementById<HTMLButtonElement>("takeaway").disabled = !opened?.count;
 }
 

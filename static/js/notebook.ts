@@ -2,7 +2,7 @@
 
 import * as findings from "./findings/page_api.ts";
 import { findingLocale } from "./findings/words.ts";
-import { followHostTheme } from "./browser/host_theme.ts";
+import { syncThemeWithHost } from "./browser/host_theme.ts";
 import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
@@ -14,4 +14,4 @@ const loadFindings = async () => ({ ...findings, sentences: async () => findingL
 const loadPredict = async () => ({ ...predict, sentences: async () => predictLocale(lang).say });
 
 startViewer(content, bundledLocale(lang).say, { loadFindings, loadPredict });
-followHostTheme(document.documentElement);
+syncThemeWithHost(document.documentElement);

@@ -8,7 +8,7 @@ import { setRunSentences } from "./offline/stored_run_sentences.ts";
 import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
-import { showVerdict } from "./verdict/verdict_view.ts";
+import { showFindingPicture } from "./verdict/finding_picture_view.ts";
 import { startViewer } from "./page/viewer.ts";
 import type { OfflineContent } from "./offline/offline_content.ts";
 
@@ -21,6 +21,6 @@ setRunSentences(answers.ofRun);
 startViewer({ ...content, verdict: content.verdict && answers.verdict !== null }, bundledLocale(lang).say, {
   loadFindings: async () => findings,
   loadPredict: async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
-  loadVerdict: async () => ({ showVerdict, verdictOf: () => answers.verdict }),
+  loadFindingPicture: async () => ({ showFindingPicture, verdictOf: () => answers.verdict }),
   loadHighlighter: async () => () => answers.painted,
 });

@@ -212,7 +212,7 @@ TRAPS = [
         "frames_of_the_waiting_thread",
         NESTED,
         waiting_frames_stay,
-        {"sees one thread's stack": PlantedFault(put(stack, engine_waits=[]))},
+        {"sees one thread's stack": PlantedFault(put(stack, threads_waiting_for_engine=[]))},
         needs_threads=True,
     ),
     Pooled(

@@ -14,7 +14,7 @@ from gradbox.wire.api import EXAMPLE_PIPELINE, PipelineItem, RunOrPipelineReques
 from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operations.catalogue import TABLES
-from server.operations.operand_kinds import OperationRow, TemplateHole
+from server.operations.operand_kinds import OperationRow, TemplatePlaceholder
 from server.operations.pipeline import pipeline_source
 from server.settings import Settings
 from server.wire.problems import ProblemError
@@ -93,7 +93,7 @@ def items_of(row: OperationRow, k: int) -> Items:
     return [*before, {"operation": row.name, "operands": operands}]
 
 
-def operand_of(hole: TemplateHole, name: str) -> str:
+def operand_of(hole: TemplatePlaceholder, name: str) -> str:
     if hole.kind == "function":
         return "lambda grad: grad * 2"
     return hole.proposed or name

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gradbox.command import main
-from gradbox.doctor import CheckResult, display_and_folder_checks, torch_checks, verdict_line
+from gradbox.doctor import CheckResult, display_and_folder_checks, readiness_line, torch_checks
 
 READY = "Verdict: ready to record, show and explain scripts, notebooks and tests of this machine"
 
@@ -35,7 +35,7 @@ def test_doctor_describes_the_machine_and_records_a_script(capsys: Any) -> None:
     ],
 )
 def test_a_torch_that_can_not_be_used_is_in_the_verdict(answer: dict[str, Any] | None, problem: str) -> None:
-    said = verdict_line([CheckResult("python", "3.11"), *torch_checks(answer)])
+    said = readiness_line([CheckResult("python", "3.11"), *torch_checks(answer)])
     assert said.startswith(f"Verdict: not ready, because {problem}") if problem else said == READY
 
 

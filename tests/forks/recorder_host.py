@@ -8,7 +8,7 @@ import traceback
 import warnings
 
 from gradbox.recorder.probes import ops
-from server.worker.prepare import REHEARSALS, rehearse_run
+from server.worker.prepare import WARM_UP_RUNS, run_warm_up_program
 from server.worker.program_run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests.forks.fork_host import Request, Write, serve
@@ -44,6 +44,6 @@ def handle(request: Request, write: Write) -> None:
 def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
-    for _ in range(REHEARSALS):
-        run_in_thread(rehearse_run)
+    for _ in range(WARM_UP_RUNS):
+        run_in_thread(run_warm_up_program)
     serve(listener, parent, handle)

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from server.gallery.scenarios import THREADS
+from server.gallery.scenarios import GALLERY_SECTIONS
 from tests.gallery import dev
 
 FOLDER = dev.ROOT / "scenarios"
@@ -50,7 +50,10 @@ def write_scenario(folder: Path, name: str) -> list[Path]:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"{name!r} is no name of a scenario: small letters, digits and _, a letter first")
     card = CARD.format(
-        threads=", ".join(THREADS), thread=THREADS[0], name=name, title=name.replace("_", " ").capitalize()
+        threads=", ".join(GALLERY_SECTIONS),
+        thread=GALLERY_SECTIONS[0],
+        name=name,
+        title=name.replace("_", " ").capitalize(),
     )
     written = []
     for path, text in ((folder / f"{name}.py", PROGRAM), (folder / f"{name}.toml", card)):

@@ -12,7 +12,15 @@ import pytest
 
 from gradbox.language.paste import normalise_pasted_text
 from gradbox.language.policy import parse_and_check_program
-from server.gallery.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
+from server.gallery.scenarios import (
+    GALLERY_SECTIONS,
+    LANGUAGES,
+    TEXT_KEYS,
+    Claim,
+    Scenario,
+    ScenarioError,
+    load_scenarios,
+)
 from server.templating import MESSAGES
 from tests.agreement.test_agreement import is_true
 from tests.gallery import new_scenario
@@ -44,10 +52,10 @@ def test_the_gallery_has_every_program_and_begins_with_clone() -> None:
 
 
 def test_threads_stand_together_and_have_titles() -> None:
-    threads = [THREADS.index(scenario.thread) for scenario in GALLERY]
+    threads = [GALLERY_SECTIONS.index(scenario.thread) for scenario in GALLERY]
     assert threads == sorted(threads)
     for language in LANGUAGES:
-        assert {f"thread_{thread}" for thread in THREADS} <= MESSAGES[language].keys()
+        assert {f"thread_{thread}" for thread in GALLERY_SECTIONS} <= MESSAGES[language].keys()
 
 
 @EACH

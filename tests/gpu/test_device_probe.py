@@ -89,7 +89,7 @@ def facts_of(monkeypatch: pytest.MonkeyPatch, snapshots: list[list[dict[str, Any
         }
         monkeypatch.setattr(device, "memory_statistics", lambda _, statistics=statistics: statistics)
         assert allocator.has_changed_since_last_call({}) and not allocator.has_changed_since_last_call({})
-        facts.append(allocator.device_facts({}))
+        facts.append(allocator.device_record({}))
     return facts
 
 

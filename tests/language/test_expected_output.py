@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.language.expected_output import stated_output_notices
+from gradbox.language.expected_output import expected_output_notices
 from gradbox.language.paste import normalise_pasted_text
 from tests.recordings.store import kept_trace, kept_traces
 from tests.support.tracing import ROOT
@@ -18,7 +18,7 @@ SEEDS = ROOT.parent / "shared/seeds/snippets"
 
 def expected(source: str) -> list[tuple[int | None, str]]:
     return [
-        (output.line, output.args["text"]) for output in stated_output_notices(source.split("\n"), ast.parse(source))
+        (output.line, output.args["text"]) for output in expected_output_notices(source.split("\n"), ast.parse(source))
     ]
 
 
@@ -110,7 +110,7 @@ def test_the_label_of_a_print_is_recognized() -> None:
     source = (
         "print('a:', x)  # None\nprint(f'b = {x}')  # 1\nprint('c', 'd', x, 'e')  # 1\nprint('a', x, sep='')  # 1\n"
     )
-    labels = [output.args.get("label") for output in stated_output_notices(source.split("\n"), ast.parse(source))]
+    labels = [output.args.get("label") for output in expected_output_notices(source.split("\n"), ast.parse(source))]
     assert labels == ["a:", "b = ", "c d", None]
 
 

@@ -208,7 +208,11 @@ def test_the_number_of_refusals_is_bounded() -> None:
 
 
 def test_every_reason_is_used_and_every_use_has_a_reason() -> None:
-    used = {*policy.UNAVAILABLE_MODULES.values(), *policy.CLOSED_MEMBERS.values(), *policy.CLOSED_BUILTINS.values()}
+    used = {
+        *policy.UNAVAILABLE_MODULES.values(),
+        *policy.FORBIDDEN_MEMBERS.values(),
+        *policy.FORBIDDEN_BUILTINS.values(),
+    }
     assert used | {"import", "relative"} == set(REASONS)
     assert not policy.ALLOWED_MODULES & policy.UNAVAILABLE_MODULES.keys()
 

@@ -8,7 +8,7 @@ import pytest
 
 from gradbox.notebook import viewer_cells
 from gradbox.notebook.notebook_cells import RunningCell
-from gradbox.notebook.viewer_cells import are_outputs_isolated, cell_with_viewer, note_viewer_in_output
+from gradbox.notebook.viewer_cells import are_outputs_isolated, cell_with_viewer, register_viewer_cell
 
 FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
 
@@ -43,7 +43,7 @@ def test_a_requested_viewer_moves_to_its_output(run_cell: Any) -> None:
     run_cell(FIRST)
     cell_with_viewer("v")
     run_cell(SECOND)
-    note_viewer_in_output("v")
+    register_viewer_cell("v")
     run_cell(RunningCell("a", "5", "8"))
     assert cell_with_viewer("v") == SECOND
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gradbox.recorder.loop_thinning import MAX_SHARE, IterationSchedule
+from gradbox.recorder.loop_sampling import MAX_SHARE, IterationSchedule
 from gradbox.wire.trace import Focus, trace_document
 from tests.agreement.test_agreement import ADDRESS, PROGRAMS
 from tests.forks.plain_python import run_plain

@@ -1,6 +1,6 @@
 /** What is said of a trace, for the referee: each sentence with its step, its key, its arguments and its text. */
 
-import { stepNotes } from "../../static/js/captions/notes.ts";
+import { captionNotesOfStep } from "../../static/js/captions/notes.ts";
 import { partsText, sentenceParts } from "../../static/js/captions/sentence.ts";
 import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
@@ -8,11 +8,11 @@ import { lookedForIn } from "../../static/js/findings/looked_for.ts";
 import { findingText } from "../../static/js/findings/finding_text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { stepHeadline } from "../../static/js/nets/step_headline.ts";
 import { normText } from "../../static/js/nets/whole_run/norm_text.ts";
-import { factsOfRun } from "../../static/js/nets/whole_run/place_facts.ts";
-import { runOfParameters } from "../../static/js/nets/whole_run/parameters_of_run.ts";
+import { factsOfRun } from "../../static/js/nets/whole_run/call_site_facts.ts";
+import { parameterRunSummaries } from "../../static/js/nets/whole_run/parameters_of_run.ts";
 import { runHeadline } from "../../static/js/nets/whole_run/run_headline.ts";
 import { verdictOf } from "../../static/js/verdict/verdict.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
@@ -87,7 +87,7 @@ function headlines(opened) {
 
 /** The parameters and modules that a sentence of a whole run counts. */
 function meant(opened, { key, args: { name } }) {
-  const moments = [...runOfParameters(opened).moments.values()];
+  const moments = [...parameterRunSummaries(opened).moments.values()];
   const things = (fits) => moments.filter(fits).map(({ uid }) => thing(uid));
   const [, problem] = /^whole_problem_(never_learns|never_moved|not_updated)/.exec(key) ?? [];
   const calls = [...moduleCallsOf(opened).calls.values()].filter(({ within, path }) => within === null && path === name);
@@ -104,8 +104,8 @@ function meant(opened, { key, args: { name } }) {
 /** The cells of the table of a whole run, of modules. */
 function cells(facts, step) {
   const run = factsOfRun(facts);
-  const { isWhole } = runOfParameters(facts.opened).account.table;
-  const places = [...facts.net.placeOfUnit.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
+  const { isWhole } = parameterRunSummaries(facts.opened).account.table;
+  const places = [...facts.net.callSiteOfInvocation.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
   return [...new Set(places)].flatMap((place) => {
     const { parameters, calls } = run.ofPlace(place);
     const { uid } = place.units.findLast((unit) => unit.uid) ?? {};
@@ -140,7 +140,7 @@ function captions(opened) {
   const { say } = bundledLocale("en");
   return opened.trace.steps.flatMap((_, step) => {
     const said = new Map();
-    for (const { key, args } of stepNotes(opened, step)) {
+    for (const { key, args } of captionNotesOfStep(opened, step)) {
       const text = partsText(sentenceParts({ key, args }, say));
       if (!said.has(text)) said.set(text, { step, key, args, text });
     }

@@ -1,5 +1,5 @@
 /** How a run ended and what it did, for tests. */
 
-import { runSummaryReply } from "../../static/js/findings/findings_reply.ts";
+import { outcomeSummaryReply } from "../../static/js/findings/findings_reply.ts";
 
-export default runSummaryReply;
+export default outcomeSummaryReply;

@@ -27,12 +27,12 @@ def note_opened(event, arguments):
 sys.addaudithook(note_opened)
 import torch
 torch.set_num_threads(1)
-from server.worker.prepare import rehearse_run
+from server.worker.prepare import run_warm_up_program
 from server.worker.program_run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests.forks import recorder_host, torch_host
 from tests.forks.fork_host import forked
-run_in_thread(rehearse_run)
+run_in_thread(run_warm_up_program)
 def act(program, write):
     def end(line):
         if line.startswith(b'{"outcome"'):

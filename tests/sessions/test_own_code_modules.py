@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gradbox.sessions.own_modules import MAX_FILES, OwnModules, project_folder
-from gradbox.sessions.passed_calls import MAX_CALLS
+from gradbox.sessions.unstepped_calls import MAX_CALLS
 from gradbox.wire.trace import Trace
 from tests.forks.forked_command import run_gradbox
 from tests.forks.plain_python import call_beside_gradbox
@@ -199,7 +199,7 @@ def test_files_that_would_be_too_many_are_left_out_and_named(tmp_path: Path) -> 
     own = OwnModules(tmp_path)
     for k in range(MAX_FILES + 2):
         (tmp_path / f"m{k}.py").write_text("import torch\n")
-    found = [own.source_to_step(str(tmp_path / f"m{k}.py")) for k in range(MAX_FILES + 2)]
+    found = [own.source_if_stepped(str(tmp_path / f"m{k}.py")) for k in range(MAX_FILES + 2)]
     assert [source is None for source in found] == [False] * MAX_FILES + [True] * 2
     assert own.left_out == [f"m{MAX_FILES}.py", f"m{MAX_FILES + 1}.py"]
 
@@ -210,5 +210,5 @@ def test_installed_files_and_environments_are_nobody_s_project(tmp_path: Path) -
         (tmp_path / folder / "m.py").write_text("import torch\n")
     (tmp_path / "env/pyvenv.cfg").touch()
     own = OwnModules(tmp_path)
-    assert own.source_to_step(str(tmp_path / "venv/lib/python3.11/site-packages/m.py")) is None
-    assert own.source_to_step(str(tmp_path / "env/lib/m.py")) is None and own.left_out == []
+    assert own.source_if_stepped(str(tmp_path / "venv/lib/python3.11/site-packages/m.py")) is None
+    assert own.source_if_stepped(str(tmp_path / "env/lib/m.py")) is None and own.left_out == []

@@ -1,7 +1,7 @@
 /** What the account of a run says of kept memory, beside the state after each step, for tests. */
 
-import { keptBytesAt, bookedMemoryByNode } from "../../static/js/findings/account/kept_memory.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { savedBytesAt, savedMemoryByNode } from "../../static/js/findings/account/saved_memory.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { moduleTable } from "../../static/js/nets/module_table.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
@@ -10,22 +10,22 @@ import { openTrace } from "../../static/js/trace/state.ts";
 export default function keptBytes(trace) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
-  const all = [...bookedMemoryByNode(opened).values()].flat();
-  const placed = [...facts.keptByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
+  const all = [...savedMemoryByNode(opened).values()].flat();
+  const placed = [...facts.savedBytesByNode].flatMap(([node, kept]) => (placeOf(facts.net, node) ? kept : []));
   const parameters = storagesOfParameters(trace);
   const steps = trace.steps.map((_, i) => i);
   return {
     state: steps.map((i) => bytesOfSlots(opened.state(i), parameters)),
-    account: steps.map((i) => keptBytesAt(all, i).holds),
-    places: steps.map((i) => keptBytesAt(placed, i).holds),
+    account: steps.map((i) => savedBytesAt(all, i).holds),
+    places: steps.map((i) => savedBytesAt(placed, i).holds),
     modules: moduleTable(opened).rows.map(({ path, kept }) => [path, kept]),
     total: moduleTable(opened).totals.kept,
   };
 }
 
 function placeOf(net, node) {
-  let unit = net.unitOfNode.get(node) ?? null;
-  while (unit && !net.placeOfUnit.has(unit)) unit = unit.parent;
+  let unit = net.invocationByNode.get(node) ?? null;
+  while (unit && !net.callSiteOfInvocation.has(unit)) unit = unit.parent;
   return unit;
 }
 

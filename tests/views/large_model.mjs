@@ -1,9 +1,9 @@
 /** How many whole states and sets of names the tables and the net of a trace ask for: for tests. */
 
-import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
+import { parameterStatesOf } from "../../static/js/findings/account/parameter_rounds.ts";
 import { moduleTable } from "../../static/js/nets/module_table.ts";
 import { moduleCallsOf } from "../../static/js/trace/module_calls.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 export default function countsOf(trace) {
@@ -28,7 +28,7 @@ export default function countsOf(trace) {
   };
   const [net] = asked(() => netOf(opened));
   const [modules] = asked(() => moduleTable(opened));
-  const [parameters, found] = asked(() => parameterMomentsOf(opened));
+  const [parameters, found] = asked(() => parameterStatesOf(opened));
   const [moment, moments] = asked(() => found.at(opened.count - 1));
   const held = moments.filter(({ is_held }) => is_held === true).length;
   const fates = [...new Set(moments.map(({ learns }) => learns))];

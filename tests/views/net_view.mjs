@@ -2,7 +2,7 @@
 
 import { netMarks } from "../../static/js/nets/net_marks.ts";
 import { layoutNet } from "../../static/js/nets/net_layout.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { NetStepping } from "../../static/js/nets/net_stepping.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
@@ -24,7 +24,7 @@ function rowOfPlace(layout) {
 
 /** Whether each place that a step runs has a row of its own, whole within the room, named, with its modules in the path. */
 function readability(facts, i, layout, room) {
-  const places = new Set(facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []));
+  const places = new Set(facts.touchedAt(i).flatMap((unit) => facts.net.callSiteOfInvocation.get(unit) ?? []));
   const leaves = [...places].filter(({ inner }) => !inner.length);
   if (!leaves.length) return null;
   const rows = rowOfPlace(layout);
@@ -89,7 +89,7 @@ export default function factsOf(trace, width, height) {
     stops: stops.length,
     svg: svgAt(first),
     svgAtEnd: svgAt(opened.count - 1),
-    nodes: net.unitOfNode.size,
+    nodes: net.invocationByNode.size,
     placed: counts.size,
     edges: net.edges.map(({ from, to, runs }) => ({ from: from.name, to: to.name, cut: [...runs.values()].flat().some(({ cut }) => cut) })),
   };

@@ -5,7 +5,7 @@ import { createLocale } from "../../static/js/words/sentences.ts";
 import { explain } from "../../static/js/findings/explain.ts";
 import { layoutNet } from "../../static/js/nets/net_layout.ts";
 import { netMarks } from "../../static/js/nets/net_marks.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { rowEndsAt } from "../../static/js/nets/row_ends.ts";

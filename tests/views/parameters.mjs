@@ -3,13 +3,13 @@
 
 import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
 import { modulePathAt } from "../../static/js/trace/module_calls.ts";
-import { runOfParameters } from "../../static/js/nets/whole_run/parameters_of_run.ts";
+import { parameterRunSummaries } from "../../static/js/nets/whole_run/parameters_of_run.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
-import { parameterMomentsOf } from "../../static/js/findings/account/parameter_rounds.ts";
+import { parameterStatesOf } from "../../static/js/findings/account/parameter_rounds.ts";
 
 function momentsOf(trace) {
   const opened = openTrace(trace);
-  const found = parameterMomentsOf(opened);
+  const found = parameterStatesOf(opened);
   const rowsAt = (step) =>
     found.at(step).map((moment) => {
       const { row, learns, held_by, is_held, gradient, scale, weight, rounds, updated } = moment;
@@ -27,7 +27,7 @@ function momentsOf(trace) {
       updated,
     };
     });
-  const run = runOfParameters(opened);
+  const run = parameterRunSummaries(opened);
   const wholes = run.together([...run.moments.keys()], "moved");
   const before = found.roundSteps.length ? rowsAt(found.roundSteps[0] - 1) : [];
   const backwards = found.table.facts.backwardCalls.map(({ end }) => rowsAt(end));
@@ -37,7 +37,7 @@ function momentsOf(trace) {
 /** On the way through a run and back in leaps: the steps at which what is told is other than when all is looked at anew. */
 function stepsOf(trace) {
   const opened = openTrace(trace);
-  const found = parameterMomentsOf(opened);
+  const found = parameterStatesOf(opened);
   let looks = 0;
   const look = found.moment.bind(found);
   found.moment = (...moment) => {

@@ -1,13 +1,13 @@
 /** Which repetitions end at which step, for tests. */
 
-import { netOf } from "../../static/js/nets/net_places.ts";
-import { repetitionsOf } from "../../static/js/nets/net_repetitions.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
+import { loopRepetitionsOf } from "../../static/js/nets/net_repetitions.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 export default function endings(trace) {
   const opened = openTrace(trace);
-  const repetitions = repetitionsOf(new NetFacts(opened, netOf(opened)));
+  const repetitions = loopRepetitionsOf(new NetFacts(opened, netOf(opened)));
   return opened.trace.steps.flatMap(({ i, line, kind }) => {
     const ending = repetitions.endingAt(i);
     return ending ? [{ line, kind, count: ending.count, place: ending.place.line }] : [];

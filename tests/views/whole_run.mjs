@@ -3,14 +3,14 @@
 import { readFileSync } from "node:fs";
 import { createLocale } from "../../static/js/words/sentences.ts";
 import { explain } from "../../static/js/findings/explain.ts";
-import { factsOfRun } from "../../static/js/nets/whole_run/place_facts.ts";
-import { keptPeakOf } from "../../static/js/nets/whole_run/kept_at_peak.ts";
+import { factsOfRun } from "../../static/js/nets/whole_run/call_site_facts.ts";
+import { savedMemoryPeakOf } from "../../static/js/nets/whole_run/saved_memory_peak.ts";
 import { layoutWholeRun } from "../../static/js/nets/whole_run/whole_run_layout.ts";
-import { netOf } from "../../static/js/nets/net_places.ts";
+import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 import { runHeadline } from "../../static/js/nets/whole_run/run_headline.ts";
-import { runOfParameters } from "../../static/js/nets/whole_run/parameters_of_run.ts";
+import { parameterRunSummaries } from "../../static/js/nets/whole_run/parameters_of_run.ts";
 import { wholeRunMarks } from "../../static/js/nets/whole_run/whole_run_marks.ts";
 
 const [en, zh] = ["en", "zh"].map((language) =>
@@ -29,10 +29,10 @@ export default function wholeRun(trace, { language = "en", sort = null, filter =
   const lines = trace.program.source.split("\n");
   const marks = wholeRunMarks({ run, layout, say, lines, selected: null, sort, filter });
   const drawn = marks.filter(({ key }) => key?.startsWith("row "));
-  const account = runOfParameters(opened);
+  const account = parameterRunSummaries(opened);
   return {
     headline: runHeadline(opened, say),
-    peak: keptPeakOf(opened).bytes,
+    peak: savedMemoryPeakOf(opened).bytes,
     rounds: account.rounds,
     rails: layout.rails.map(({ from, to, state, isCut }) => [from.places[0].name, to.places[0].name, isCut ? "cut" : state]),
     rows: layout.rows.map((row, k) => ({

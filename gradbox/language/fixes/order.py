@@ -101,7 +101,7 @@ def insert_zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     there is one, else by `x.grad = None`."""
     statement, line = program.statement_at(hint.line), hint.line
     step = program.statement_at(hint.other_line())
-    if statement is not None and step is not None and is_rarer_step(program, step, statement):
+    if statement is not None and step is not None and is_accumulation_step(program, step, statement):
         statement, line = step, (step.end_lineno or step.lineno) + 1
     indent = program.leading_blanks(statement) if statement is not None else None
     if statement is None or indent is None:
@@ -115,7 +115,7 @@ def insert_zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.fix_from_lines(hint, program.lines_with_insertion(line, [indent + reset]), reset=reset)
 
 
-def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bool:
+def is_accumulation_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bool:
     """Whether a step is under an `if` after the backward in its block, so that it uses the sum of several backwards."""
     return any(
         isinstance(other, ast.If) and any(node is step for node in walk_tree(other))

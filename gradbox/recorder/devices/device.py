@@ -42,7 +42,7 @@ class DeviceMemory(Probe):
         storages = self._storages.uids_by_address("cuda")
         for allocator in self._allocators.values():
             if allocator.has_changed_since_last_call(storages):
-                self._report_device_facts(allocator.uid, allocator.device_facts(storages))
+                self._report_device_facts(allocator.uid, allocator.device_record(storages))
 
     def _report_device_facts(self, uid: str, facts: entities.Device) -> None:
         """Report what has changed; if few blocks have, report those alone."""
@@ -82,7 +82,7 @@ class CachingAllocator:
         self._reported = reported
         return has_changed
 
-    def device_facts(self, storages: dict[int, str]) -> entities.Device:
+    def device_record(self, storages: dict[int, str]) -> entities.Device:
         """All facts of the device.
 
         storages: uids by address

@@ -25,7 +25,7 @@ from gradbox.recorder.probes.handles import concrete_shape, has_storage
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.stack import engine_waits
+from gradbox.recorder.stack import threads_waiting_for_engine
 from gradbox.recorder.uids import NodeUids
 from gradbox.wire import entities
 from gradbox.wire.entities import MAX_CELLS, Summary
@@ -70,7 +70,7 @@ def element_summary(tensor: torch.Tensor) -> Summary | None:
     return cells.summary_of_array(view, dtype)
 
 
-def gradient_facts(
+def gradient_record(
     tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None], max_cells: int
 ) -> Grad | None:
     """A gradient as it passed, with its values copied: elements in logical order, or a summary if there are many.
@@ -226,11 +226,11 @@ class BackwardRecorder:
             current_pass = self._begin_pass(roots, args, kwargs, unrecorded_caller(waiting_frame[1].f_back))
             self._add_hooks_with_own_ids(roots, current_pass, handles)
         try:
-            engine_waits.append(waiting_frame)
+            threads_waiting_for_engine.append(waiting_frame)
             with ops.backward_engine_context(self._context.observation):
                 return self._engine(roots, *args, **kwargs)
         finally:
-            engine_waits.remove(waiting_frame)
+            threads_waiting_for_engine.remove(waiting_frame)
             del waiting_frame  # or this frame would hold itself
             with self._context.guard():
                 self._end_pass(current_pass, handles)
@@ -280,7 +280,7 @@ class BackwardRecorder:
         if caller is not None:
             facts["place"] = code_place_record(caller)
         self.running_passes.append(current_pass)
-        self._context.note_backward_begun()
+        self._context.on_backward_begin()
         self._context.delta.update_entity(current_pass.uid, facts)
         return current_pass
 
@@ -376,7 +376,7 @@ class BackwardRecorder:
     def _gradient_facts(self, grads: Iterable[Any] | Any) -> list[Grad | None]:
         gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
         return [
-            gradient_facts(
+            gradient_record(
                 grad if isinstance(grad, torch.Tensor) else None,
                 self._storages.find_tensor_storage,
                 self._context.max_cells,
@@ -427,7 +427,7 @@ class BackwardRecorder:
             self._record_visit(current_pass, visit, True)
         self.running_passes.remove(current_pass)
         current_pass.nodes.clear()
-        self._context.note_backward_ended()
+        self._context.on_backward_end()
         observation = self._context.observation
         observation.reached_tensors += [*self._tensors.retaining_grad, *current_pass.inputs]
         observation.ended_backwards.append(current_pass.uid)

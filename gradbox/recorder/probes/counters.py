@@ -58,7 +58,7 @@ class VersionCounters(Probe):
                 self._observed_versions[counter] = version
         self._written_versions.clear()
 
-    def note_version_after_write(self, uid: str, tensor: torch.Tensor) -> None:
+    def record_version_after_write(self, uid: str, tensor: torch.Tensor) -> None:
         """Note the version of a tensor after an operation wrote to it. The tensor may be gone at the observation while
         a saved tensor still has its counter."""
         known = self._counter_of.get(uid)

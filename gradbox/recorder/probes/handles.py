@@ -93,7 +93,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return cached_name(as_plain_tensor(tensor).dtype)
 
 
-class PlainTensorFacts(NamedTuple):
+class PlainTensorAttributes(NamedTuple):
     """The attributes of a plain tensor with memory, each read once."""
 
     type_name: str
@@ -108,7 +108,7 @@ class PlainTensorFacts(NamedTuple):
     hooks: int
 
 
-def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorFacts | None:
+def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorAttributes | None:
     """Read a plain tensor. None for a tensor of a subclass, one that is not strided, and one without memory of
     its own."""
     kind = type(tensor)
@@ -125,7 +125,7 @@ def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorFacts | None:
     except RuntimeError:
         leaf = None
     hooks = tensor._backward_hooks
-    return PlainTensorFacts(
+    return PlainTensorAttributes(
         kind.__name__,
         dtype,
         tensor.device,
@@ -143,7 +143,7 @@ _STRIDED = torch.strided
 _BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "neg")
 
 
-def wire_facts_of_plain_tensor(read: PlainTensorFacts) -> entities.Tensor:
+def plain_tensor_record(read: PlainTensorAttributes) -> entities.Tensor:
     """The same attributes in the form of the wire."""
     return {
         "kind": "tensor",
@@ -168,7 +168,7 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     """
     read = None if stale else read_plain_tensor(tensor)
     if read is not None:
-        return wire_facts_of_plain_tensor(read)
+        return plain_tensor_record(read)
     own, tensor = tensor, as_plain_tensor(tensor)
     out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
@@ -183,7 +183,7 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     out["shape"] = concrete_shape(tensor)
     out["requires_grad"], out["leaf"] = tensor.requires_grad, is_leaf(own, stale)
     if _is_functorch_wrapped(own):
-        out["wraps"] = functorch_wrapper_facts(own)
+        out["wraps"] = functorch_wrapper_record(own)
     elif has_storage(own):
         out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
     hooks = _get_attribute(own, "_backward_hooks") if is_plain_tensor(own) else None
@@ -219,7 +219,7 @@ def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
         return None
 
 
-def functorch_wrapper_facts(tensor: torch.Tensor) -> entities.Wraps:
+def functorch_wrapper_record(tensor: torch.Tensor) -> entities.Wraps:
     """Which transform of torch.func wraps a tensor, and at which level."""
     functorch = torch._C._functorch
     if functorch.is_batchedtensor(tensor):
@@ -296,7 +296,7 @@ def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
     return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE_PART_METHODS.get(tensor.layout, ())}
 
 
-def quantization_facts(tensor: torch.Tensor) -> entities.Quantization:
+def quantization_record(tensor: torch.Tensor) -> entities.Quantization:
     """How the integers of a quantized tensor represent numbers."""
     scheme = tensor.qscheme()
     if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):

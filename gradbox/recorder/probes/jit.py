@@ -70,7 +70,7 @@ class UnobservedJit:
                 )
                 raise
             finally:
-                self._context.observation.note_ops_unobserved()  # steps inside have reported what was before them
+                self._context.observation.mark_ops_unobserved()  # steps inside have reported what was before them
                 self._forget_uninitialized_memory()
 
         return call_unobserved

@@ -28,10 +28,10 @@ class TorchModes(Probe):
         if settings != self._settings or settings[2] or settings[5] is not None or settings[6]:
             # of all that the facts are made of, these can change where the settings are equal
             self._settings = settings if settings[5] is None and not settings[6] else ()
-            self._delta.update_entity(self._uid, mode_facts())
+            self._delta.update_entity(self._uid, mode_record())
 
 
-def mode_facts() -> entities.Mode:
+def mode_record() -> entities.Mode:
     """The modes that apply to the next operation, as the wire's `mode`."""
     functorch = torch._C._functorch.get_interpreter_stack() or ()
     return {

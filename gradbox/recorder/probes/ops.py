@@ -32,7 +32,7 @@ from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
-from gradbox.recorder.stack import frames_outward, has_steps, is_in_passed_call, is_program_code
+from gradbox.recorder.stack import frames_outward, has_steps, is_in_unstepped_call, is_program_code
 from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
 
@@ -193,7 +193,7 @@ class OpRecorder:
         if may_copy(name):
             call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
-            self._context.observation.note_ops_unobserved()
+            self._context.observation.mark_ops_unobserved()
         if requires_grad:
             call.inference_mode = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
@@ -217,7 +217,7 @@ class OpRecorder:
             if innermost is None or (found is not None and found[0] != innermost[0]):
                 innermost = found
             if has_steps(code):
-                if is_in_passed_call(f):
+                if is_in_unstepped_call(f):
                     innermost = None
                     continue
                 statement = self._statements.statement_at(code, f.f_lasti)
@@ -255,14 +255,14 @@ class OpRecorder:
             self._storages.capture_bytes(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register_tensor(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
-            self._uninitialized.note_write(entry["name"], tensor)
+            self._uninitialized.on_write(entry["name"], tensor)
         entry["requires_grad"] = requiring
         for tensor in results:
             uid = self._tensors.register_tensor(tensor, refresh=True)
             entry["outputs"].append(uid)
             if ALLOCATING_OPERATIONS.match(entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
-                self._uninitialized.note_allocation(tensor)
+                self._uninitialized.on_allocation(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
         if call.writes or may_gradients_end_at_op(call):
@@ -427,7 +427,7 @@ def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
     for f in torch_frames_and_their_caller(frame):
         if is_program_code(f.f_code):
-            return not is_in_passed_call(f)
+            return not is_in_unstepped_call(f)
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
             return False
     return False
@@ -440,7 +440,7 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
         if f.f_code is not code:
             return False
     caller = next(islice(frames_outward(frame), len(codes), None), None)
-    return caller is not None and is_program_code(caller.f_code) and not is_in_passed_call(caller)
+    return caller is not None and is_program_code(caller.f_code) and not is_in_unstepped_call(caller)
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:

@@ -54,7 +54,7 @@ class OptimizerStepObserver(Protocol):
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step."""
 
-    def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
+    def after_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer has stepped.
 
         frame: the innermost frame that runs
@@ -105,7 +105,7 @@ class OptimizerSteps:
         if self._context.guard.busy or not self._is_recorded():
             return
         with self._context.guard():
-            self._observer.note_optimizer_step(stepped, sys._getframe(1))
+            self._observer.after_optimizer_step(stepped, sys._getframe(1))
             uid = self._values.objects.find_uid(stepped) or referenced_uid(self._values.encode(stepped))
             self._context.observation.has_stepped = True
             if not self._paused:

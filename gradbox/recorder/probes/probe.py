@@ -91,7 +91,7 @@ DISPATCH_KEYS = torch._C.DispatchKeySet(DISPATCH_KEY)
 
 def unobserved_ops(observation: Observation) -> Any:
     """A context in which no operation is recorded."""
-    observation.note_ops_unobserved()
+    observation.mark_ops_unobserved()
     return torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS)
 
 
@@ -136,10 +136,10 @@ class ProbeContext:
         """Whether code of the program is called from within an operation that is not finished, recorded or not."""
         return self.running_operations > 0 or are_ops_unobserved()
 
-    def note_backward_begun(self) -> None:
+    def on_backward_begin(self) -> None:
         self.running_backwards += 1
 
-    def note_backward_ended(self) -> None:
+    def on_backward_end(self) -> None:
         self.running_backwards -= 1
 
 

@@ -53,7 +53,7 @@ class StaleViews:
         """Note that the program used the view, or may have asked for its node."""
         self._stale.pop(uid, None)
 
-    def note_node_of_view(self, uid: str, node: str) -> None:
+    def record_node_of_view(self, uid: str, node: str) -> None:
         """Note the uid of the node that was read."""
         if uid in self._stale:
             self._views_by_node[node] = uid

@@ -22,7 +22,7 @@ from gradbox.recorder.probes.handles import (
     has_storage,
     instance_attributes,
     is_plain_tensor,
-    quantization_facts,
+    quantization_record,
     tensor_facts,
 )
 from gradbox.recorder.probes.probe import Probe, ProbeContext
@@ -41,7 +41,7 @@ class DetachedCopies:
         self._context, self._uids, self._counters = context, uids, counters
         self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
 
-    def note_handle_requiring_grad(self, uid: str, storage: str) -> None:
+    def register_handle_requiring_grad(self, uid: str, storage: str) -> None:
         """Note that this handle on the storage requires grad."""
         handles = self._requiring_grad.setdefault(storage, [])
         if uid not in handles:
@@ -130,7 +130,7 @@ class DenseParts:
         return list(self._parts.pop(uid, {}).values())
 
 
-GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
+GRAPH_FIELDS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle; if one of them changes, what a node saved may have changed."""
 
 EncodeValue = Callable[[Any], Value]
@@ -139,7 +139,7 @@ EncodeValue = Callable[[Any], Value]
 class Tensors(Probe):
     """The handles of a run.
 
-    changed_handles: known handles with one of `GRAPH_FACTS` changed in this observation
+    changed_handles: known handles with one of `GRAPH_FIELDS` changed in this observation
     retaining_grad: handles to which backward gives a `.grad` although they are not leaves
     """
 
@@ -203,7 +203,7 @@ class Tensors(Probe):
         self.stale_views.mark_current(writer)
         writing = self.uids.get_object(writer)
         if writing is not None:
-            self._counters.note_version_after_write(writer, writing)
+            self._counters.record_version_after_write(writer, writing)
         for uid in self._holders.holders_of(storage):
             recorded, view = self._delta.tensor_state(uid), self.uids.get_object(uid)
             counter = recorded.get("counter")
@@ -327,7 +327,7 @@ class Tensors(Probe):
         facts["parts"] = self._parts.report_parts(uid, tensor, facts.get("counter"))
         self._add_transform_facts(uid, tensor, facts)
         if own.is_quantized:
-            facts["quant"] = quantization_facts(tensor)
+            facts["quant"] = quantization_record(tensor)
         self._note_changed_handle(uid, facts)
         self._log_hooks_left_behind(uid, facts)
         self._delta.update_entity(uid, facts)
@@ -363,7 +363,7 @@ class Tensors(Probe):
 
     def _note_changed_handle(self, uid: str, facts: entities.Tensor) -> None:
         recorded: Any = self._delta.tensor_state(uid)
-        if recorded and any(recorded.get(key) != facts.get(key) for key in GRAPH_FACTS):
+        if recorded and any(recorded.get(key) != facts.get(key) for key in GRAPH_FIELDS):
             self.changed_handles[uid] = None
             if recorded.get("storage") != facts.get("storage"):
                 self._context.observation.storages_rebound = True
@@ -410,7 +410,7 @@ class Tensors(Probe):
         if node is not None:
             out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
             out["output_nr"] = as_plain_tensor(tensor).output_nr or None
-            self.stale_views.note_node_of_view(uid, node_uid)
+            self.stale_views.record_node_of_view(uid, node_uid)
             if observing:
                 self._context.observation.graph_roots.append(node)
         elif self.stale_views.is_stale(uid) and uid in self._delta.state:
@@ -422,7 +422,7 @@ class Tensors(Probe):
         out["retains_grad"] = (out["leaf"] is False and as_plain_tensor(tensor).retains_grad) or None
         if storage is not None:
             if out["requires_grad"]:
-                self.detached_copies.note_handle_requiring_grad(uid, storage)
+                self.detached_copies.register_handle_requiring_grad(uid, storage)
             elif not known:
                 self.detached_copies.detect_detached_copy(uid, tensor, storage)
         return out

@@ -53,7 +53,7 @@ class UninitializedMemory:
         """Forget everything, because operations passed unobserved."""
         self._written_elements.clear()
 
-    def note_allocation(self, tensor: torch.Tensor) -> None:
+    def on_allocation(self, tensor: torch.Tensor) -> None:
         """Note that an operation that writes nothing made this tensor."""
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written_elements[self._storages.register_tensor_storage(tensor)] = None
@@ -93,7 +93,7 @@ class UninitializedMemory:
         self._read_count += 1
         return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register_tensor(tensor)}
 
-    def note_write(self, name: str, tensor: torch.Tensor) -> None:
+    def on_write(self, name: str, tensor: torch.Tensor) -> None:
         """Note that an operation wrote to this tensor."""
         uid = self._uninitialized_storage(tensor)
         if uid is None:

@@ -89,7 +89,7 @@ def celery_list_key(queue: str) -> str:
 _MEMORY_BROKER_URL = "memory://localhost"
 
 
-class CeleryTokens:
+class CeleryWakeUpMessages:
     """Celery's messages, which only say that a program waits. One too many finds nothing and does no harm; the census
     makes up for one too few.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kombu.transport import redis
 
-from server.pool.remote.broker import QUEUE_OF_DEVICE, TASK_NAME, BrokerError, CeleryTokens
+from server.pool.remote.broker import QUEUE_OF_DEVICE, TASK_NAME, BrokerError, CeleryWakeUpMessages
 from server.throttled_log import ThrottledLog
 
 throttled_log = ThrottledLog(logging.getLogger("gradbox.worker"))
@@ -30,11 +30,11 @@ def is_run_message(message: Any) -> bool:
 
 
 @cache
-def _tokens() -> CeleryTokens:
-    return CeleryTokens()
+def _tokens() -> CeleryWakeUpMessages:
+    return CeleryWakeUpMessages()
 
 
-class ForgetfulQoS(redis.QoS):  # type: ignore[misc]
+class StatelessQoS(redis.QoS):  # type: ignore[misc]
     """Keeps no record of the messages that a worker has taken and restores none; the census makes up for lost ones.
 
     Otherwise a single failed acknowledgement would count as a message in progress for ever, and the worker would run
@@ -62,7 +62,7 @@ class ForgetfulQoS(redis.QoS):  # type: ignore[misc]
 class TolerantChannel(redis.Channel):  # type: ignore[misc]
     """A channel that sets aside messages that are not JSON."""
 
-    QoS = ForgetfulQoS
+    QoS = StatelessQoS
 
     def _brpop_read(self, **options: Any) -> Any:
         try:

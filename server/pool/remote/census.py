@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, CeleryTokens, celery_list_key
+from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, CeleryWakeUpMessages, celery_list_key
 from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
 from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
@@ -19,10 +19,10 @@ from server.throttled_log import ThrottledLog
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
 """Seconds between two polls: while a run is awaited, and otherwise."""
 
-LOST_AFTER = 5.0
+LOST_RUN_TIMEOUT = 5.0
 """Seconds without a heartbeat after which a run counts as lost. Workers send one each second."""
 
-DESERTED_AFTER = 30.0
+NO_WORKER_TIMEOUT = 30.0
 """Seconds without any worker after which a waiting run is refused."""
 
 WORKERS_KEY = "gradbox:workers"
@@ -46,7 +46,7 @@ class QueueState:
     waiting_count: int = 0
     capacity: int = 0
     longest_wait_seconds: float = 0.0
-    unread_tokens: int = 0
+    unread_wake_ups: int = 0
     average_seconds: float = field(default=1.0)
 
     @property
@@ -63,13 +63,15 @@ class QueueState:
         return max(1.0, self.average_seconds * waiting / max(1, self.capacity))
 
 
-class QueueCensus:
+class QueueMonitor:
     """Counts workers, and tells each run its place in the queue or that it is lost.
 
     runs: the runs that this process waits for, by name
     """
 
-    def __init__(self, broker: Broker, inbox: RunStreamReader, tokens: CeleryTokens, settings: Settings) -> None:
+    def __init__(
+        self, broker: Broker, inbox: RunStreamReader, tokens: CeleryWakeUpMessages, settings: Settings
+    ) -> None:
         self._broker, self._inbox, self._tokens = broker, inbox, tokens
         limit = settings.queue
         network_limit = limit if settings.classroom else max(2, limit * 3 // 4)
@@ -133,10 +135,10 @@ class QueueCensus:
             pipe.zcard(queue_key_prefix(name) + "running")
             pipe.hkeys(queue_key_prefix(name) + "askers")
             pipe.llen(celery_list_key(name))
-            queue.waiting_count, queue.running_count, runs, queue.unread_tokens = await pipe.execute()
+            queue.waiting_count, queue.running_count, runs, queue.unread_wake_ups = await pipe.execute()
             submitted = [at for run in runs if (at := run_submission_time(run)) is not None]
             queue.longest_wait_seconds = max(0.0, time.time() - min(submitted)) if submitted else 0.0
-            if queue.waiting_count and not queue.unread_tokens and queue.running_count < queue.capacity:
+            if queue.waiting_count and not queue.unread_wake_ups and queue.running_count < queue.capacity:
                 count = min(queue.waiting_count, queue.capacity - queue.running_count)
                 await self._broker.lpush(
                     celery_list_key(name), *(self._tokens.create_message(name) for _ in range(count))
@@ -164,15 +166,15 @@ class QueueCensus:
                 run.on_position(rank)
             if self.queues[self._queue_of.get(run.id, "cpu")].capacity:
                 self._last_capacity_at = now
-            elif now - max(self._last_capacity_at, self._inbox.connected_since or now) > DESERTED_AFTER:
+            elif now - max(self._last_capacity_at, self._inbox.connected_since or now) > NO_WORKER_TIMEOUT:
                 run.error = WorkersUnavailable("there is no worker now")
                 run.ended.set()
         elif score is not None and score != run.heartbeat_score:
             run.last_seen, run.heartbeat_score = now, score
         connected = self._inbox.connected_since
-        if connected is not None and now - max(run.last_seen, connected) > LOST_AFTER:
+        if connected is not None and now - max(run.last_seen, connected) > LOST_RUN_TIMEOUT:
             await self._inbox.read_rest_of_run(run.id)  # what it said may not be read yet
-            if not run.ended.is_set() and now - run.last_seen > LOST_AFTER:
+            if not run.ended.is_set() and now - run.last_seen > LOST_RUN_TIMEOUT:
                 run.mark_lost()
 
 

@@ -84,7 +84,7 @@ class WorkerRecord(Model):
     layers: Annotated[dict[str, Annotated[str, Field(max_length=500)]], Field(max_length=40)] = {}
 
 
-class AskerRecord(Model):
+class WaitingClientRecord(Model):
     """A client that asks for a run.
 
     web: the web process through which it waits
@@ -112,7 +112,7 @@ class Submission(Model):
 
     run: str
     key: str
-    askers: list[AskerRecord]
+    askers: list[WaitingClientRecord]
     limit: int
     client_limit: int
     network_limit: int
@@ -144,7 +144,7 @@ def stream_key(run: str) -> str:
     return f"gradbox:run:{run}"
 
 
-def encode_model(value: Model) -> bytes:
+def encode_wire_model(value: Model) -> bytes:
     """Encode a message as JSON."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 

@@ -23,20 +23,20 @@ from server.pool.remote.broker import (
     QUEUE_OF_DEVICE,
     TIMEOUT,
     BrokerError,
-    CeleryTokens,
+    CeleryWakeUpMessages,
     celery_list_key,
     close_broker_connections,
     create_broker_connections,
 )
-from server.pool.remote.census import LOST_AFTER, QueueCensus
+from server.pool.remote.census import LOST_RUN_TIMEOUT, QueueMonitor
 from server.pool.remote.messages import (
     RUN_TTL,
     AnswerMessage,
-    AskerRecord,
     Message,
     Submission,
     TraceMessage,
-    encode_model,
+    WaitingClientRecord,
+    encode_wire_model,
     new_run_name,
     queue_key_prefix,
 )
@@ -53,7 +53,7 @@ from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 MAX_WAIT = 10.0
 """Seconds for which a run waits for the broker or for a first worker before it is refused."""
@@ -89,13 +89,14 @@ class RemotePool:
         self._broker = create_broker_connections(settings.queue_url)
         self._waiting_broker = create_broker_connections(settings.queue_url, READ_TIMEOUT)
         self._inbox = RunStreamReader(self._waiting_broker)
-        self._tokens = CeleryTokens()
-        self._census = QueueCensus(self._broker, self._inbox, self._tokens, settings)
+        self._tokens = CeleryWakeUpMessages()
+        self._census = QueueMonitor(self._broker, self._inbox, self._tokens, settings)
         self.queues = self._census.queues
         self.queue = self.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
         self._submit_script, self._leave_script, self._set_askers_script = (
-            self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE, scripts.SET_ASKERS)
+            self._broker.register_script(script)
+            for script in (scripts.SUBMIT, scripts.LEAVE, scripts.SET_WAITING_CLIENTS)
         )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
@@ -220,7 +221,7 @@ class RemotePool:
 
     def _create_run(self, positions: PositionReporter, message: Message, askers: Askers) -> RemoteRun:
         run = RemoteRun(new_run_name(), 2 * self._settings.trace + (1 << 20), positions, askers=askers)
-        run.signer = create_run_signer(self._settings.queue_key, run.id, encode_model(message))
+        run.signer = create_run_signer(self._settings.queue_key, run.id, encode_wire_model(message))
         return run
 
     async def _run_to_end(
@@ -234,7 +235,7 @@ class RemotePool:
     ) -> bool:
         """Submit a run and wait for its end. Returns whether `stop` ended it and no worker told how it ended.
 
-        Raises Busy and WorkersUnavailable.
+        Raises WorkerQueueFull and WorkersUnavailable.
 
         front: the run goes before all others that wait
         key: see `Submission`
@@ -258,19 +259,19 @@ class RemotePool:
             raise
         finally:
             self._forget_run(run)
-        if run.lost or isinstance(run.error, Busy):  # should its machine come back, it need not go on
+        if run.lost or isinstance(run.error, WorkerQueueFull):  # should its machine come back, it need not go on
             self._spawn_task(self._leave_queue(run, queue), "leave")
         if run.error is not None:
             raise run.error
         return False
 
     async def _enqueue_run(self, run: RemoteRun, queue: str, message: Message, key: str, front: bool) -> None:
-        """Put a run into the queue or join another one. Raises Busy if no asker gets a place, and
+        """Put a run into the queue or join another one. Raises WorkerQueueFull if no asker gets a place, and
         WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
         census, records = self._census.queues[queue], self._asker_records(run)
         if not records:
-            raise Busy(census.estimate_wait_seconds(census.waiting_count))
+            raise WorkerQueueFull(census.estimate_wait_seconds(census.waiting_count))
         submission = Submission(
             run=run.id,
             key=key,
@@ -281,7 +282,7 @@ class RemotePool:
             capacity=census.capacity,
             front=front,
             wake=self._inbox.wake_stream,
-            lost=LOST_AFTER,
+            lost=LOST_RUN_TIMEOUT,
         )
         self._inbox.add_run(run.id, run.handle_entry)
         self._census.watch_run(run, queue)
@@ -291,7 +292,7 @@ class RemotePool:
                 submission.key = ""
                 answer, value = await self._run_submit_script(queue, submission, message)
             while answer == b"busy":
-                busy = Busy(census.estimate_wait_seconds(int(value)))
+                busy = WorkerQueueFull(census.estimate_wait_seconds(int(value)))
                 run.askers.refuse(submission.askers[0].id, busy)
                 if not len(run.askers):
                     raise busy
@@ -303,7 +304,7 @@ class RemotePool:
             if answer == b"joined":
                 self._forget_run(run)
                 run.id = value.decode()
-                run.signer = create_run_signer(self._settings.queue_key, run.id, encode_model(message))
+                run.signer = create_run_signer(self._settings.queue_key, run.id, encode_wire_model(message))
                 self._inbox.add_run(run.id, run.handle_entry)
                 self._census.watch_run(run, queue)
                 await self._retry_broker_command(
@@ -315,10 +316,10 @@ class RemotePool:
             self._forget_run(run)
             raise
 
-    def _asker_records(self, run: RemoteRun) -> list[AskerRecord]:
+    def _asker_records(self, run: RemoteRun) -> list[WaitingClientRecord]:
         """The clients that ask for a run through this process, as they are reported to the broker."""
         return [
-            AskerRecord(
+            WaitingClientRecord(
                 id=asker.id,
                 web=self._inbox.wake_stream,
                 client=_digest_identity(asker.client.id),
@@ -349,7 +350,7 @@ class RemotePool:
     async def _run_submit_script(self, queue: str, submission: Submission, message: Message) -> Any:
         """Run `scripts.SUBMIT` and return its result."""
         keys = [queue_key_prefix(queue), celery_list_key(queue)]
-        arguments = [encode_model(submission), encode_model(message), self._tokens.create_message(queue)]
+        arguments = [encode_wire_model(submission), encode_wire_model(message), self._tokens.create_message(queue)]
         return await self._retry_broker_command(partial(self._submit_script, keys=keys, args=arguments))
 
     def _forget_run(self, run: RemoteRun) -> None:
@@ -383,7 +384,7 @@ class RemotePool:
 
     async def _leave_queue_once_enqueued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
         """Leave the queue after being cancelled while the broker was asked, since it may have enqueued the run."""
-        with contextlib.suppress(Busy, WorkersUnavailable):
+        with contextlib.suppress(WorkerQueueFull, WorkersUnavailable):
             await enqueuing
             self._forget_run(run)
             await self._leave_queue(run, queue)

@@ -20,7 +20,7 @@ from server.pool.remote.messages import Name, RemoteRunResult, Versions, stream_
 from server.pool.remote.run_signature import RunSigner
 from server.pool.zygote import WorkersUnavailable
 from server.throttled_log import ThrottledLog
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 
 READ_TIMEOUT = 1.0
 """Seconds for which a command waits for an entry."""
@@ -196,9 +196,9 @@ class RemoteRun:
             self.ended.set()
         elif kind == b"busy" and not self.started:
             for id_ in _ASKER_IDS.validate_json(entry[b"askers"]):
-                self.askers.refuse(id_, Busy(1.0))
+                self.askers.refuse(id_, WorkerQueueFull(1.0))
             if not len(self.askers):
-                self.error = Busy(1.0)
+                self.error = WorkerQueueFull(1.0)
                 self.ended.set()
 
     def mark_lost(self) -> None:

@@ -330,14 +330,14 @@ if not submission.front and count >= free then
     wants[place.run].all = wants[place.run].all + 1
     wants[place.run][network .. ' '] = (wants[place.run][network .. ' '] or 0) + 1
   end
-  local expected_for_network = size(wanted[asker.network])
-  if size(of_client) >= submission.client_limit + free or expected_for_network >= submission.network_limit + free then
+  local estimate_for_network = size(wanted[asker.network])
+  if size(of_client) >= submission.client_limit + free or estimate_for_network >= submission.network_limit + free then
     return {'busy', tostring(count)}
   end
   local taken, left = {}, count
   while left >= submission.limit + free do
     local largest, most = largest_network(wanted)
-    if most <= expected_for_network + 1 then return {'busy', tostring(count)} end
+    if most <= estimate_for_network + 1 then return {'busy', tostring(count)} end
     local chosen
     for k = #runs, 1, -1 do
       local other = runs[k]
@@ -373,7 +373,7 @@ return {'queued', place_of(run)}
 list. Arguments: `Submission` as JSON, the message, Celery's message. Returns `queued` and how many are ahead, `joined`
 and the run, or `busy` and how many wait."""
 
-SET_ASKERS = (
+SET_WAITING_CLIENTS = (
     _QUEUE_FUNCTIONS
     + """
 local run, web, list = ARGV[1], ARGV[2], cjson.decode(ARGV[3])

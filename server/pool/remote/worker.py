@@ -23,7 +23,7 @@ from server.pool.remote.messages import (
     AnswerMessage,
     RemoteRunResult,
     WorkerRecord,
-    encode_model,
+    encode_wire_model,
     queue_key_prefix,
     stream_key,
 )
@@ -167,7 +167,7 @@ class RemoteWorker:
 
     async def _write_end_of_run(self, run: str, data: bytes, result: RemoteRunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
-        fields: dict[str, Any] = {"kind": "end", "seen": encode_model(result)}
+        fields: dict[str, Any] = {"kind": "end", "seen": encode_wire_model(result)}
         if len(body) > MAX_STREAMED:
             try:
                 await self._blobs.put(run, body)
@@ -244,7 +244,7 @@ class RemoteWorker:
         )
         pipe = self._broker.pipeline(transaction=False)
         pipe.sadd(WORKERS_KEY, self.name)
-        pipe.set(f"gradbox:worker:{self.name}", encode_model(record), ex=WORKER_TTL)
+        pipe.set(f"gradbox:worker:{self.name}", encode_wire_model(record), ex=WORKER_TTL)
         await pipe.execute()
 
 

@@ -2,7 +2,7 @@
  * Says where a part of the page could not be fetched by htmx: what asked for it has the sentence and names the place.
  */
 
-export function showRequestFailures() {
+export function startRequestFailureMessages() {
   for (const type of ["htmx:responseError", "htmx:sendError"])
     document.addEventListener(type, ({ target }) => {
       const asking = target instanceof Element ? target.closest<HTMLElement>("[data-failed]") : null;

@@ -1,7 +1,7 @@
 /** Light or dark as the page around a frame is: JupyterLab, VS Code and marimo each say it in a way of their own. */
 
 /** Keep a frame's theme that of the page around it; where that page may not be read, the reader's system decides. */
-export function followHostTheme(root: HTMLElement) {
+export function syncThemeWithHost(root: HTMLElement) {
   const frame = frameElementInHost();
   if (!frame) {
     delete root.dataset.theme;

@@ -1,7 +1,7 @@
 /** Scrolling a picture by dragging its ground. */
 
 /** Scroll `root` by dragging, unless what is dragged can be pointed at. */
-export function scrollByDragging(root: HTMLElement, canBePointedAt: (target: EventTarget | null) => boolean) {
+export function startDragScrolling(root: HTMLElement, canBePointedAt: (target: EventTarget | null) => boolean) {
   root.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || event.pointerType === "touch" || canBePointedAt(event.target)) return;
     if (root.scrollWidth <= root.clientWidth && root.scrollHeight <= root.clientHeight) return;

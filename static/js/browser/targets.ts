@@ -78,12 +78,12 @@ export function setTarget(element: Element, target: Target | null) {
 }
 
 /** What an element itself stands for. */
-export function targetOf(element: Element): Target | null {
+export function markTargetOf(element: Element): Target | null {
   return targets.get(element) ?? null;
 }
 
 /** The nearest element around where something happened that stands for one of these kinds. */
-export function closestTarget<K extends Kind>(
+export function closestMarkTarget<K extends Kind>(
   start: EventTarget | null,
   kinds: readonly K[],
 ): { element: Element; target: TargetOf<K> } | null {
@@ -95,7 +95,7 @@ export function closestTarget<K extends Kind>(
 }
 
 /** The drawn elements that stand for something, in the order of the document. */
-export function targetsWithin(root: Element): { element: Element; target: Target }[] {
+export function markTargetsWithin(root: Element): { element: Element; target: Target }[] {
   return [...root.querySelectorAll("svg *")].flatMap((element) => {
     const target = targets.get(element);
     return target ? { element, target } : [];

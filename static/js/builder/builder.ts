@@ -11,7 +11,7 @@ import { createBuilderElements } from "./builder_elements.ts";
 import { startCardEvents } from "./card_events.ts";
 import { availableCardCommands, type CardCommand } from "./card_keys.ts";
 import { createCardList } from "./card_list.ts";
-import { stepToShowForLine } from "./card_facts.ts";
+import { stepToShowForLine } from "./card_result.ts";
 import { startCardDragging } from "./dragging.ts";
 import { openCardEditField } from "./edit_field.ts";
 import * as edits from "./edits.ts";

@@ -2,7 +2,7 @@
 
 import { createElement } from "../browser/elements.ts";
 import { lineMessageElement } from "../editor/message_box.ts";
-import { cardResult, stepToShowForLine, stepsByLine } from "./card_facts.ts";
+import { cardResult, stepToShowForLine, stepsByLine } from "./card_result.ts";
 import { createCardRow, setLineNumber, showCardResult, createCardButtons } from "./card_row.ts";
 import { createSourceHighlighter } from "./card_source.ts";
 import { cardText } from "./edits.ts";

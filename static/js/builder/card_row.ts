@@ -4,7 +4,7 @@ import { createElement } from "../browser/elements.ts";
 import { operationGroupGlyph, operationGroupOfStatement } from "./glyphs.ts";
 import { cardText } from "./edits.ts";
 import type { Say } from "../words/sentences.ts";
-import type { CardResult } from "./card_facts.ts";
+import type { CardResult } from "./card_result.ts";
 import type { SourcePart } from "./card_source.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";
 

@@ -4,7 +4,7 @@ import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { createCardPreview, type PreviewStage } from "./card_preview.ts";
 import * as edits from "./edits.ts";
 import { applyLineEdits, type LineEdit } from "./line_edits.ts";
-import { linesAffectedByEdits, memoryAndNodesGoneAt } from "./preview_effects.ts";
+import { linesAffectedByEdits, memoryAndNodesFreedAt } from "./preview_effects.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { createCardList } from "./card_list.ts";
 import type { StatementDraft } from "./palette.ts";
@@ -32,7 +32,7 @@ export function createDraftPreview(
       cards.setAffectedLines(
         linesAffectedByEdits(doesTraceMatchText(state) ? state.opened : null, opened, previewedEdits),
       );
-      const { memory, nodes } = memoryAndNodesGoneAt(opened, step);
+      const { memory, nodes } = memoryAndNodesFreedAt(opened, step);
       const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
       return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
     },

@@ -3,7 +3,7 @@
 import { applyLineEdits, offsetsOfLineStarts, reindentBlock, type LineEdit } from "./line_edits.ts";
 import { parsePython } from "./grammar.ts";
 import {
-  headOfClause,
+  compoundStatementOfClause,
   positionAbove,
   positionBelow,
   positionDown,
@@ -84,7 +84,7 @@ function placeholderPassOf({ lines }: ParsedProgram, { head, statements }: State
 
 /** Why a clause can not go by itself; null where it can. */
 function clauseRemovalRefusal({ items }: ParsedProgram, clause: ProgramItem): EditRefusal | null {
-  const head = headOfClause(clause);
+  const head = compoundStatementOfClause(clause);
   const clausesOfHead = items.filter(
     ({ kind, body, first }) => kind === "clause" && body === clause.body && first > head.first && first <= head.end,
   );

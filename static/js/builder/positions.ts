@@ -29,12 +29,12 @@ export function positionBelow(program: ParsedProgram, item: ProgramItem): Statem
   const ownBody = item.bodies.find(({ head }) => head === item);
   if (ownBody) return positionInBody(ownBody, item.last + 1);
   if (item.kind === "head") return positionAfterBlock(program, item);
-  if (item.kind === "clause") return positionAfterBlock(program, headOfClause(item));
+  if (item.kind === "clause") return positionAfterBlock(program, compoundStatementOfClause(item));
   return positionInBody(bodyAfterItem(program, item), item.last + 1);
 }
 
 /** The compound statement that a clause belongs to. */
-export function headOfClause(clause: ProgramItem): ProgramItem {
+export function compoundStatementOfClause(clause: ProgramItem): ProgramItem {
   const { body, first } = clause;
   return (clause.word === "case" ? body?.of : body?.statements.findLast((other) => other.first < first)) ?? clause;
 }

@@ -12,7 +12,7 @@ import type { LineEdit } from "./line_edits.ts";
 export type PreviewLineEffect = "raises" | "missed";
 
 /** What a step ends that had a name before, or that is of the graph; nodes by their labels in the graph. */
-export function memoryAndNodesGoneAt(
+export function memoryAndNodesFreedAt(
   opened: OpenTrace,
   i: number,
 ): { memory: { name: string; size: string }[]; nodes: string[] } {

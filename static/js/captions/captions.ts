@@ -1,7 +1,7 @@
 /** Texts around the pictures: a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
-import { stepNotes } from "./notes.ts";
+import { captionNotesOfStep } from "./notes.ts";
 import { markedParts, partsText, sentenceParts, type SentencePart } from "./sentence.ts";
 import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -40,7 +40,7 @@ export function stepTitle(trace: Trace, i: number, say: Say) {
 
 /** A step's sentences, the gravest first. */
 export function captionSentences(opened: OpenTrace, i: number, say: Say): CaptionSentence[] {
-  const list = stepNotes(opened, i);
+  const list = captionNotesOfStep(opened, i);
   list.sort((a, b) => noteSeverityRank(a) - noteSeverityRank(b));
   const sentences = list.map(({ key, args, tone }) => {
     const parts = sentenceParts({ key, args }, say);

@@ -6,7 +6,7 @@ import { cellReads, numel } from "../trace/reads.ts";
 import type { ObjectName } from "../trace/object_names.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
-import type { NoteArgument } from "./note.ts";
+import type { CaptionArgument } from "./note.ts";
 
 /** So many elements are said one by one. */
 const MAX_LISTED_ELEMENTS = 4;
@@ -15,7 +15,7 @@ const MAX_STRING_LENGTH = 60;
 const MAX_LINE_LENGTH = 240;
 
 /** A name in a sentence, with the function that it is a variable of where the reader would take it for another's. */
-export function nameArgument({ text, scope }: ObjectName, uid: string): NoteArgument {
+export function nameArgument({ text, scope }: ObjectName, uid: string): CaptionArgument {
   const name = { name: text, of: uid };
   if (!scope) return name;
   return scope === "module"
@@ -66,7 +66,7 @@ export function valueText(entities: Entities, uid: string | null | undefined) {
 }
 
 /** How much a handle reads: "3 numbers", "16 × 1 numbers". */
-export function sizeArgument({ shape }: { shape?: number[] | null }): NoteArgument {
+export function elementCountArgument({ shape }: { shape?: number[] | null }): CaptionArgument {
   if (!shape) return { key: "size_unknown", args: {} };
   return shape.length < 2
     ? { key: "size_row", args: { n: numel(shape) } }

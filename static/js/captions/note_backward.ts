@@ -6,9 +6,9 @@ import { numel } from "../trace/reads.ts";
 import { elementsText, numberText, valueText } from "./note_arguments.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Visit } from "../trace/wire.ts";
-import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionArgument, CaptionContext } from "./note.ts";
 
-export function backwardVisitNotes(context: NoteContext): CaptionNote[] {
+export function backwardVisitNotes(context: CaptionContext): CaptionNote[] {
   const { visit } = context.step;
   if (!visit) return [];
   const node = context.node(visit.node);
@@ -22,9 +22,9 @@ export function backwardVisitNotes(context: NoteContext): CaptionNote[] {
 }
 
 /** What the gradients of a visit go to, each once: leaves by their tensors' names. */
-function gradientTargets(visit: Visit, { entities, named, node }: NoteContext) {
+function gradientTargets(visit: Visit, { entities, named, node }: CaptionContext) {
   const next = findEntity(entities, visit.node, "node")?.next ?? [];
-  const targets = new Map<string, NoteArgument>();
+  const targets = new Map<string, CaptionArgument>();
   let count = 0;
   for (const [k, gradient] of (visit.grad_inputs ?? []).entries()) {
     const to = gradient ? next[k]?.[0] : null;
@@ -37,7 +37,7 @@ function gradientTargets(visit: Visit, { entities, named, node }: NoteContext) {
 }
 
 /** A gradient that came to a leaf. */
-function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): CaptionNote {
+function noteOfArrival(context: CaptionContext, visit: Visit, leaf: string): CaptionNote {
   const { entities, before, pathOf } = context;
   const [old, now] = [findEntity(before, leaf, "tensor")?.grad, findEntity(entities, leaf, "tensor")?.grad];
   const path = pathOf(leaf);
@@ -60,7 +60,7 @@ function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): Captio
  * Whether a visit of a leaf puts a gradient into its `.grad`: none comes where a function returned None, and a leaf
  * that was frozen meanwhile takes none.
  */
-function hasArrived(visit: Visit, { entities }: Pick<NoteContext, "entities">) {
+function hasArrived(visit: Visit, { entities }: Pick<CaptionContext, "entities">) {
   return Boolean(visit.grad_outputs[0] && findEntity(entities, visit.accumulates, "tensor")?.requires_grad);
 }
 
@@ -80,7 +80,7 @@ function bare(text: string | null) {
 
 /** A gradient that arrives as another one than was sent, at a node whose tensor has hooks. Only where one edge leads
  * there and what went along it is in the trace: a sum that is not whole would look like a change. */
-export function gradientHookNotes({ opened, step: { visit }, index: i, before, named }: NoteContext): CaptionNote[] {
+export function gradientHookNotes({ opened, step: { visit }, index: i, before, named }: CaptionContext): CaptionNote[] {
   if (!visit) return [];
   const { index, trace } = opened;
   const variable = findEntity(before, visit.node, "node")?.variable;
@@ -99,7 +99,7 @@ export function gradientHookNotes({ opened, step: { visit }, index: i, before, n
 }
 
 /** The statement that ran a backward, after its visits. */
-export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: NoteContext): CaptionNote[] {
+export function backwardEndNotes({ opened, step, index: i, pathOf, entities }: CaptionContext): CaptionNote[] {
   const { steps } = opened.trace;
   const first = firstVisitStepOfStatement(steps, i);
   if (first === null) return [];

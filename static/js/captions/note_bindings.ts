@@ -7,16 +7,16 @@ import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel } from "../trace/reads.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt, type ObjectNames } from "../trace/object_names.ts";
-import { nameArgument, pythonValueText, nodeNameWithoutNamespace, sizeArgument } from "./note_arguments.ts";
+import { nameArgument, pythonValueText, nodeNameWithoutNamespace, elementCountArgument } from "./note_arguments.ts";
 import type { Value } from "../trace/wire.ts";
-import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionArgument, CaptionContext } from "./note.ts";
 
 /** Elements of either, above which two handles are not compared cell by cell. */
 const MAX_ELEMENTS_COMPARED = 4096;
 const CONTAINERS_WITH_ITEMS = new Set(["list", "tuple", "dict", "set", "ModuleList", "ParameterList"]);
 
 /** Calls and returns, and names that mean something else now. */
-export function bindingNotes(context: NoteContext): CaptionNote[] {
+export function bindingNotes(context: CaptionContext): CaptionNote[] {
   const { step } = context;
   if (step.kind === "call") return callNotes(context);
   const out: CaptionNote[] = [];
@@ -31,7 +31,7 @@ export function bindingNotes(context: NoteContext): CaptionNote[] {
 }
 
 /** A function that begins, with what its arguments are outside. */
-function callNotes({ entities, fresh, before, opened, index }: NoteContext): CaptionNote[] {
+function callNotes({ entities, fresh, before, opened, index }: CaptionContext): CaptionNote[] {
   const begun = [...fresh].filter((uid) => findEntity(entities, uid, "frame"));
   // the frames of lambdas and comprehensions begin with that of the function that they call
   const callers = new Set(begun.map((uid) => findEntity(entities, uid, "frame")?.caller));
@@ -43,7 +43,7 @@ function callNotes({ entities, fresh, before, opened, index }: NoteContext): Cap
   if (!inner) return [];
   const outside = objectNamesAt(opened, index, inner.caller);
   const call = calleeLabel(outside, inner);
-  const pairs = [...inner.vars].flatMap(([name, value]): NoteArgument[] => {
+  const pairs = [...inner.vars].flatMap(([name, value]): CaptionArgument[] => {
     const uid = referencedUid(value);
     const path = outside.nameOf(uid);
     if (name === "self" || !uid || !path || path === name || !isHandle(before.get(uid))) return [];
@@ -53,23 +53,23 @@ function callNotes({ entities, fresh, before, opened, index }: NoteContext): Cap
 }
 
 /** A call by the name that its object has where it was called. */
-function calleeLabel(outside: ObjectNames, frame: Frame | undefined): NoteArgument {
+function calleeLabel(outside: ObjectNames, frame: Frame | undefined): CaptionArgument {
   const self = outside.nameOf(referencedUid(frame?.vars.get("self")));
   return { name: self ? `${self}.${frame?.name}()` : `${frame?.name ?? ""}()` };
 }
 
-function noteOfReturn({ step, entities, before, opened, index }: NoteContext): CaptionNote {
+function noteOfReturn({ step, entities, before, opened, index }: CaptionContext): CaptionNote {
   const frame = findEntity(entities, step.frame, "frame") ?? findEntity(before, step.frame, "frame");
   const call = calleeLabel(objectNamesAt(opened, index, frame?.caller), frame);
   const returned = findHandle(entities, step.kind === "return" ? referencedUid(step.value) : null);
   if (!returned?.shape) return { key: step.kind, args: { call } };
   return {
     key: returned.kind === "array" ? "return_array" : "return_tensor",
-    args: { call, size: sizeArgument(returned) },
+    args: { call, size: elementCountArgument(returned) },
   };
 }
 
-function notesOfBinding(context: NoteContext, name: string, value: Value): CaptionNote[] {
+function notesOfBinding(context: CaptionContext, name: string, value: Value): CaptionNote[] {
   const uid = referencedUid(value);
   const bound = uid ? { name, of: uid } : { name };
   if (!uid) {
@@ -101,14 +101,14 @@ function notesOfBinding(context: NoteContext, name: string, value: Value): Capti
 }
 
 /** What else leads to a thing after a step: what a call made was known inside of the call only. */
-function otherNameOf({ opened, index, step }: NoteContext, uid: string, name: string): NoteArgument | null {
+function otherNameOf({ opened, index, step }: CaptionContext, uid: string, name: string): CaptionArgument | null {
   const names = objectNamesAt(opened, index).namesOf(uid);
   const other = names.find(({ text, frame }) => text !== name || frame !== step.frame);
   return other ? nameArgument(other, uid) : null;
 }
 
 /** A name for a tensor or an array: a new one, one that shares memory, or one that was there before. */
-function notesOfNamedHandle(context: NoteContext, name: string, uid: string, entity: Handle): CaptionNote[] {
+function notesOfNamedHandle(context: CaptionContext, name: string, uid: string, entity: Handle): CaptionNote[] {
   const { opened, index, step, before, fresh, pathOf } = context;
   const bound = { name, of: uid };
   const suffix = entity.kind === "array" ? "_array" : "";
@@ -116,7 +116,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
     const other = otherNameOf(context, uid, name);
     return other
       ? [{ key: `same${suffix}`, args: { name: bound, other } }]
-      : [{ key: `named${suffix}`, args: { name: bound, size: sizeArgument(entity) } }];
+      : [{ key: `named${suffix}`, args: { name: bound, size: elementCountArgument(entity) } }];
   };
   if (!fresh.has(uid)) {
     if (!before.has(uid)) return [];
@@ -140,7 +140,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
   if (other) return [noteOfSharing(context, bound, entity, other)];
-  const args = { name: bound, size: sizeArgument(entity), memory: ownMemory(entity) };
+  const args = { name: bound, size: elementCountArgument(entity), memory: ownMemory(entity) };
   if (entity.kind === "array") return [{ key: "new_array", args }];
   return entity.grad_fn
     ? [{ key: "new_node", args: { ...args, node: context.node(entity.grad_fn) } }]
@@ -148,7 +148,7 @@ function notesOfNamedHandle(context: NoteContext, name: string, uid: string, ent
 }
 
 /** A storage, and those that are the same memory under another owner: NumPy's, which a tensor reads. */
-function storagesOfOneMemory({ entities }: NoteContext, storage: string): string[] {
+function storagesOfOneMemory({ entities }: CaptionContext, storage: string): string[] {
   const outerOf = (uid: string) => findEntity(entities, uid, "storage")?.within?.storage ?? uid;
   const outer = outerOf(storage);
   const others = [...entities.keys()].filter((uid) => uid[0] === "s" && uid !== storage && outerOf(uid) === outer);
@@ -156,16 +156,16 @@ function storagesOfOneMemory({ entities }: NoteContext, storage: string): string
 }
 
 /** Where the memory of its own is, if not on the CPU. */
-function ownMemory({ device }: Handle): NoteArgument {
+function ownMemory({ device }: Handle): CaptionArgument {
   return device && device !== "cpu"
     ? { key: "own_memory_on", args: { device: { name: device } } }
     : { key: "own_memory", args: {} };
 }
 
 /** A new handle on memory that was there: as much of it as the other reads, or in another shape, or a part. */
-function noteOfSharing(context: NoteContext, name: NoteArgument, entity: Handle, otherUid: string): CaptionNote {
+function noteOfSharing(context: CaptionContext, name: CaptionArgument, entity: Handle, otherUid: string): CaptionNote {
   const prefix = entity.kind === "array" ? "array_shares" : "shares";
-  const args: Record<string, NoteArgument> = { name, other: context.named(otherUid) };
+  const args: Record<string, CaptionArgument> = { name, other: context.named(otherUid) };
   const other = findHandle(context.entities, otherUid);
   const own = other ? cellReads(entity, MAX_ELEMENTS_COMPARED) : [];
   const theirs = other ? cellReads(other, MAX_ELEMENTS_COMPARED) : [];
@@ -190,14 +190,14 @@ function noteOfSharing(context: NoteContext, name: NoteArgument, entity: Handle,
 }
 
 /** What became of the tensor that a name meant before. */
-function notesOfOldMeaning(context: NoteContext, name: string, value: Value): CaptionNote[] {
+function notesOfOldMeaning(context: CaptionContext, name: string, value: Value): CaptionNote[] {
   const old = findEntity(context.before, context.step.frame, "frame")?.vars.get(name);
   const uid = referencedUid(old);
   if (!uid || uid === referencedUid(value) || !findHandle(context.before, uid)) return [];
   return [{ ...noteOfNameless(context, uid, "rebound", name), minor: true }];
 }
 
-function noteOfRemovedName(context: NoteContext, name: string): CaptionNote {
+function noteOfRemovedName(context: CaptionContext, name: string): CaptionNote {
   const old = findEntity(context.before, context.step.frame, "frame")?.vars.get(name);
   const uid = referencedUid(old);
   if (!uid || !findHandle(context.before, uid)) return { key: "unbound", args: { name: { name } } };
@@ -205,7 +205,7 @@ function noteOfRemovedName(context: NoteContext, name: string): CaptionNote {
 }
 
 /** `prefix` begins the sentence's key; the key ends in what became of the tensor or array. */
-function noteOfNameless(context: NoteContext, uid: string, prefix: string, name: string): CaptionNote {
+function noteOfNameless(context: CaptionContext, uid: string, prefix: string, name: string): CaptionNote {
   const { entities, before, opened, index } = context;
   const thing = { key: findHandle(before, uid)?.kind === "array" ? "array" : "tensor", args: {} };
   const args = { name: { name, wasOf: uid }, thing };

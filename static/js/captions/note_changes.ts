@@ -5,14 +5,14 @@ import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { nameArgument } from "./note_arguments.ts";
 import type { Tensor } from "../trace/wire.ts";
-import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionArgument, CaptionContext } from "./note.ts";
 
 /**
  * What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed.
  */
-export function modeAndFlagNotes({ step, entities, before, pathOf, named, node }: NoteContext): CaptionNote[] {
+export function modeAndFlagNotes({ step, entities, before, pathOf, named, node }: CaptionContext): CaptionNote[] {
   const out: CaptionNote[] = [];
-  const cleared: NoteArgument[] = [];
+  const cleared: CaptionArgument[] = [];
   let unnamedCleared = 0;
   for (const uid of Object.keys(step.set)) {
     const [old, now] = [before.get(uid), entities.get(uid)];
@@ -44,7 +44,7 @@ function hasNewShapeOrStride(old: Tensor, now: Tensor) {
   );
 }
 
-function noteOfReshape(tensor: NoteArgument, old: Tensor, now: Tensor): CaptionNote {
+function noteOfReshape(tensor: CaptionArgument, old: Tensor, now: Tensor): CaptionNote {
   if (`${old.shape}` === `${now.shape}`) return { key: "reordered", args: { tensor } };
   const shape = (now.shape ?? []).join(" × ");
   return shape.includes("×")
@@ -53,7 +53,7 @@ function noteOfReshape(tensor: NoteArgument, old: Tensor, now: Tensor): CaptionN
 }
 
 /** Containers that were there before and hold something else now. */
-export function changedContainerNotes(context: NoteContext): CaptionNote[] {
+export function changedContainerNotes(context: CaptionContext): CaptionNote[] {
   const { step, entities, before, pathOf, named } = context;
   const sameNotes = sharedAttributeNotes(context);
   if (sameNotes.length) return sameNotes;
@@ -67,7 +67,7 @@ export function changedContainerNotes(context: NoteContext): CaptionNote[] {
 }
 
 /** Attributes that came to be a tensor that was there before, under another name. */
-function sharedAttributeNotes({ step, before, entities, opened, index, pathOf }: NoteContext): CaptionNote[] {
+function sharedAttributeNotes({ step, before, entities, opened, index, pathOf }: CaptionContext): CaptionNote[] {
   const names = objectNamesAt(opened, index);
   return Object.keys(step.set).flatMap((uid) => {
     const [attrsBefore, attrsNow] = [

@@ -7,7 +7,7 @@ import { objectNamesAt } from "../trace/object_names.ts";
 import { stepBeforeStatement } from "../trace/steps/backward_statement.ts";
 import { valueText } from "./note_arguments.ts";
 import { elementsReadingCells } from "./note_writes.ts";
-import type { CaptionNote, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionContext } from "./note.ts";
 
 /** So many parameters at most are called by their names. */
 const MAX_NAMED = 3;
@@ -18,7 +18,7 @@ interface OptimizerNotes {
   storages: Set<string>;
 }
 
-export function optimizerNotes(context: NoteContext): OptimizerNotes {
+export function optimizerNotes(context: CaptionContext): OptimizerNotes {
   const { opened, step, index, entities, fresh, pathOf } = context;
   const notes: CaptionNote[] = [];
   const storages = new Set<string>();
@@ -53,7 +53,7 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
 
 /** Few parameters by name, a small one with its numbers; null where there are more of them, or one has no name. */
 function movedByName(
-  { opened, index, entities, pathOf }: NoteContext,
+  { opened, index, entities, pathOf }: CaptionContext,
   parameters: string[],
 ): { how: string; args: CaptionNote["args"] } | null {
   const names = parameters.flatMap((uid) => {
@@ -70,7 +70,7 @@ function movedByName(
 }
 
 /** Parameters of which the step changed a number; null where the trace doesn't know it of each. */
-function parametersMoved(context: NoteContext, parameters: string[]): string[] | null {
+function parametersMoved(context: CaptionContext, parameters: string[]): string[] | null {
   const { opened, index, entities, written } = context;
   const storageOf = (uid: string) => findEntity(entities, uid, "tensor")?.storage;
   const { steps } = opened.trace;

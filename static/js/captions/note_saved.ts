@@ -2,15 +2,15 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { numel } from "../trace/reads.ts";
-import { pythonValueText, sizeArgument } from "./note_arguments.ts";
+import { pythonValueText, elementCountArgument } from "./note_arguments.ts";
 import type { Slot } from "../trace/wire.ts";
-import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionArgument, CaptionContext } from "./note.ts";
 
 /** Slots in which a node keeps what it made itself. */
 const RESULT_SLOT = /^(result|output)s?\d*$/;
 
 /** What the nodes of a step keep, the last first: what was computed last is nearest to the reader's line. */
-export function savedNotes(context: NoteContext): CaptionNote[] {
+export function savedNotes(context: CaptionContext): CaptionNote[] {
   const { step, entities } = context;
   if (step.visit) return [];
   const slotsByNode = new Map<string, string[]>();
@@ -19,7 +19,7 @@ export function savedNotes(context: NoteContext): CaptionNote[] {
       slotsByNode.set(entry.node, [...(slotsByNode.get(entry.node) ?? []), entry.slot]);
   return [...slotsByNode].flatMap(([node, slotNames]) => {
     const saved = findEntity(entities, node, "node")?.saved ?? {};
-    const kept: NoteArgument[] = [];
+    const kept: CaptionArgument[] = [];
     const seen = new Set<string>();
     for (const name of orderedLikeOperands(slotNames)) {
       const slot = saved[name];
@@ -42,7 +42,7 @@ function orderedLikeOperands(slotNames: string[]) {
  * What a slot keeps: a name of the program, a number of it, the node's own result or that of another, or memory of some
  * size without a name.
  */
-export function savedValueArgument(context: NoteContext, node: string, name: string, slot: Slot): NoteArgument {
+export function savedValueArgument(context: CaptionContext, node: string, name: string, slot: Slot): CaptionArgument {
   const { opened, index, pathOf, hasName, named } = context;
   if (slot.value !== undefined && slot.value !== null)
     return { key: "kept_number", args: { value: pythonValueText(slot.value) } };
@@ -59,11 +59,13 @@ export function savedValueArgument(context: NoteContext, node: string, name: str
     (uid) => findEntity(context.entities, uid, "tensor")?.grad_fn ?? [],
   )[0];
   if (maker) return { key: "kept_result_of", args: { node: context.node(maker) } };
-  return slot.shape ? { key: "kept_size", args: { size: sizeArgument(slot) } } : { key: "kept_unnamed", args: {} };
+  return slot.shape
+    ? { key: "kept_size", args: { size: elementCountArgument(slot) } }
+    : { key: "kept_unnamed", args: {} };
 }
 
 /** Tensors that read the same numbers as a slot: in the same way, and as many in another order. */
-function tensorsReading({ opened, index, entities }: NoteContext, { storage, shape, stride, offset, dtype }: Slot) {
+function tensorsReading({ opened, index, entities }: CaptionContext, { storage, shape, stride, offset, dtype }: Slot) {
   const same: string[] = [];
   const asMany: string[] = [];
   const reading = JSON.stringify([shape, stride, offset ?? 0, dtype]);

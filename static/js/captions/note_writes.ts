@@ -6,13 +6,13 @@ import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { numberText, valueText } from "./note_arguments.ts";
 import type { Written } from "../trace/wire.ts";
-import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionArgument, CaptionContext } from "./note.ts";
 
 /** Handles with more elements than this are not asked which of them they read. */
 const MAX_ELEMENTS_SEARCHED = 4096;
 
 /** The note of a write, with its readers. */
-export function noteOfWrite(note: CaptionNote, event: Written, context: NoteContext): CaptionNote {
+export function memoryWriteNote(note: CaptionNote, event: Written, context: CaptionContext): CaptionNote {
   const { opened, index, step, pathOf, written } = context;
   const { targets } = mentionsAt(new RunFacts(opened), index);
   const tags = opened.names(index).tags.get(event.by ?? "") ?? [];
@@ -36,7 +36,7 @@ export function noteOfWrite(note: CaptionNote, event: Written, context: NoteCont
 
 /** What of a tensor's numbers is other now: the one that is, all of a few, or how many. */
 function noteOfNumbers(
-  context: NoteContext,
+  context: CaptionContext,
   event: Written,
   uid: string,
   path: string,
@@ -79,7 +79,7 @@ function noteOfNumbers(
     if (value !== null) return { key: "written_one_many", args: { element, value, n: names.length, others: names } };
   }
   const value = isKnown && reads.length === total ? valueText(entities, uid) : null;
-  const args: Record<string, NoteArgument> = {
+  const args: Record<string, CaptionArgument> = {
     name: { name: path, of: uid },
     n: isKnown ? reads.length : (event.changed ?? ""),
     total,
@@ -102,7 +102,7 @@ function hasBits(handle: Handle | undefined) {
   return Boolean(handle?.bits?.length);
 }
 
-function cellText({ entities }: NoteContext, storage: string, handle: Handle | undefined, cell: number) {
+function cellText({ entities }: CaptionContext, storage: string, handle: Handle | undefined, cell: number) {
   if (!handle || hasBits(handle)) return null;
   const { cells, windows } = findEntity(entities, storage, "storage") ?? {};
   const dtype = handle.dtype ?? "";
@@ -117,7 +117,7 @@ function elementName(path: string, index: number[], handle: Handle | undefined) 
 }
 
 /** The elements of a handle that read one of the cells, `dtype:index`. */
-export function elementsReadingCells({ entities }: NoteContext, uid: string, cells: Set<string>) {
+export function elementsReadingCells({ entities }: CaptionContext, uid: string, cells: Set<string>) {
   const handle = findHandle(entities, uid);
   if (!handle) return [];
   const dtype = unqualifiedDtype(handle.dtype);
@@ -130,7 +130,7 @@ export function elementsReadingCells({ entities }: NoteContext, uid: string, cel
 }
 
 /** Where autograd follows what was written in place and other tensors are kept for backward: that this one is not. */
-export function unsavedWriteNotes({ opened, step, index, entities }: NoteContext): CaptionNote[] {
+export function writeToUnsavedMemoryNotes({ opened, step, index, entities }: CaptionContext): CaptionNote[] {
   const storages = new Set(
     step.log.flatMap((entry) =>
       entry.kind === "event" && entry.event === "written" && entry.changed !== 0 ? [entry.storage] : [],

@@ -16,14 +16,14 @@ import { changedContainerNotes, modeAndFlagNotes } from "./note_changes.ts";
 import { eventNotes } from "./note_events.ts";
 import { optimizerNotes } from "./note_optimizer.ts";
 import { savedNotes } from "./note_saved.ts";
-import { unsavedWriteNotes } from "./note_writes.ts";
+import { writeToUnsavedMemoryNotes } from "./note_writes.ts";
 import { firstLine, nameArgument, pythonValueText, nodeNameWithoutNamespace } from "./note_arguments.ts";
 import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
-import type { CaptionNote, NoteContext } from "./note.ts";
+import type { CaptionNote, CaptionContext } from "./note.ts";
 
 /** The notes of a step; at least one. Where recording begins that is all there is to say. */
-export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
+export function captionNotesOfStep(opened: OpenTrace, i: number): CaptionNote[] {
   const snap = opened.at(i);
   const { step } = snap;
   if (!step) return [];
@@ -43,7 +43,7 @@ export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
     ...bindingNotes(context),
     ...(step.visit ? [] : [...modeAndFlagNotes(context), ...missingGradientNotes(context)]),
     ...savedNotes(context),
-    ...(optimizer.notes.length ? [] : unsavedWriteNotes(context)),
+    ...(optimizer.notes.length ? [] : writeToUnsavedMemoryNotes(context)),
   ];
   if (step.value !== undefined && step.value !== null && !referencedUid(step.value) && step.kind !== "return")
     out.push({ key: "value", args: { value: pythonValueText(step.value) } });
@@ -66,7 +66,7 @@ function printedTextNotes({ log }: Step): CaptionNote[] {
   return [text ? { key: "prints", args: { text: { name: text } } } : { key: "prints_blank", args: {} }];
 }
 
-function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): NoteContext {
+function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): CaptionContext {
   const before = opened.state(snap.index - 1);
   const names = objectNamesAt(opened, snap.index);
   const pathOf = (uid: string | null | undefined) => names.nameOf(uid);
@@ -106,7 +106,7 @@ function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): 
 }
 
 /** A `.grad` that the statement reads and that is None. */
-function missingGradientNotes({ opened, index, step, before }: NoteContext): CaptionNote[] {
+function missingGradientNotes({ opened, index, step, before }: CaptionContext): CaptionNote[] {
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
   return mentionsAt(facts, index).gradReads.flatMap((node) => {
@@ -155,7 +155,7 @@ function isPlainFrameField([field, value]: [string, unknown]) {
   return PLAIN_FRAME_FIELDS.includes(field) || (field === "vars" && Object.keys(value as object).length === 0);
 }
 
-function exceptionNotes({ opened, step, index }: NoteContext): CaptionNote[] {
+function exceptionNotes({ opened, step, index }: CaptionContext): CaptionNote[] {
   if (step.kind !== "raise") return [];
   const error = opened.trace.outcome?.error;
   if (error?.step !== index) return [{ key: "caught", args: {}, tone: "bad" }];

@@ -1,7 +1,7 @@
 /** A note as a sentence in parts: plain words, names of the program, and the words that say what changed. */
 
 import type { Say } from "../words/sentences.ts";
-import type { CaptionNote, NoteArgument } from "./note.ts";
+import type { CaptionNote, CaptionArgument } from "./note.ts";
 
 /** kind: `name` is written as code, `changed` says what is other than before the step */
 export interface SentencePart {
@@ -43,7 +43,7 @@ function markedSentence({ key, args }: Pick<CaptionNote, "key" | "args">, say: S
   );
 }
 
-function argumentText(argument: NoteArgument, say: Say): unknown {
+function argumentText(argument: CaptionArgument, say: Say): unknown {
   if (Array.isArray(argument)) return listText(argument, say);
   if (argument === null || typeof argument !== "object")
     return typeof argument === "string" ? escapeMarks(argument) : argument;
@@ -52,7 +52,7 @@ function argumentText(argument: NoteArgument, say: Say): unknown {
 }
 
 /** `a`, `b` and `c`; of more than that the first two and how many more. */
-function listText(list: NoteArgument[], say: Say): string {
+function listText(list: CaptionArgument[], say: Say): string {
   const texts = list.map((item) => String(argumentText(item, say)));
   if (texts.length > MAX_LISTED) {
     const more = texts.length - MAX_LISTED + 1;

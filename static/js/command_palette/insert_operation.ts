@@ -4,7 +4,7 @@
  */
 
 import { aliveNames, type AliveName } from "../builder/alive_names.ts";
-import { stepsByLine } from "../builder/card_facts.ts";
+import { stepsByLine } from "../builder/card_result.ts";
 import * as edits from "../builder/edits.ts";
 import { textChanges, type TextChange } from "../builder/line_edits.ts";
 import { positionAtEnd, positionBelow } from "../builder/positions.ts";

@@ -2,7 +2,7 @@
 
 import { createElement } from "../browser/elements.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
-import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
+import { mostSevereMarkByLine, type ChainMark } from "../findings/chain_marks.ts";
 import type { HighlightedText } from "./highlight_python.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -89,7 +89,7 @@ export function createCodeListing(
     showChain(marks: ChainMark[], say: Locale["say"]) {
       for (const mark of list.querySelectorAll(".line-role")) mark.remove();
       for (const row of rows) row.classList.remove("cm-cause");
-      for (const { line, role, isCause } of gravestMarkOfEachLine(marks)) {
+      for (const { line, role, isCause } of mostSevereMarkByLine(marks)) {
         const row = rows[line - 1];
         if (!row) continue;
         row.classList.toggle("cm-cause", isCause);

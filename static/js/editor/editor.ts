@@ -34,7 +34,7 @@ import type { FoldedLines } from "./finding_folds.ts";
 import { shortestTextChange } from "./text_change.ts";
 import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
-import { gravestMarkOfEachLine, type ChainMark } from "../findings/chain_marks.ts";
+import { mostSevereMarkByLine, type ChainMark } from "../findings/chain_marks.ts";
 import type { HighlightedRange } from "./prebuilt_highlights.ts";
 import type { LineMessage } from "../program/line_message.ts";
 
@@ -144,7 +144,7 @@ const findingChainField = StateField.define({
 /** The role of each line's gravest link, and the cause underlined. */
 function findingChainDecorations(state: EditorState, { marks, roleName }: FindingChain) {
   const ranges = [];
-  for (const { line: number, role, isCause } of gravestMarkOfEachLine(marks)) {
+  for (const { line: number, role, isCause } of mostSevereMarkByLine(marks)) {
     if (number < 1 || number > state.doc.lines) continue;
     const docLine = state.doc.line(number);
     const indent = docLine.text.length - docLine.text.trimStart().length;

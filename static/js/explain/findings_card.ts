@@ -14,13 +14,13 @@ import type { CheckPanelLoader } from "./check_panel.ts";
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import {
   indexOfCauseLink,
-  isSaidAtStep,
+  isFindingShownAtStep,
   type ChainLink,
   type Finding,
   type FindingSentence,
 } from "../findings/finding.ts";
 import type { FindingText } from "../findings/finding_text.ts";
-import type { TorchOffer } from "../findings/torch_offers.ts";
+import type { TorchSuggestion } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
@@ -228,7 +228,7 @@ export function createFindingsCard(
   }
 
   /** What torch itself has for it, with a link to its documentation. */
-  function offerLine({ text, url }: TorchOffer) {
+  function offerLine({ text, url }: TorchSuggestion) {
     const line = createElement("p", "finding-offer", `${say("finding_offer")} `);
     const link = createElement("a", "", say("finding_offer_page")) as HTMLAnchorElement;
     link.href = url;
@@ -310,7 +310,7 @@ export function createFindingsCard(
   /** What the open finding says at a step that it is about; null elsewhere. */
   function sentenceAt(step: number): FindingSentence | null {
     const finding = openIndex === null ? undefined : findings[openIndex];
-    const isTold = finding && isSaidAtStep(finding, step, opened?.trace.outcome.error?.step ?? null);
+    const isTold = finding && isFindingShownAtStep(finding, step, opened?.trace.outcome.error?.step ?? null);
     return isTold && openIndex !== null ? { text: texts[openIndex].what, severity: finding.severity } : null;
   }
 

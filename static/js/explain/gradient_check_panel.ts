@@ -93,7 +93,7 @@ export function gradientCheckPanel({
     );
     const reply = await check(about.backward, { elements: about.elements }).catch(() => null);
     if (box.getAttribute("aria-busy") || repliesOfRun.has(backward)) return; // the reader asked for more meanwhile
-    const judgement = automaticCheckVerdict(reply?.check ?? null);
+    const judgement = automaticCheckSentence(reply?.check ?? null);
     if (reply && judgement === "differs" && about.tellsDifference) {
       repliesOfRun.set(backward, reply);
       show();
@@ -155,7 +155,7 @@ function checkReplyElements({ check, message }: CheckReply, context: GradientChe
  * What a check that nobody asked for says. It differs only where nothing else explains it: no hook, no gradient of 0 as
  * a mask leaves, no other path in float64. Null where it says nothing.
  */
-export function automaticCheckVerdict(check: GradientCheck | null): "agrees" | "differs" | null {
+export function automaticCheckSentence(check: GradientCheck | null): "agrees" | "differs" | null {
   if (!check || check.problem || doesLossDiffer(check)) return null;
   const isWrong = ({ verdict, torch, double, numeric }: ElementCheck) =>
     verdict === "differs" && [torch, double, numeric].every((value) => typeof value === "number") && double !== 0;

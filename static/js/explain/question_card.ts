@@ -1,7 +1,7 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
 import { nodesWithCode, paragraphWithCode, createElement, onHoverOrFocus } from "../browser/elements.ts";
-import { closestTarget } from "../browser/targets.ts";
+import { closestMarkTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { LoadFindings, FindingsApi } from "./findings_card.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
@@ -265,11 +265,11 @@ function focusedSelectionKey(stage: HTMLElement) {
   const focused = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
   const target =
     focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1) ?? null;
-  const handle = closestTarget(target, ["handle"]);
+  const handle = closestMarkTarget(target, ["handle"]);
   if (handle) return `handle:${handle.target.uid}`;
-  const name = closestTarget(target, ["name", "path"]);
+  const name = closestMarkTarget(target, ["name", "path"]);
   if (name?.target.ref) return `ref:${name.target.ref}`;
-  const node = closestTarget(target, ["node"]);
+  const node = closestMarkTarget(target, ["node"]);
   return node && `node:${node.target.uid}`;
 }
 

@@ -27,7 +27,7 @@ export function chainMarksOf(finding: Finding, sentences: string[]): ChainMark[]
 }
 
 /** For each line its gravest link: the cause, else the last. */
-export function gravestMarkOfEachLine(marks: ChainMark[]): ChainMark[] {
+export function mostSevereMarkByLine(marks: ChainMark[]): ChainMark[] {
   const byLine = new Map<number, ChainMark>();
   for (const mark of marks) if (!byLine.get(mark.line)?.isCause) byLine.set(mark.line, mark);
   return [...byLine.values()];

@@ -97,7 +97,7 @@ interface ErrorDeclaration extends Pick<DiagnosisRow, "kind" | "lookedFor"> {
 }
 
 /** A row of a finding that says why the program raised. */
-export function errorDiagnosis({ message = /^/, say, ...row }: ErrorDeclaration): DiagnosisRow {
+export function declareErrorDiagnosis({ message = /^/, say, ...row }: ErrorDeclaration): DiagnosisRow {
   return {
     ...row,
     severity: "error",

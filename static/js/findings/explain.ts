@@ -4,7 +4,7 @@ import { completeDiagnosis } from "./diagnosis.ts";
 import type { Finding } from "./finding.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
-import { RunFacts, showsPreexisting } from "./facts/run_facts.ts";
+import { RunFacts, isInitialStateStep } from "./facts/run_facts.ts";
 import { setSeverities } from "./severities.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
@@ -41,7 +41,7 @@ function findAll(opened: OpenTrace): Finding[] {
  * has its cause there, no chain begins there.
  */
 function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
-  const isBeforeRecording = ({ step }: { step: number }) => showsPreexisting(steps[step]);
+  const isBeforeRecording = ({ step }: { step: number }) => isInitialStateStep(steps[step]);
   return findings
     .filter(({ cause }) => !isBeforeRecording(cause))
     .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));

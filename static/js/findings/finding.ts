@@ -170,6 +170,6 @@ export interface FindingSentence {
 }
 
 /** Whether a finding is said over the picture of a step: at each of its chain, and at the error that it explains. */
-export function isSaidAtStep({ chain, severity, explainsError }: Finding, i: number, errorStep: number | null) {
+export function isFindingShownAtStep({ chain, severity, explainsError }: Finding, i: number, errorStep: number | null) {
   return severity !== "note" && ((explainsError && i === errorStep) || chain.some(({ step }) => step === i));
 }

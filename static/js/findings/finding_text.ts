@@ -1,7 +1,7 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
 import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
-import { torchOffers, type TorchOffer } from "./torch_offers.ts";
+import { torchSuggestions, type TorchSuggestion } from "./torch_offers.ts";
 import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
@@ -14,7 +14,7 @@ export interface FindingText {
   why: string;
   todo: string;
   chain: string[];
-  offers: TorchOffer[];
+  offers: TorchSuggestion[];
 }
 
 const MAX_LISTED_FACTS = 4;
@@ -44,7 +44,7 @@ export function findingText(finding: Finding, say: Say): FindingText {
     why: sentenceOfPart("why"),
     todo: [sentenceOfPart("todo"), followText(finding, say)].filter(Boolean).join(say("finding.join")),
     chain,
-    offers: torchOffers(finding, say),
+    offers: torchSuggestions(finding, say),
   };
 }
 

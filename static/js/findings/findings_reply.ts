@@ -13,7 +13,7 @@ import { findingParagraph, findingText, lookedForText } from "./finding_text.ts"
 import { findingLocale } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { TorchOffer } from "./torch_offers.ts";
+import type { TorchSuggestion } from "./torch_offers.ts";
 
 interface FindingReply {
   kind: string;
@@ -32,7 +32,7 @@ interface FindingReply {
   chain: { line: number; step: number; role: string; text: string }[];
   /** which fixes there may be */
   hints: FixHint[];
-  offers: TorchOffer[];
+  offers: TorchSuggestion[];
   /** the module whose lines another run would follow */
   also: string | null;
   explains_error: boolean;
@@ -44,7 +44,7 @@ const MAX_FINDINGS_IN_REPLY = 100;
 const MAX_CHARACTERS_OF_REPLY = 500_000;
 
 /** How a run ended, its losses from round to round, and what it did to what is trained. */
-export function runSummaryReply(trace: Trace, language: string) {
+export function outcomeSummaryReply(trace: Trace, language: string) {
   const text = runSummary(trace, findingLocale(language).say);
   return { finished: trace.outcome.status === "finished", text, losses: lossesOfRun(trace), ...effectsOfRun(trace) };
 }

@@ -26,13 +26,13 @@ export function setSeverities(opened: OpenTrace, findings: Finding[]) {
   const tones: Severities = { ofTensor: new Map(), ofCut: new Map() };
   for (const { severity, chain, concerns = [] } of findings) {
     for (const uid of [...concerns, ...chain.flatMap(({ uids }) => uids)])
-      tones.ofTensor.set(uid, mostSevere([severity, tones.ofTensor.get(uid)]) ?? severity);
+      tones.ofTensor.set(uid, maxSeverity([severity, tones.ofTensor.get(uid)]) ?? severity);
     for (const { line } of chain.filter(({ role }) => role === "cut"))
-      tones.ofCut.set(line, mostSevere([severity, tones.ofCut.get(line)]) ?? severity);
+      tones.ofCut.set(line, maxSeverity([severity, tones.ofCut.get(line)]) ?? severity);
   }
   tonesByTrace.set(opened, tones);
 }
 
-export function mostSevere(severities: (Severity | undefined)[]): Severity | null {
+export function maxSeverity(severities: (Severity | undefined)[]): Severity | null {
   return GRAVEST_FIRST.find((severity) => severities.includes(severity)) ?? null;
 }

@@ -48,15 +48,15 @@ const OFFERS_BY_FINDING: Record<string, string[]> = {
   "shared_memory.container": ["data_ptr"],
 };
 
-export interface TorchOffer {
+export interface TorchSuggestion {
   text: string;
   url: string;
 }
 
-export function torchOffers(
+export function torchSuggestions(
   { kind, variant }: { kind: string; variant?: string | null },
   say: (key: string) => string,
-): TorchOffer[] {
+): TorchSuggestion[] {
   const keys = OFFERS_BY_FINDING[`${kind}.${variant}`] ?? OFFERS_BY_FINDING[kind] ?? [];
   return keys.map((key) => ({ text: say(`torch.${key}`), url: TORCH_DOCUMENTATION_URL + DOCUMENTATION_PAGES[key] }));
 }

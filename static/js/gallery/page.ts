@@ -1,11 +1,11 @@
 /** The gallery in the browser: its keys and its stills. The server searches; the page's form says what for. */
 
-import { showRequestFailures } from "../browser/failed_fragments.ts";
+import { startRequestFailureMessages } from "../browser/failed_fragments.ts";
 import { loadThumbnails, reloadThumbnails } from "../browser/thumbnails.ts";
 
 export function startGalleryPage() {
   document.addEventListener("keydown", onKey);
-  showRequestFailures();
+  startRequestFailureMessages();
   startCardThumbnails();
 }
 

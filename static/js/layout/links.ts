@@ -43,14 +43,14 @@ const LINK_PIN_CLEARANCE = 6;
 const MAX_NEW_LINKS = 6;
 
 /** The links with both ends drawn, each once. `selected` is a uid. */
-export function linksBetweenPanes(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): PaneLink[] {
+export function linksBetweenPanes(renderContext: LinkFacts, plan: StagePlan, selected: string | null): PaneLink[] {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
-  const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
+  const collector = new LinkCollector(renderContext, memory.anchors, graph.anchors);
   addArrivingGradientLink(collector);
   addSavedValueLinks(collector, selected);
   if (selected) addSelectionLinks(collector, selected);
-  const newLinkList = linksOfNewEntities(stepFacts, memory.anchors, graph.anchors);
+  const newLinkList = linksOfNewEntities(renderContext, memory.anchors, graph.anchors);
   return [...collector.links.values(), ...newLinkList.filter(({ key }) => !collector.links.has(key))];
 }
 
@@ -62,8 +62,8 @@ class LinkCollector {
   links = new Map<string, PaneLink>();
 
   /** Takes the anchors of both panes. */
-  constructor(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
-    this.facts = stepFacts;
+  constructor(renderContext: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
+    this.facts = renderContext;
     this.memory = memory;
     this.graph = graph;
   }
@@ -179,22 +179,22 @@ function addSelectionLinks(collector: LinkCollector, selected: string) {
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none
  * where there are too many. */
-function linksOfNewEntities(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): PaneLink[] {
-  const { snap } = stepFacts;
+function linksOfNewEntities(renderContext: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): PaneLink[] {
+  const { snap } = renderContext;
   if (snap.step?.visit) return [];
-  const collector = new LinkCollector(stepFacts, memory, graph);
+  const collector = new LinkCollector(renderContext, memory, graph);
   for (const uid of snap.fresh) {
     const entity = snap.entities.get(uid);
-    if (entity?.kind === "tensor" && entity.grad_fn && stepFacts.names.tags.has(uid))
+    if (entity?.kind === "tensor" && entity.grad_fn && renderContext.names.tags.has(uid))
       collector.addLink("new", [entity.grad_fn], [uid], {
-        graphName: stepFacts.nodeName(entity.grad_fn),
+        graphName: renderContext.nodeName(entity.grad_fn),
         memoryName: collector.entityName(uid),
       });
     if (entity?.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state === "ok")
         collector.addLink("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
-          graphName: `${stepFacts.nodeName(uid)} · ${slot}`,
+          graphName: `${renderContext.nodeName(uid)} · ${slot}`,
           memoryName: storageHandleName(collector, saved.storage),
         });
   }

@@ -15,7 +15,7 @@ import {
   memoryHeightForFixedPlaces,
   type MemoryPane,
 } from "./memory/memory_pane.ts";
-import { leastContentWidth } from "./memory/memory_columns.ts";
+import { minContentWidth } from "./memory/memory_columns.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
 import { USUAL_ROW_CELLS, type RowCells } from "./cells/row_strip.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -217,7 +217,7 @@ function fitsAtScale(
   const widths = paneWidths(model, size.w / k, share, null);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
-  if (k > 1 && memory.w < leastContentWidth(model.memory.homes, model.hasBrokenPins)) return false;
+  if (k > 1 && memory.w < minContentWidth(model.memory.homes, model.hasBrokenPins)) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h, cells, numbers);
 }

@@ -9,10 +9,10 @@ export interface HeightBand {
   bottom: number;
 }
 
-export const WHOLE_BAND: HeightBand = { top: -Infinity, bottom: Infinity };
+export const UNBOUNDED_BAND: HeightBand = { top: -Infinity, bottom: Infinity };
 
 /** Pictures up to this height are drawn whole. */
-export const MAX_WHOLE_HEIGHT = 4000;
+export const MAX_UNCLIPPED_HEIGHT = 4000;
 
 /** Bands begin and end at multiples of this, so that little scrolling draws nothing anew. */
 const BAND_STEP = 400;
@@ -27,6 +27,6 @@ export function visibleBand(top: number, bottom: number): HeightBand {
 }
 
 /** Whether something between these heights is in the band. */
-export function isInBand({ top, bottom }: HeightBand, from: number, to: number) {
+export function isInVisibleBand({ top, bottom }: HeightBand, from: number, to: number) {
   return Math.max(from, to) >= top && Math.min(from, to) <= bottom;
 }

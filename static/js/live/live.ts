@@ -10,7 +10,7 @@ import { areSettingsEqual } from "../page_state/settings.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, runForTrace, TraceRequestError } from "../requests/trace_source.ts";
 import { resultHandling } from "./result_handling.ts";
-import { firstChangedStep, changedBetweenSteps } from "./outdated_parts.ts";
+import { firstChangedStep, entitiesChangedBetweenSteps } from "./outdated_parts.ts";
 import { createLiveStatusStrip, type ReasonWithoutPicture } from "./status_strip.ts";
 import { advanceSchedule, initialLiveSchedule, timeOfNextTick, type ScheduleEvent } from "./schedule.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -116,7 +116,7 @@ export function createLiveRunner(
     const { opened, step } = state;
     if (!opened?.count || isTraceUpToDate(state)) return;
     const firstOlderStep = doesTraceMatchText(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
-    markOutdated(changedBetweenSteps(opened, firstOlderStep, step));
+    markOutdated(entitiesChangedBetweenSteps(opened, firstOlderStep, step));
     const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
     editor.markUnfinished(line, say("live_unfinished"));
   }

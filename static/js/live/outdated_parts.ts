@@ -23,7 +23,7 @@ export function firstChangedStep({ program, steps }: Trace, text: string): { lin
 /**
  * What the steps from `from` to `to` made or changed, of what is there after the last of them; names as `frame/name`.
  */
-export function changedBetweenSteps(
+export function entitiesChangedBetweenSteps(
   { trace, state }: OpenTrace,
   from: number,
   to: number,

@@ -2,12 +2,12 @@
 
 import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom/loom_sizes.ts";
 import { layoutLoom } from "../layout/loom/loom.ts";
-import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
+import { UNBOUNDED_BAND, visibleBand, MAX_UNCLIPPED_HEIGHT } from "../layout/view.ts";
 import { loomCornerMarks, loomMarks } from "../marks/loom/loom.ts";
 import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { closestTarget, targetsWithin } from "../browser/targets.ts";
+import { closestMarkTarget, markTargetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomPlan } from "../layout/loom/loom_plan.ts";
 
@@ -45,7 +45,7 @@ export function createLoom(
   host.append(root, printArea);
   const plans = new WeakMap<OpenTrace, Map<string, LoomPlan>>();
   let shown: { opened: OpenTrace; i: number } | null = null;
-  let drawnBand = WHOLE_BAND;
+  let drawnBand = UNBOUNDED_BAND;
   let headShelf = 0;
   let scale = 1;
 
@@ -92,8 +92,8 @@ export function createLoom(
 
   /** The heights of the plan that are scrolled into view. */
   function visibleRange(plan: LoomPlan) {
-    return plan.height <= MAX_WHOLE_HEIGHT
-      ? WHOLE_BAND
+    return plan.height <= MAX_UNCLIPPED_HEIGHT
+      ? UNBOUNDED_BAND
       : visibleBand(root.scrollTop / scale, (root.scrollTop + root.clientHeight) / scale);
   }
 
@@ -130,7 +130,7 @@ export function createLoom(
     const plan = currentPlan();
     const target = event.target instanceof Element ? event.target : null;
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
-    const point = closestTarget(target, ["step"]);
+    const point = closestMarkTarget(target, ["step"]);
     if (point) return go(point.target.step);
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + LOOM_HEADER_HEIGHT;
     const rowIndex = rowAtHeight(plan, y);
@@ -139,10 +139,10 @@ export function createLoom(
 
   /** Highlight the cell under the pointer and everything that reads it, in every row. */
   function onPointer(event: Event) {
-    const cell = closestTarget(event.target, ["loom cell"])?.target;
+    const cell = closestMarkTarget(event.target, ["loom cell"])?.target;
     for (const element of root.querySelectorAll(".lit")) element.classList.remove("lit");
     if (!cell) return;
-    for (const { element, target } of targetsWithin(root))
+    for (const { element, target } of markTargetsWithin(root))
       if (target.kind === "loom cell" && target.storage === cell.storage && target.index === cell.index)
         element.classList.add("lit");
   }

@@ -6,7 +6,7 @@ import { offscreenContentMark, paneLinkMark } from "./link.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { StageLabels } from "./labels.ts";
-import type { StepFacts } from "./step_facts.ts";
+import type { RenderContext } from "./render_context.ts";
 
 /** a pane, by how far it is scrolled, in units */
 interface Scrolled {
@@ -16,7 +16,7 @@ interface Scrolled {
 
 /** `selected` is a uid. */
 export function stageOverlayMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   plan: StagePlan,
   panes: Record<PaneSide, Scrolled>,
   selected: string | null,
@@ -32,7 +32,7 @@ export function stageOverlayMarks(
     memory: PANE_HEADING_HEIGHT - panes.memory.scrolled,
     graph: PANE_HEADING_HEIGHT - panes.graph.scrolled,
   };
-  const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => paneLinkMark(link, frame));
+  const lines = linksBetweenPanes(renderContext, plan, selected).map((link) => paneLinkMark(link, frame));
   const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
   const counts = (["memory", "graph"] as const).flatMap((side) => {
     if (!plan[side]) return [];

@@ -1,11 +1,11 @@
 /** All marks of a step's plan: of memory and graph, each with its heading. */
 
-import { WHOLE_BAND, type HeightBand } from "../layout/view.ts";
+import { UNBOUNDED_BAND, type HeightBand } from "../layout/view.ts";
 import { graphMarks } from "./graph/graph_marks.ts";
 import { moveCacheToNextStep, type MarkCache } from "./mark_cache.ts";
 import { STAGE_LABELS, type StageLabels } from "./labels.ts";
 import { memoryMarks } from "./memory/memory_marks.ts";
-import { collectStepFacts, type StepFacts } from "./step_facts.ts";
+import { createRenderContext, type RenderContext } from "./render_context.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { PaneSide, StagePlan } from "../layout/stage_plan.ts";
 
@@ -22,11 +22,11 @@ export function stageMarks(
   plan: StagePlan,
   labels: Partial<StageLabels> = {},
   windowStarts: Map<string, number> = new Map(),
-  bands: Record<PaneSide, HeightBand> = { memory: WHOLE_BAND, graph: WHOLE_BAND },
+  bands: Record<PaneSide, HeightBand> = { memory: UNBOUNDED_BAND, graph: UNBOUNDED_BAND },
   markCache: MarkCache | null = null,
-): { facts: StepFacts; memory: PaneMarks | null; graph: PaneMarks | null } {
+): { facts: RenderContext; memory: PaneMarks | null; graph: PaneMarks | null } {
   const { opened } = plan.model;
-  const facts = collectStepFacts(opened, opened.at(plan.i), { ...STAGE_LABELS, ...labels }, windowStarts);
+  const facts = createRenderContext(opened, opened.at(plan.i), { ...STAGE_LABELS, ...labels }, windowStarts);
   const drawn = {
     facts,
     memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, markCache),

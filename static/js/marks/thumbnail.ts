@@ -7,7 +7,7 @@ import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumb
 import { h } from "../browser/svg.ts";
 import { STAGE_LABELS } from "./labels.ts";
 import { memoryRowMark } from "./memory/memory_row.ts";
-import { collectStepFacts } from "./step_facts.ts";
+import { createRenderContext } from "./render_context.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
 import type { PlacedItem, RowLayout, RowItem } from "../layout/memory/memory_parts.ts";
@@ -21,7 +21,7 @@ export function snapshotPicture(opened: OpenTrace, i: number): Picture {
 }
 
 function pictureOfRows(opened: OpenTrace, { i, columns, rows, width, height, more: hiddenCount }: Thumbnail): Picture {
-  const facts = collectStepFacts(opened, opened.at(i), STAGE_LABELS, new Map());
+  const facts = createRenderContext(opened, opened.at(i), STAGE_LABELS, new Map());
   const marks = rows.map(({ item, y, layout }) =>
     memoryRowMark(facts, placeRowItem(item, y, layout), item, columns, null),
   );

@@ -6,7 +6,7 @@
 import { findEntity, type EntityLookup } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { referencedUid } from "../trace/names.ts";
-import { bookedMemoryByNode, peakKeptBytes } from "../findings/account/kept_memory.ts";
+import { savedMemoryByNode, peakSavedBytes } from "../findings/account/saved_memory.ts";
 import { numel } from "../trace/reads.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -182,5 +182,5 @@ function parametersOf(entities: EntityLookup, module: string | null, inner: bool
 function keptBytes(opened: OpenTrace, found: ModuleCalls, calls: ModuleCall[]): number {
   const inner = new Set(calls.flatMap((call) => withInnerCalls(found, call)));
   const nodes = [...inner].flatMap((call) => call.nodes);
-  return peakKeptBytes(nodes.flatMap((node) => bookedMemoryByNode(opened).get(node) ?? []));
+  return peakSavedBytes(nodes.flatMap((node) => savedMemoryByNode(opened).get(node) ?? []));
 }

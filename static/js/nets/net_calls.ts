@@ -17,11 +17,11 @@ import type { Delta, LogEntry, Step } from "../trace/wire.ts";
  * module: a call of an `nn.Module`; function: of a function of the program; line: a statement of one, as far as it ran
  * operations itself; own: operations of a module whose code has no steps, beside the modules that it calls
  */
-export type UnitKind = "module" | "function" | "line" | "own";
+export type InvocationKind = "module" | "function" | "line" | "own";
 
 /** One run of a unit. */
 export interface Unit {
-  kind: UnitKind;
+  kind: InvocationKind;
   parent: Unit | null;
   /** in the order in which they ran */
   inner: Unit[];
@@ -70,14 +70,14 @@ export interface GradientCut {
   source: string;
 }
 
-export interface UnitsOfRun {
+export interface InvocationTree {
   /** of the program's own file; everything is in it */
   root: Unit;
-  unitOfNode: Map<string, Unit>;
+  invocationByNode: Map<string, Unit>;
   /** by step, what ran in it */
   touched: Map<number, Unit[]>;
   /** by frame */
-  unitOfFrame: Map<string, Unit>;
+  invocationByFrame: Map<string, Unit>;
   flows: Flow[];
   frames: Map<string, FrameFacts>;
   /** by tensor, what made it */
@@ -94,12 +94,12 @@ interface FrameFacts {
 }
 
 /** Ways to cut a history off that a program chooses; a comparison or a number has none to begin with. */
-export const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
+export const GRAPH_CUT_OPERATIONS = new Set(["detach", "data", "no_grad", "numpy"]);
 
 type Operation = Extract<LogEntry, { kind: "op" }>;
 
 /** The units of a run, with what each made of what. */
-export function unitsOfRun(opened: OpenTrace): UnitsOfRun {
+export function buildInvocationTree(opened: OpenTrace): InvocationTree {
   return new UnitReader(opened).read();
 }
 
@@ -107,8 +107,8 @@ class UnitReader {
   opened: OpenTrace;
   calls: ModuleCalls;
   root: Unit;
-  unitOfCall = new Map<number, Unit>();
-  unitOfNode = new Map<string, Unit>();
+  invocationByModuleCall = new Map<number, Unit>();
+  invocationByNode = new Map<string, Unit>();
   touched = new Map<number, Set<Unit>>();
   /** by unit, how many calls of modules it has made, and whether it has called a function */
   modulesIn = new Map<Unit, number>();
@@ -142,13 +142,18 @@ class UnitReader {
     this.root = this.unit("function", null, {});
   }
 
-  read(): UnitsOfRun {
+  read(): InvocationTree {
     const { steps } = this.opened.trace;
     for (const step of steps) {
       for (const [uid, { grad_fn }] of Object.entries(step.set ?? {}))
         if (grad_fn !== undefined) this.gradFns.set(uid, grad_fn);
       for (const entry of step.log ?? [])
-        if (entry.kind === "event" && entry.event === "path_cut" && entry.result && CUTS.has(entry.reason))
+        if (
+          entry.kind === "event" &&
+          entry.event === "path_cut" &&
+          entry.result &&
+          GRAPH_CUT_OPERATIONS.has(entry.reason)
+        )
           this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
       const gradFnAt = gradFnInStep(step, (uid) => this.opened.index.nodes.get(uid)?.next);
       for (const [place, entry] of (step.log ?? []).entries()) {
@@ -160,14 +165,14 @@ class UnitReader {
       this.placeOtherNodes(step);
       this.placeStatement(step);
     }
-    for (const unit of new Set(this.unitOfNode.values())) this.sortNodes(unit);
-    const unitOfFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
+    for (const unit of new Set(this.invocationByNode.values())) this.sortNodes(unit);
+    const invocationByFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
     const touched = new Map([...this.touched].map(([step, units]) => [step, [...units]]));
-    const { root, unitOfNode, flows, frames, maker } = this;
-    return { root, unitOfNode, touched, unitOfFrame, flows, frames, maker };
+    const { root, invocationByNode, flows, frames, maker } = this;
+    return { root, invocationByNode, touched, invocationByFrame, flows, frames, maker };
   }
 
-  unit(kind: UnitKind, parent: Unit | null, fields: Partial<Unit>): Unit {
+  unit(kind: InvocationKind, parent: Unit | null, fields: Partial<Unit>): Unit {
     const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", call: null, begins: 0, ends: 0 };
     const made: Unit = {
       ...empty,
@@ -201,13 +206,13 @@ class UnitReader {
       const place = this.placeOf(call.within, step);
       const facts = { uid: call.module, name: call.path, type: call.type, call: call.call, begins: step.i };
       const unit = this.unit("module", place.parent, { ...place.site, ...facts, ends: call.ends ?? step.i });
-      this.unitOfCall.set(call.call, unit);
+      this.invocationByModuleCall.set(call.call, unit);
       this.running.push(call.call);
       unit.inputs = call.inputs;
       this.touch(unit, step.i);
       this.flowInto(unit, call.inputs, step.i);
     } else if (entry.event === "module_returned") {
-      const unit = this.unitOfCall.get(entry.call);
+      const unit = this.invocationByModuleCall.get(entry.call);
       const at = this.running.indexOf(entry.call);
       if (at >= 0) this.running.length = at;
       if (!unit) return;
@@ -224,8 +229,8 @@ class UnitReader {
   placeOf(call: number | null | undefined, step: Step): { parent: Unit; site: Partial<Unit> } {
     const frame = this.frames.get(step.frame ?? "");
     const within = call ?? null;
-    const isOfFrame = within === null || within === (frame?.call ?? null) || !this.unitOfCall.has(within);
-    if (!isOfFrame) return { parent: this.unitOfCall.get(within) as Unit, site: { line: step.line } };
+    const isOfFrame = within === null || within === (frame?.call ?? null) || !this.invocationByModuleCall.has(within);
+    if (!isOfFrame) return { parent: this.invocationByModuleCall.get(within) as Unit, site: { line: step.line } };
     return {
       parent: frame?.unit ?? this.root,
       site: { stmt: step.stmt ?? null, iter: step.iter ?? [], line: step.line },
@@ -295,7 +300,7 @@ class UnitReader {
       return;
     }
     const call = this.running.at(-1) ?? null;
-    const owner = call === null ? undefined : this.unitOfCall.get(call);
+    const owner = call === null ? undefined : this.invocationByModuleCall.get(call);
     const isForward = owner && !this.withForward.has(owner) && name === "forward";
     if (isForward) this.withForward.add(owner);
     const { parent, site } = this.placeOf(call, step);
@@ -309,7 +314,7 @@ class UnitReader {
     const pending = outputs.flatMap((uid) => this.nodeOf(uid) ?? []);
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const fields = set?.[uid];
-      if (fields?.kind !== "node" || fields.variable || this.unitOfNode.has(uid)) continue;
+      if (fields?.kind !== "node" || fields.variable || this.invocationByNode.has(uid)) continue;
       if (typeof fields.born === "number" && fields.born !== i) continue;
       this.placeNode(uid, unit, i);
       for (const edge of fields.next ?? []) if (edge) pending.push(edge[0]);
@@ -319,14 +324,14 @@ class UnitReader {
   placeNode(uid: string, unit: Unit, i: number) {
     unit.nodes.push(uid);
     unit.ends = Math.max(unit.ends, i);
-    this.unitOfNode.set(uid, unit);
+    this.invocationByNode.set(uid, unit);
     this.touch(unit, i);
   }
 
   /** Those of the step that no operation's result leads to. */
   placeOtherNodes(step: Step) {
     for (const [uid, fields] of Object.entries(step.set ?? {}))
-      if (fields.kind === "node" && !fields.variable && !this.unitOfNode.has(uid) && fields.born === step.i)
+      if (fields.kind === "node" && !fields.variable && !this.invocationByNode.has(uid) && fields.born === step.i)
         this.placeNode(uid, this.leafOf(this.calls.callOfNode.get(uid), step), step.i);
   }
 

@@ -5,8 +5,8 @@
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { changesShapeOnly, normText, operationWord } from "./net_words.ts";
-import type { NetFacts, PlaceState } from "./net_state.ts";
+import { changesShapeOnly, normText, operationLabel } from "./net_words.ts";
+import type { NetFacts, CallSiteState } from "./net_state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";
 
@@ -74,7 +74,7 @@ function operationChips(facts: NetFacts, unit: Unit): Chip[] {
   for (const uid of facts.nodes(unit)) {
     const name = facts.opened.index.nodes.get(uid)?.name ?? "";
     const last = chips.at(-1);
-    if (!changesShapeOnly(name)) chips.push({ word: operationWord(name), nodes: [uid] });
+    if (!changesShapeOnly(name)) chips.push({ word: operationLabel(name), nodes: [uid] });
     else if (last?.word === null) last.nodes.push(uid);
     else chips.push({ word: null, nodes: [uid] });
   }
@@ -122,7 +122,7 @@ function chipMark(
 /** A box for each call, time to the right; of many the first, those around the one that is shown, and the last. */
 export function callBoxes(
   facts: NetFacts,
-  { calls, shown }: PlaceState,
+  { calls, shown }: CallSiteState,
   { x, y, room, isBackward, say }: ChipRoom & { say: Say },
 ): VNode[] {
   const fitting = Math.max(1, Math.min(MAX_BOXES, Math.floor((room + GAP) / (BOX_WIDTH + GAP))));

@@ -1,27 +1,27 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
 import {
-  anchorStep,
-  HEAD_HEIGHT,
+  stepOfOpenRow,
+  NET_HEAD_HEIGHT,
   MIN_ROW_HEIGHT,
   netRows,
-  openPlaceOf,
+  openCallSiteOf,
   pathOfStep,
   type OpenedRows,
   type NetRow,
 } from "./net_rows.ts";
-import { otherRowOfWrite, type RowEnd } from "./row_ends.ts";
+import { rowOfLastAliasUse, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
-import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "./rail_lanes.ts";
+import { assignLanes, moduleFramesAround, isJoinedByAddition, rowsByCallSite, type Frame } from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
-import type { EdgeRun, NetEdge, NetPlace } from "./net_places.ts";
-import { runOfParameters } from "./whole_run/parameters_of_run.ts";
-import type { NetFacts, PlaceState } from "./net_state.ts";
+import type { EdgeRun, NetEdge, CallSite } from "./net_call_sites.ts";
+import { parameterRunSummaries } from "./whole_run/parameters_of_run.ts";
+import type { NetFacts, CallSiteState } from "./net_state.ts";
 
 export interface PlacedNetRow extends NetRow {
   y: number;
   h: number;
-  states: PlaceState[];
+  states: CallSiteState[];
   isNow: boolean;
   /** ways join at it by an addition */
   joins: boolean;
@@ -60,7 +60,7 @@ export interface NetLayout {
   rails: NetRail[];
   frames: Frame[];
   columns: NetColumns;
-  path: NetPlace[];
+  path: CallSite[];
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
@@ -89,7 +89,7 @@ const BODY_HEIGHTS = [
 ];
 const CUT_HEIGHT = 36;
 /** Of the sentence of an end where it has lines of its own. */
-export const END_TEXT = { height: 36, line: 16 };
+export const ROW_END_TEXT_SIZE = { height: 36, line: 16 };
 /** Above the first row, and above and below all together. */
 const TOP = 4;
 const PADDING = 12;
@@ -109,12 +109,12 @@ interface NetRoom {
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices, ends = [] }: NetRoom): NetLayout {
   const columns = columnsFor(width);
   // a column in which nothing ever stands is left out
-  if (!facts.keptByNode.size) columns.kept = null;
-  if (!runOfParameters(facts.opened).moments.size) columns.learns = null;
+  if (!facts.savedBytesByNode.size) columns.kept = null;
+  if (!parameterRunSummaries(facts.opened).moments.size) columns.learns = null;
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
-  const other = ends.length ? null : otherRowOfWrite(facts, i);
+  const other = ends.length ? null : rowOfLastAliasUse(facts, i);
   const count = Math.max(other ? 2 : 1, ends.length);
-  const anchor = anchorStep(facts, i) ?? i;
+  const anchor = stepOfOpenRow(facts, i) ?? i;
   const { stretchOfStep } = facts.net;
   // what another round did is shown as it was then
   const openedAt = stretchOfStep[anchor] === stretchOfStep[i] ? i : anchor;
@@ -129,14 +129,14 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     // rows that can't be folded take the room of what is open
     const spare = Math.floor((all - minHeightOf(rows)) / count);
     // two ends take what room there is: they are looked at, and not stepped through
-    const least = LEAST_BODY + (ends.length && columns.parts === null ? END_TEXT.height : 0);
+    const least = LEAST_BODY + (ends.length && columns.parts === null ? ROW_END_TEXT_SIZE.height : 0);
     const open = Math.max(least, Math.min(count > 1 ? MAX_END_BODY : body, spare));
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
-    else openRow(facts, placed, openPlaceOf(facts, i), openedAt, bodyRoom);
+    else openRow(facts, placed, openCallSiteOf(facts, i), openedAt, bodyRoom);
     if (other) openRow(facts, placed, other.place, i, bodyRoom, { told: other.uids });
-    rails = railsBetween(facts, rowsByPlace(placed), i);
+    rails = railsBetween(facts, rowsByCallSite(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
     cuts = needed;
@@ -149,11 +149,12 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   const arriving = new Map<PlacedNetRow, number>();
   for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
   for (const row of placed)
-    row.joins = (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && joinsByAddition(facts.opened, row.places[0]);
+    row.joins =
+      (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && isJoinedByAddition(facts.opened, row.places[0]);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
   const bottom = last ? bottomOf(last) + PADDING - TOP : 0;
-  const frames = framesAround(placed, bottomOf);
+  const frames = moduleFramesAround(placed, bottomOf);
   return { width, height: bottom, rows: placed, rails, frames, columns, path: pathOfStep(facts, i) };
 }
 
@@ -174,16 +175,16 @@ function columnsFor(width: number): NetColumns {
 }
 
 function minHeightOf(rows: NetRow[]) {
-  return rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
+  return rows.reduce((sum, { kind }) => sum + (kind === "head" ? NET_HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
 }
 
 function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): PlacedNetRow[] {
   const heads = rows.filter(({ kind }) => kind === "head").length;
   const others = Math.max(1, rows.length - heads);
-  const rowHeight = ROW_HEIGHTS.find((height) => height * others + heads * HEAD_HEIGHT <= room) ?? MIN_ROW_HEIGHT;
+  const rowHeight = ROW_HEIGHTS.find((height) => height * others + heads * NET_HEAD_HEIGHT <= room) ?? MIN_ROW_HEIGHT;
   let y = TOP;
   return rows.map((row) => {
-    const h = row.kind === "head" ? HEAD_HEIGHT : rowHeight;
+    const h = row.kind === "head" ? NET_HEAD_HEIGHT : rowHeight;
     const states = row.places.map((place) => facts.stateAt(place, i));
     const placed = {
       ...row,
@@ -192,7 +193,7 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
       states,
       isNow: row.kind !== "head" && states.some(({ isNow }) => isNow),
       joins: false,
-      dot: (row.kind === "head" ? HEAD_HEIGHT : rowHeight) / 2,
+      dot: (row.kind === "head" ? NET_HEAD_HEIGHT : rowHeight) / 2,
       body: null,
       end: null,
     };
@@ -205,7 +206,7 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
 function openRow(
   facts: NetFacts,
   rows: PlacedNetRow[],
-  place: NetPlace | null,
+  place: CallSite | null,
   i: number,
   room: BodyRoom,
   { told = [], top = 0 }: { told?: string[]; top?: number } = {},
@@ -222,12 +223,15 @@ function openRow(
 
 /** Opens an end of a finding as it was when that happened. */
 function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
-  openRow(facts, rows, end.place, end.step, room, { told: end.uids, top: room.isNarrow ? END_TEXT.height : 0 });
+  openRow(facts, rows, end.place, end.step, room, {
+    told: end.uids,
+    top: room.isNarrow ? ROW_END_TEXT_SIZE.height : 0,
+  });
   const row = rowOfPlace(rows, end.place);
   if (row) row.end = end;
 }
 
-function rowOfPlace(rows: PlacedNetRow[], place: NetPlace) {
+function rowOfPlace(rows: PlacedNetRow[], place: CallSite) {
   return rows.find(({ kind, places }) => (kind === "place" || kind === "lines") && places.includes(place));
 }
 
@@ -236,7 +240,7 @@ export function bottomOf({ y, h, body }: PlacedNetRow) {
   return y + h + (body?.height ?? 0);
 }
 
-function railsBetween(facts: NetFacts, rowOf: Map<NetPlace, PlacedNetRow>, i: number): NetRail[] {
+function railsBetween(facts: NetFacts, rowOf: Map<CallSite, PlacedNetRow>, i: number): NetRail[] {
   const rails = new Map<string, NetRail>();
   for (const edge of facts.net.edges) {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];

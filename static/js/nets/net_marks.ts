@@ -3,16 +3,16 @@
 import { bytesText } from "../trace/format.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { factsOfRun } from "./whole_run/place_facts.ts";
-import { learnsMark } from "./whole_run/learns_mark.ts";
-import { codeOfPlace, fitText, namesWithin, netRowName, squeezedTextAttributes } from "./row_names.ts";
+import { factsOfRun } from "./whole_run/call_site_facts.ts";
+import { learningMark } from "./whole_run/learning_mark.ts";
+import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "./net_row_labels.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
 import { severitiesOf } from "../findings/severities.ts";
 import { normText, shapeText } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import { END_TEXT, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
+import { ROW_END_TEXT_SIZE, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
 import type { Say } from "../words/sentences.ts";
 
 const BAR_WIDTH = 56;
@@ -124,7 +124,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
     ];
   }
   const state = rail.isReturned ? "returned" : rail.hasRun && !isBackward ? "ran" : "";
-  const title = rail.isResidual ? say("net_residual", { from: netRowName(from), to: netRowName(to) }) : "";
+  const title = rail.isResidual ? say("net_residual", { from: netRowLabel(from), to: netRowLabel(to) }) : "";
   const marks = [
     h(
       "path",
@@ -286,7 +286,7 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
   const { layout, say } = scene;
   const { columns } = layout;
   const x = columns.name + row.depth * INDENT;
-  const name = netRowName(row);
+  const name = netRowLabel(row);
   const y = row.h / 2 + 4.5;
   const words = classText(row, say);
   const used = x + 26 + textWidth(name, 13) + textWidth(words, 12);
@@ -298,7 +298,7 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
     columns.shape !== null &&
       used < columns.shape &&
       shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
-    columns.kept !== null && used < columns.kept - 80 && keptMarks(row, netRowTotals(row), columns.kept),
+    columns.kept !== null && used < columns.kept - 80 && savedMemoryMarks(row, netRowTotals(row), columns.kept),
     columns.learns !== null && learnsOfRow(scene, row, columns.learns),
   ];
 }
@@ -311,7 +311,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const end = (columns.parts ?? columns.box) - 10;
   const start = opens ? x + 10 : x;
-  const name = namesWithin(netRowName(row), row, columns.box - start);
+  const name = netRowNamesThatFit(netRowLabel(row), row, columns.box - start);
   const isLine =
     row.kind === "lines" ||
     (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
@@ -331,7 +331,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
         ...squeezedTextAttributes(name, columns.box - start),
       },
       name,
-      name !== netRowName(row) && h("title", {}, netRowName(row)),
+      name !== netRowLabel(row) && h("title", {}, netRowLabel(row)),
     ),
     words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
     ...(row.end
@@ -348,7 +348,7 @@ function columnMarks(scene: NetScene, row: PlacedNetRow, totals: RowTotals, larg
     ...(columns.parts === null ? [] : partMarks(scene, row, Math.max(columns.parts, used + 12))),
     columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
     ...normMarks(scene, row, totals, largest),
-    ...(columns.kept === null ? [] : keptMarks(row, totals, columns.kept)),
+    ...(columns.kept === null ? [] : savedMemoryMarks(row, totals, columns.kept)),
   ];
 }
 
@@ -366,7 +366,7 @@ function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone,
   let count = words.length;
   while (count > 1 && textWidth(words.slice(0, count).join(" "), 12.2) > room) count -= 1;
   const lines = [words.slice(0, count).join(" "), words.slice(count).join(" ")];
-  return lines.map((text, k) => line(text, columns.name, row.h + 12 + k * END_TEXT.line, room));
+  return lines.map((text, k) => line(text, columns.name, row.h + 12 + k * ROW_END_TEXT_SIZE.line, room));
 }
 
 /** From the cause of a finding to where it shows, left of all rails. */
@@ -390,7 +390,7 @@ function wayMarks({ rows, columns }: NetLayout): VNode[] {
 /** What comes of a row's parameters in the whole run. */
 function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
   const { parameters } = factsOfRun(facts).of(row.places);
-  return parameters && learnsMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
+  return parameters && learningMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
@@ -515,7 +515,7 @@ function normMarks(
   ];
 }
 
-function keptMarks({ h: height }: PlacedNetRow, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
+function savedMemoryMarks({ h: height }: PlacedNetRow, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
   if (!kept) return [];
   const y = height / 2;
   return [

@@ -4,7 +4,7 @@
 
 import { isLoop, loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { Unit } from "./net_calls.ts";
 import { weakMemoize } from "../trace/weak_memoize.ts";
 
@@ -12,7 +12,7 @@ interface Repetition {
   /** its name among all */
   key: string;
   /** of what is repeated, the first */
-  place: NetPlace;
+  place: CallSite;
   /** how often */
   count: number;
 }
@@ -20,7 +20,7 @@ interface Repetition {
 /** So often something runs until it is a repetition. */
 const MIN_COUNT = 3;
 
-export const repetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions => new NetRepetitions(facts));
+export const loopRepetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions => new NetRepetitions(facts));
 
 class NetRepetitions {
   facts: NetFacts;
@@ -31,7 +31,7 @@ class NetRepetitions {
 
   constructor(facts: NetFacts) {
     this.facts = facts;
-    for (const [unit, place] of facts.net.placeOfUnit) {
+    for (const [unit, place] of facts.net.callSiteOfInvocation) {
       const counts = this.counts.get(unit.parent) ?? new Map<string, number>();
       this.counts.set(unit.parent, counts);
       if (!this.numbers.has(unit.parent)) this.numbers.set(unit.parent, this.numbers.size);
@@ -40,7 +40,7 @@ class NetRepetitions {
     }
   }
 
-  keyIn(unit: Unit, place: NetPlace) {
+  keyIn(unit: Unit, place: CallSite) {
     return `${this.facts.net.stretchOfStep[unit.begins]} ${place.key}`;
   }
 
@@ -62,7 +62,7 @@ class NetRepetitions {
   /** What runs in the same loop belongs together, and the loop's own head with it. */
   repetitionOf(unit: Unit): Repetition | null {
     const { net, opened } = this.facts;
-    const place = net.placeOfUnit.get(unit);
+    const place = net.callSiteOfInvocation.get(unit);
     if (!place?.key) return null;
     const count = this.counts.get(unit.parent)?.get(this.keyIn(unit, place)) ?? 0;
     if (count < MIN_COUNT) return null;

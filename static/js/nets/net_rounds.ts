@@ -7,7 +7,7 @@ import { findEntity } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Statement, Step } from "../trace/wire.ts";
-import type { UnitsOfRun } from "./net_calls.ts";
+import type { InvocationTree } from "./net_calls.ts";
 
 export interface Rounds {
   /** by step, the number of its stretch */
@@ -41,7 +41,7 @@ export function loopsAround(statements: Statement[], stmt: number | null): numbe
  * The loops that train, each with the frame that it runs in; the innermost around a backward that keeps no graph of
  * itself.
  */
-export function roundsOf(opened: OpenTrace, { frames }: Pick<UnitsOfRun, "frames">): Rounds {
+export function roundsOf(opened: OpenTrace, { frames }: Pick<InvocationTree, "frames">): Rounds {
   const { steps, program } = opened.trace;
   const statements = program.statements ?? [];
   const placesOf = (step: Step): Place[] => {

@@ -5,7 +5,7 @@
 
 import { changesShapeOnly } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
-import { nodesOfUnit, type NetPlace } from "./net_places.ts";
+import { nodesOfInvocation, type CallSite } from "./net_call_sites.ts";
 import { referencedUid } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 
@@ -19,13 +19,13 @@ export interface NetRow {
   key: string;
   kind: RowKind;
   /** the first of them, in order */
-  places: NetPlace[];
+  places: CallSite[];
   depth: number;
   /** the keys of the frames that it is in */
-  within: NetPlace[];
+  within: CallSite[];
 }
 
-export const HEAD_HEIGHT = 20;
+export const NET_HEAD_HEIGHT = 20;
 const ROW_HEIGHT = 22;
 export const MIN_ROW_HEIGHT = 20;
 /** As many rows are readable at a look. */
@@ -58,13 +58,13 @@ export function netRows(
   i: number,
   room: number,
   choices: OpenedRows,
-  ends: NetPlace[] = [],
+  ends: CallSite[] = [],
 ): NetRow[] {
-  const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS, isSparing: true };
-  const at = anchorStep(facts, i) ?? i;
-  const path = new Set([...placesAroundStep(facts, i), ...placesAroundStep(facts, at), ...placesAround(ends)]);
+  const size = { room, head: NET_HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS, isSparing: true };
+  const at = stepOfOpenRow(facts, i) ?? i;
+  const path = new Set([...callSitesAroundStep(facts, i), ...callSitesAroundStep(facts, at), ...placesAround(ends)]);
   const open = placesToOpen(facts, path, size, choices);
-  const touched = [...new Set([...touchedPlaces(facts, at), ...touchedPlaces(facts, i)])];
+  const touched = [...new Set([...touchedCallSites(facts, at), ...touchedCallSites(facts, i)])];
   const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
     place.isPassing
       ? touched.includes(place)
@@ -94,9 +94,9 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
  * The step whose row is open at a step: the step itself, or the last before it that a row is about, so that nothing
  * moves where a round begins; null where there is none.
  */
-export function anchorStep(facts: NetFacts, i: number): number | null {
+export function stepOfOpenRow(facts: NetFacts, i: number): number | null {
   for (let k = facts.anchors.length; k <= i; k++)
-    facts.anchors[k] = isTelling(facts, k) && touchedPlaces(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
+    facts.anchors[k] = isTelling(facts, k) && touchedCallSites(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
   return facts.anchors[i];
 }
 
@@ -112,42 +112,42 @@ function isTelling({ opened }: NetFacts, i: number): boolean {
 }
 
 /** The place whose row is open at a step: the last that the anchor step is about. */
-export function openPlaceOf(facts: NetFacts, i: number): NetPlace | null {
-  const at = anchorStep(facts, i);
-  return at === null ? null : (touchedPlaces(facts, at).at(-1) ?? null);
+export function openCallSiteOf(facts: NetFacts, i: number): CallSite | null {
+  const at = stepOfOpenRow(facts, i);
+  return at === null ? null : (touchedCallSites(facts, at).at(-1) ?? null);
 }
 
 /** The path to a step: the places around it, and its own where it is one. */
-export function pathOfStep(facts: NetFacts, i: number): NetPlace[] {
-  const path = [...placesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
-  const touched = touchedPlaces(facts, i);
+export function pathOfStep(facts: NetFacts, i: number): CallSite[] {
+  const path = [...callSitesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
+  const touched = touchedCallSites(facts, i);
   return touched.length === 1 ? [...path, touched[0]] : path;
 }
 
-function placesAround(places: NetPlace[]): Set<NetPlace> {
-  const around = new Set<NetPlace>();
+function placesAround(places: CallSite[]): Set<CallSite> {
+  const around = new Set<CallSite>();
   for (const { parent } of places) for (let outer = parent; outer; outer = outer.parent) around.add(outer);
   return around;
 }
 
 /** The places around what a step touched, and around the code that it runs. */
-export function placesAroundStep(facts: NetFacts, i: number): Set<NetPlace> {
-  const path = new Set<NetPlace>();
-  const add = (place: NetPlace | null | undefined) => {
+export function callSitesAroundStep(facts: NetFacts, i: number): Set<CallSite> {
+  const path = new Set<CallSite>();
+  const add = (place: CallSite | null | undefined) => {
     for (let outer = place; outer; outer = outer.parent) path.add(outer);
   };
-  const touched = touchedPlaces(facts, i);
+  const touched = touchedCallSites(facts, i);
   for (const place of touched) add(place.parent);
-  if (!touched.length) add(placeOfStep(facts, i));
+  if (!touched.length) add(callSiteOfStep(facts, i));
   return path;
 }
 
 /** The places that a step is about, without those around them; where they are many, what they are in, closed. */
-function touchedPlaces(facts: NetFacts, i: number): NetPlace[] {
-  const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
+function touchedCallSites(facts: NetFacts, i: number): CallSite[] {
+  const places = facts.touchedAt(i).flatMap((unit) => facts.net.callSiteOfInvocation.get(unit) ?? []);
   let touched = new Set(places.filter((place) => !place.inner.length));
   while (touched.size > MAX_TOUCHED) {
-    const outer = new Map([...touched].map((place) => [place, nearestPlaceWithRow(place)]));
+    const outer = new Map([...touched].map((place) => [place, nearestCallSiteWithRow(place)]));
     const deepest = Math.max(...[...touched].map((place) => (outer.get(place) ? levelOf(place) : -1)));
     if (deepest < 0) break;
     touched = new Set([...touched].map((place) => (levelOf(place) === deepest && outer.get(place)) || place));
@@ -156,31 +156,31 @@ function touchedPlaces(facts: NetFacts, i: number): NetPlace[] {
 }
 
 /** The nearest place around one that has a row of its own. */
-function nearestPlaceWithRow({ parent }: NetPlace): NetPlace | null {
+function nearestCallSiteWithRow({ parent }: CallSite): CallSite | null {
   let outer = parent;
   while (outer?.isBare) outer = outer.parent;
   return outer;
 }
 
-function levelOf(place: NetPlace) {
+function levelOf(place: CallSite) {
   let level = 0;
   for (let outer = place.parent; outer; outer = outer.parent) level += 1;
   return level;
 }
 
 /** The place whose code a step runs. */
-function placeOfStep({ net, opened }: NetFacts, i: number): NetPlace | null {
-  let unit = net.unitOfFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
-  while (unit && !net.placeOfUnit.has(unit)) unit = unit.parent;
-  const place = unit && net.placeOfUnit.get(unit);
+function callSiteOfStep({ net, opened }: NetFacts, i: number): CallSite | null {
+  let unit = net.invocationByFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
+  while (unit && !net.callSiteOfInvocation.has(unit)) unit = unit.parent;
+  const place = unit && net.callSiteOfInvocation.get(unit);
   return place?.key ? place : null;
 }
 
-function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choices: OpenedRows): Set<NetPlace> {
-  const open = new Set<NetPlace>();
-  const opens = (place: NetPlace) =>
+function placesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choices: OpenedRows): Set<CallSite> {
+  const open = new Set<CallSite>();
+  const opens = (place: CallSite) =>
     place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
-  const collect = (places: NetPlace[]) => {
+  const collect = (places: CallSite[]) => {
     for (const place of places)
       if (opens(place)) {
         open.add(place);
@@ -194,7 +194,7 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
   const closed = rows.flatMap(({ kind, places }) => (kind === "place" && places[0].inner.length ? [places[0]] : []));
   let level = nearestFirst(closed, rows, path);
   for (let isFull = false; level.length && !isFull; ) {
-    const next: NetPlace[] = [];
+    const next: CallSite[] = [];
     for (const place of level) {
       if (choices.get(place.key) === false || (choices.get(place.key) !== true && isEvaluation(facts, place))) continue;
       const inside = rowsOf(facts, place.inner, withBare(place.inner));
@@ -213,13 +213,13 @@ function placesToOpen(facts: NetFacts, path: Set<NetPlace>, size: RowRoom, choic
 }
 
 /** A net that makes nodes where it is called elsewhere, and none here. */
-function isEvaluation({ net }: NetFacts, place: NetPlace) {
-  const makesNodes = ({ units }: NetPlace) => units.some((unit) => nodesOfUnit(unit).length > 0);
+function isEvaluation({ net }: NetFacts, place: CallSite) {
+  const makesNodes = ({ units }: CallSite) => units.some((unit) => nodesOfInvocation(unit).length > 0);
   return place.isTwice && !makesNodes(place) && net.top.some((other) => other.path === place.path && makesNodes(other));
 }
 
 /** The outermost first, of one level those near to what is open around the step. */
-function nearestFirst(places: NetPlace[], rows: NetRow[], path: ReadonlySet<NetPlace>): NetPlace[] {
+function nearestFirst(places: CallSite[], rows: NetRow[], path: ReadonlySet<CallSite>): CallSite[] {
   const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
   const rank = new Map(
     places.map((place) => {
@@ -227,17 +227,17 @@ function nearestFirst(places: NetPlace[], rows: NetRow[], path: ReadonlySet<NetP
       return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
     }),
   );
-  const rankOf = (place: NetPlace) => rank.get(place) ?? [0, 0];
+  const rankOf = (place: CallSite) => rank.get(place) ?? [0, 0];
   return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
 }
 
 /** Those that stand for themselves nowhere, with those within them. */
-function withBare(places: NetPlace[]): Set<NetPlace> {
+function withBare(places: CallSite[]): Set<CallSite> {
   const bare = places.filter(({ isBare }) => isBare);
   return new Set(bare.flatMap((place) => [place, ...withBare(place.inner)]));
 }
 
-function rowsOf(facts: NetFacts, places: NetPlace[], open: ReadonlySet<NetPlace>, within: NetPlace[] = []): NetRow[] {
+function rowsOf(facts: NetFacts, places: CallSite[], open: ReadonlySet<CallSite>, within: CallSite[] = []): NetRow[] {
   const rows: NetRow[] = [];
   for (const place of places) {
     const [key, depth] = [place.key, within.length];
@@ -261,7 +261,7 @@ function rowsOf(facts: NetFacts, places: NetPlace[], open: ReadonlySet<NetPlace>
   return rows;
 }
 
-function isShapeLine({ net, opened }: NetFacts, { kind, units }: NetPlace) {
+function isShapeLine({ net, opened }: NetFacts, { kind, units }: CallSite) {
   const nodes = kind === "line" ? units[0].nodes : [];
   return (
     nodes.length > 0 &&
@@ -271,7 +271,7 @@ function isShapeLine({ net, opened }: NetFacts, { kind, units }: NetPlace) {
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
-function foldRows(rows: NetRow[], kept: ReadonlySet<NetPlace>, size: RowRoom, choices: OpenedRows): NetRow[] {
+function foldRows(rows: NetRow[], kept: ReadonlySet<CallSite>, size: RowRoom, choices: OpenedRows): NetRow[] {
   const isFixed = (row: NetRow) =>
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {

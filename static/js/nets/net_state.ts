@@ -4,8 +4,8 @@
  */
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
-import { nodesOfUnit, type Net, type NetPlace } from "./net_places.ts";
-import { keptBytesAt, bookedMemoryByNode, type KeptMemory } from "../findings/account/kept_memory.ts";
+import { nodesOfInvocation, type Net, type CallSite } from "./net_call_sites.ts";
+import { savedBytesAt, savedMemoryByNode, type SavedMemory } from "../findings/account/saved_memory.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -26,7 +26,7 @@ interface CallState {
   isNow: boolean;
 }
 
-export interface PlaceState {
+export interface CallSiteState {
   /** all of this round */
   calls: CallState[];
   /** the call that is spoken of: that of the step, else the last that did something */
@@ -56,11 +56,11 @@ export class NetFacts {
   /** by node, the first tensor that it made */
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
-  keptByNode: Map<string, KeptMemory[]>;
-  /** by step, as `anchorStep` has them */
+  savedBytesByNode: Map<string, SavedMemory[]>;
+  /** by step, as `stepOfOpenRow` has them */
   anchors: (number | null)[] = [];
-  unitsByStretch = new Map<NetPlace, Map<number, Unit[]>>();
-  nodesOfUnit = new Map<Unit, string[]>();
+  unitsByStretch = new Map<CallSite, Map<number, Unit[]>>();
+  nodesOfInvocation = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */
   arrivals = new Map<string, { step: number; backward: string }[]>();
   /** by stretch, its backwards in order, each with the first step and the nodes that it runs */
@@ -69,7 +69,7 @@ export class NetFacts {
   constructor(opened: OpenTrace, net: Net) {
     this.opened = opened;
     this.net = net;
-    this.keptByNode = bookedMemoryByNode(opened);
+    this.savedBytesByNode = savedMemoryByNode(opened);
     this.read();
     this.readBackwards();
   }
@@ -144,11 +144,11 @@ export class NetFacts {
 
   /** Whether something in a unit reads or makes what lies in a memory. */
   usesStorage(unit: Unit, storage: string): boolean {
-    return tensorsOfUnit(unit).some((uid) => this.storages.get(uid) === storage);
+    return tensorsOfInvocation(unit).some((uid) => this.storages.get(uid) === storage);
   }
 
   /** by memory, what uses it: read once, when it is first asked for */
-  uses: Map<string, { unit: Unit; place: NetPlace; uid: string }[]> | null = null;
+  uses: Map<string, { unit: Unit; place: CallSite; uid: string }[]> | null = null;
 
   /** The tensor by whose name one is known, a view without a name by that of which it was made; null without any. */
   namedTensor(uid: string | null | undefined): string | null {
@@ -159,14 +159,14 @@ export class NetFacts {
   }
 
   /** The row that used a memory last in its round until a step, by another name than `by`, and those tensors. */
-  lastUseOf(storage: string, i: number, by: string | null, except: ReadonlySet<NetPlace | null | undefined>) {
+  lastUseOf(storage: string, i: number, by: string | null, except: ReadonlySet<CallSite | null | undefined>) {
     if (!this.uses) {
       this.uses = new Map();
-      for (const [unit, place] of this.net.placeOfUnit)
-        for (const uid of place.inner.length ? [] : new Set(tensorsOfUnit(unit)))
+      for (const [unit, place] of this.net.callSiteOfInvocation)
+        for (const uid of place.inner.length ? [] : new Set(tensorsOfInvocation(unit)))
           addToList(this.uses, this.storages.get(uid) ?? "", { unit, place, uid });
     }
-    const isShown = ({ unit, place, uid }: { unit: Unit; place: NetPlace; uid: string }) =>
+    const isShown = ({ unit, place, uid }: { unit: Unit; place: CallSite; uid: string }) =>
       unit.begins <= i &&
       ![null, by].includes(this.namedTensor(uid)) &&
       !except.has(place) &&
@@ -178,15 +178,15 @@ export class NetFacts {
   }
 
   nodes(unit: Unit) {
-    let nodes = this.nodesOfUnit.get(unit);
+    let nodes = this.nodesOfInvocation.get(unit);
     if (!nodes) {
-      nodes = nodesOfUnit(unit);
-      this.nodesOfUnit.set(unit, nodes);
+      nodes = nodesOfInvocation(unit);
+      this.nodesOfInvocation.set(unit, nodes);
     }
     return nodes;
   }
 
-  units(place: NetPlace): Map<number, Unit[]> {
+  units(place: CallSite): Map<number, Unit[]> {
     let units = this.unitsByStretch.get(place);
     if (!units) {
       units = new Map<number, Unit[]>();
@@ -200,7 +200,7 @@ export class NetFacts {
    * The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of
    * its loop.
    */
-  stretchAt(place: NetPlace, i: number): number {
+  stretchAt(place: CallSite, i: number): number {
     const units = this.units(place);
     const own = this.net.stretchOfStep[i];
     if (units.has(own)) return own;
@@ -211,7 +211,7 @@ export class NetFacts {
   }
 
   /** Whether the runs that are shown of a place at a step lie in the future, or in another round. */
-  isWaiting(place: NetPlace, i: number) {
+  isWaiting(place: CallSite, i: number) {
     const [stretch, own] = [this.stretchAt(place, i), this.net.stretchOfStep[i]];
     const loop = this.net.loopOfStretch[own];
     return stretch > own || (stretch < own && loop !== null && this.net.loopOfStretch[stretch] === loop);
@@ -225,14 +225,14 @@ export class NetFacts {
   touchedAt(i: number): Unit[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
     if (!visit) return (this.net.touched.get(i) ?? []).map((unit) => this.unitWithPlace(unit));
-    const unit = this.net.unitOfNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
+    const unit = this.net.invocationByNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
     return unit ? [unit] : [];
   }
 
   /** A unit, or the one around it that has a place in the net. */
   unitWithPlace(unit: Unit): Unit {
     for (let outer: Unit | null = unit; outer && outer !== this.net.root; outer = outer.parent)
-      if (this.net.placeOfUnit.has(outer)) return outer;
+      if (this.net.callSiteOfInvocation.has(outer)) return outer;
     return unit;
   }
 
@@ -243,7 +243,7 @@ export class NetFacts {
       const step = this.lastVisit(node, i);
       if (step !== null && (!best || step > best.step)) best = { node, step };
     }
-    return best && (this.net.unitOfNode.get(best.node) ?? null);
+    return best && (this.net.invocationByNode.get(best.node) ?? null);
   }
 
   outputNode(unit: Unit): string | null {
@@ -291,12 +291,12 @@ export class NetFacts {
     const stretch = this.net.stretchOfStep[i];
     for (let k = i; k >= 0 && this.net.stretchOfStep[k] === stretch; k--) {
       if (this.opened.trace.steps[k].visit) return true;
-      if (this.net.touched.get(k)?.some((unit) => this.net.placeOfUnit.has(unit))) return false;
+      if (this.net.touched.get(k)?.some((unit) => this.net.callSiteOfInvocation.has(unit))) return false;
     }
     return false;
   }
 
-  stateAt(place: NetPlace, i: number): PlaceState {
+  stateAt(place: CallSite, i: number): CallSiteState {
     const stretch = this.stretchAt(place, i);
     const isWaiting = this.isWaiting(place, i);
     const now = new Set(this.touchedAt(i));
@@ -316,7 +316,7 @@ export class NetFacts {
       norm: call?.norm ?? null,
       input: this.shapeOf(call?.unit.inputs[0]),
       output: call ? this.outputShape(call.unit) : null,
-      ...keptBytesAt(isWaiting ? [] : nodes.flatMap((node) => this.keptByNode.get(node) ?? []), i),
+      ...savedBytesAt(isWaiting ? [] : nodes.flatMap((node) => this.savedBytesByNode.get(node) ?? []), i),
       isNow: calls.some(({ isNow }) => isNow),
     };
   }
@@ -338,8 +338,8 @@ export class NetFacts {
 }
 
 /** What a unit, and what runs in it, reads and makes. */
-function tensorsOfUnit({ inputs, outputs, reads, makes, inner }: Unit): string[] {
-  return [...inputs, ...outputs, ...reads, ...makes, ...inner.flatMap(tensorsOfUnit)];
+function tensorsOfInvocation({ inputs, outputs, reads, makes, inner }: Unit): string[] {
+  return [...inputs, ...outputs, ...reads, ...makes, ...inner.flatMap(tensorsOfInvocation)];
 }
 
 function isAround(unit: Unit, now: ReadonlySet<Unit>) {

@@ -3,10 +3,10 @@
  * does there.
  */
 
-import { placesAroundStep, type NetRow } from "./net_rows.ts";
-import { repetitionsOf } from "./net_repetitions.ts";
+import { callSitesAroundStep, type NetRow } from "./net_rows.ts";
+import { loopRepetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 
 /**
  * A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that
@@ -16,7 +16,7 @@ type Stop = string | number | null;
 
 export class NetStepping {
   facts: NetFacts;
-  rowOf = new Map<NetPlace, NetRow>();
+  rowOf = new Map<CallSite, NetRow>();
   /** rows that only add: they are passed together with the row before or after them */
   passed: ReadonlySet<string>;
   repetitions;
@@ -27,8 +27,8 @@ export class NetStepping {
   constructor(facts: NetFacts, rows: NetRow[], passed: ReadonlySet<string>) {
     this.facts = facts;
     this.passed = passed;
-    this.repetitions = repetitionsOf(facts);
-    const add = (place: NetPlace, row: NetRow) => {
+    this.repetitions = loopRepetitionsOf(facts);
+    const add = (place: CallSite, row: NetRow) => {
       this.rowOf.set(place, row);
       if (row.kind !== "head") for (const inner of place.inner) add(inner, row);
     };
@@ -43,13 +43,13 @@ export class NetStepping {
 
   stopOf(step: number): Stop {
     const rows = this.facts.touchedAt(step).flatMap((unit) => {
-      const place = this.facts.net.placeOfUnit.get(unit);
+      const place = this.facts.net.callSiteOfInvocation.get(unit);
       return (place && this.rowOf.get(place)?.key) ?? [];
     });
     const repetition = this.repetitions.at(step).find(({ key }) => !this.entered.has(key));
     if (repetition && rows.length) return `repetition ${repetition.key}`;
     if (rows.length) return rows[rows.length - 1];
-    return placesAroundStep(this.facts, step).size ? null : step;
+    return callSitesAroundStep(this.facts, step).size ? null : step;
   }
 
   isPassed(stop: Stop) {

@@ -3,21 +3,26 @@
 import type { Say } from "../words/sentences.ts";
 import { bytesText } from "../trace/format.ts";
 import { createButton, createElement, nodesWithCode } from "../browser/elements.ts";
-import { closestTarget, targetOf, targetsWithin } from "../browser/targets.ts";
+import { closestMarkTarget, markTargetOf, markTargetsWithin } from "../browser/targets.ts";
 import { patchHost, SVG_NAMESPACE, setSvgSize } from "../browser/svg.ts";
-import { LIST_HEAD_HEIGHT, listAtStep, listFactsOf as factsOf, listLocale } from "./list_picture.ts";
+import {
+  MODULE_LIST_HEAD_HEIGHT,
+  moduleListAtStep,
+  moduleListFactsOf as factsOf,
+  moduleListLocale,
+} from "./module_list_picture.ts";
 import { bottomOf, type NetLayout, type PlacedNetRow } from "./net_layout.ts";
 import { WHOLE_RUN_KEY } from "./open_row_marks.ts";
 import { keysToUnfoldRow } from "./net_rows.ts";
 import { netRowTotals } from "./net_marks.ts";
-import { netRowName } from "./row_names.ts";
-import { repetitionsOf } from "./net_repetitions.ts";
+import { netRowLabel } from "./net_row_labels.ts";
+import { loopRepetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import { modulePathOf, stepHeadline } from "./step_headline.ts";
 import { normText, shapeText } from "./net_words.ts";
-import { pathElements } from "./net_path.ts";
+import { modulePathElements } from "./net_path.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -48,7 +53,7 @@ interface NetOptions {
 const MOTION_MS = 180;
 
 export function createNet(host: HTMLElement, document: Document, { go, showWholeRun }: NetOptions): NetView {
-  const { say } = listLocale(document.documentElement.lang);
+  const { say } = moduleListLocale(document.documentElement.lang);
   const parts = createParts(document, say);
   host.append(parts.root);
   let choices = new Map<string, boolean>();
@@ -72,7 +77,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     parts.body.setAttribute("aria-label", say(mode === "run" ? "whole_name" : "net_name"));
     parts.head.setAttribute("aria-hidden", String(mode !== "run")); // its headings sort the whole run
     if (mode === "run") return paint(wholeRun.draw(facts, room));
-    const drawn = listAtStep(facts, { i, chain: finding, choices, lit }, room, say);
+    const drawn = moduleListAtStep(facts, { i, chain: finding, choices, lit }, room, say);
     shown.layout = drawn.layout;
     paint(drawn);
     writeSentenceAndPath(facts);
@@ -83,14 +88,14 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function paint({ head, body, layout }: Omit<ReturnType<typeof wholeRun.draw>, "layout"> & { layout: Size }) {
     patchHost(document, parts.head, head);
     patchHost(document, parts.body, body);
-    setSvgSize(parts.head, layout.width, LIST_HEAD_HEIGHT);
+    setSvgSize(parts.head, layout.width, MODULE_LIST_HEAD_HEIGHT);
     setSvgSize(parts.body, layout.width, layout.height);
   }
 
   /** Up and down go from row to row. */
   function moveFocus(direction: 1 | -1): boolean {
-    const point = closestTarget(document.activeElement, ["net row"]);
-    const rows = targetsWithin(parts.body).filter(({ target }) => target.kind === "net row");
+    const point = closestMarkTarget(document.activeElement, ["net row"]);
+    const rows = markTargetsWithin(parts.body).filter(({ target }) => target.kind === "net row");
     const at = rows.findIndex(({ element }) => element === point?.element);
     const next = at < 0 ? null : rows[at + direction];
     if (next?.target.kind === "net row") focusRow(next.target.key);
@@ -101,7 +106,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function writeSentenceAndPath(facts: NetFacts) {
     const layout = shown?.layout;
     const { i } = shown ?? { i: 0 };
-    parts.path.replaceChildren(...pathElements(facts, i, layout?.path ?? []));
+    parts.path.replaceChildren(...modulePathElements(facts, i, layout?.path ?? []));
     const row = layout?.rows.findLast(({ isNow }) => isNow);
     const said = repetitionSentence(facts, i) || (row ? rowSentence(row) : backwardSentence(facts, i));
     // what the headline tells of a forward is not said again
@@ -111,7 +116,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
 
   /** Where a repetition is done. */
   function repetitionSentence(facts: NetFacts, i: number) {
-    const ending = repetitionsOf(facts).endingAt(i);
+    const ending = loopRepetitionsOf(facts).endingAt(i);
     if (!ending) return "";
     const { place, count: n } = ending;
     const key = place.kind === "module" ? "net_said_repetition" : "net_said_repetition_line";
@@ -136,7 +141,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function rowSentence(row: PlacedNetRow) {
     const totals = netRowTotals(row);
     const isModule = row.kind === "place" && row.places[0].kind === "module";
-    const name = (isModule && modulePathOf(row.places[0])) || netRowName(row);
+    const name = (isModule && modulePathOf(row.places[0])) || netRowLabel(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
     if (totals.visited < totals.nodes && totals.visited)
@@ -155,7 +160,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const heights = new Map((shown?.layout?.rows ?? []).map(({ key, y }) => [key, y]));
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
       for (const row of parts.body.children) {
-        const target = targetOf(row);
+        const target = markTargetOf(row);
         if (target?.kind !== "net row") continue;
         const [before, after] = [drawnHeights.get(target.key), heights.get(target.key)];
         if (before === undefined || after === undefined || before === after) continue;
@@ -195,7 +200,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
 
   /** Opens or closes what opens; of another row, its step. */
   function choose(target: EventTarget | null): boolean {
-    const point = closestTarget(target, ["step", "net row", "handle"])?.target;
+    const point = closestMarkTarget(target, ["step", "net row", "handle"])?.target;
     if (mode === "run" && point?.kind === "net row") {
       const chosen = wholeRun.choose(point.key);
       draw();
@@ -225,7 +230,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   }
 
   function focusRow(key: string) {
-    const row = targetsWithin(parts.root).find(({ target }) => target.kind === "net row" && target.key === key);
+    const row = markTargetsWithin(parts.root).find(({ target }) => target.kind === "net row" && target.key === key);
     if (row?.element instanceof SVGElement) row.element.focus({ preventScroll: true });
   }
 

@@ -54,7 +54,7 @@ const SHAPE_ONLY = new Set(
 );
 
 /** The word for the operation of a node, which has torch's name. */
-export function operationWord(name: string): string {
+export function operationLabel(name: string): string {
   const plain = operationNameOfNode(name).replace(/\d+$/, "");
   const word = WORDS[plain] ?? WORDS[operationNameOfNode(name)];
   return (

@@ -4,17 +4,17 @@
  */
 
 import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
-import { parameterMomentsOf } from "../findings/account/parameter_rounds.ts";
+import { parameterStatesOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { mentionedNames } from "../syntax/name_uses.ts";
 import { referencedUid } from "../trace/names.ts";
 import { statementTree } from "../syntax/tree.ts";
 import { itemsize, numel, unqualifiedDtype } from "../trace/reads.ts";
-import { changesShapeOnly, operationWord } from "./net_words.ts";
+import { changesShapeOnly, operationLabel } from "./net_words.ts";
 import type { Grad, Step, Summary } from "../trace/wire.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { Unit } from "./net_calls.ts";
 
 /** Numbers in logical order; where there are too many to list, what the trace has of all of them. */
@@ -79,7 +79,7 @@ export interface RowNode {
 }
 
 export interface OpenRow {
-  place: NetPlace;
+  place: CallSite;
   unit: Unit;
   read: RowTensor[];
   nodes: RowNode[];
@@ -87,7 +87,7 @@ export interface OpenRow {
 }
 
 /** The open row of a place at a step; null for a place that has not run. `told` are tensors that are shown first. */
-export function openRowOf(facts: NetFacts, place: NetPlace, i: number, told: string[] = []): OpenRow | null {
+export function openRowOf(facts: NetFacts, place: CallSite, i: number, told: string[] = []): OpenRow | null {
   const { calls, shown } = facts.stateAt(place, i);
   // of several calls that of which something is told
   const uses = ({ inputs, reads }: Unit) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
@@ -97,11 +97,11 @@ export function openRowOf(facts: NetFacts, place: NetPlace, i: number, told: str
 }
 
 /** A statement that an error ended before it had run. */
-function unfinishedUnit({ units }: NetPlace, i: number): Unit | null {
+function unfinishedUnit({ units }: CallSite, i: number): Unit | null {
   return units.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
 }
 
-const tensorsByUnit = new WeakMap<Unit, { reads: string[]; made: string[] }>();
+const tensorsByInvocation = new WeakMap<Unit, { reads: string[]; made: string[] }>();
 
 function unitsWithin(unit: Unit): Unit[] {
   return [unit, ...unit.inner.flatMap(unitsWithin)];
@@ -124,7 +124,7 @@ class OpenRowReader {
     this.nodes = facts.nodes(unit);
   }
 
-  read(place: NetPlace): OpenRow {
+  read(place: CallSite): OpenRow {
     const { unit, facts } = this;
     const nodes = this.nodes.map((uid) => this.node(uid));
     const isModule = unit.kind === "module";
@@ -159,14 +159,14 @@ class OpenRowReader {
 
   /** What the operations of a unit read from elsewhere, and what they made: what has a name, else the last. */
   tensorsOf(unit: Unit): { reads: string[]; made: string[] } {
-    let known = tensorsByUnit.get(unit);
+    let known = tensorsByInvocation.get(unit);
     if (!known) {
       const inner = unitsWithin(unit);
       const makes = new Set(inner.flatMap((each) => [...each.makes]));
       const reads = inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
       const named = [...makes].filter((uid) => this.facts.bindings.has(uid));
       known = { reads: [...new Set(reads)], made: named.length ? named : [...makes].slice(-1) };
-      tensorsByUnit.set(unit, known);
+      tensorsByInvocation.set(unit, known);
     }
     return known;
   }
@@ -289,7 +289,7 @@ class OpenRowReader {
 
   movedBy(uid: string) {
     const isStep = (this.step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped");
-    return isStep ? parameterMomentsOf(this.facts.opened).movedAt(uid, this.i) : undefined;
+    return isStep ? parameterStatesOf(this.facts.opened).movedAt(uid, this.i) : undefined;
   }
 
   nameOf(uid: string, role: RowTensor["role"]): string | null {
@@ -367,7 +367,7 @@ class OpenRowReader {
     const isGone = (node: typeof now) => !node || Boolean(node.released);
     return {
       uid,
-      word: operationWord(name),
+      word: operationLabel(name),
       isShapeOnly: changesShapeOnly(name),
       isNow: this.step.visit?.node === uid,
       hasRun: this.facts.lastVisit(uid, this.i) !== null,

@@ -7,7 +7,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_words.ts";
-import { squeezedTextAttributes } from "./row_names.ts";
+import { squeezedTextAttributes } from "./net_row_labels.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
 import type { Say } from "../words/sentences.ts";

@@ -1,6 +1,6 @@
 /** What stands around the rows of a list: lanes for the rails that skip rows, frames around what a module has in it. */
 
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { NetRow } from "./net_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -35,20 +35,23 @@ export function assignLanes<Row extends { y: number }>(rows: Row[], rails: Rail<
 }
 
 /** Whether an addition joins the ways that arrive at a place. */
-export function joinsByAddition({ index }: OpenTrace, { inner, units }: NetPlace): boolean {
+export function isJoinedByAddition({ index }: OpenTrace, { inner, units }: CallSite): boolean {
   const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
   return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
 }
 
 export interface Frame {
-  place: NetPlace;
+  place: CallSite;
   depth: number;
   y: number;
   h: number;
 }
 
 /** `bottomOf`: where a row ends. */
-export function framesAround<Row extends NetRow & { y: number }>(rows: Row[], bottomOf: (row: Row) => number): Frame[] {
+export function moduleFramesAround<Row extends NetRow & { y: number }>(
+  rows: Row[],
+  bottomOf: (row: Row) => number,
+): Frame[] {
   return rows.flatMap((head, k) => {
     if (head.kind !== "head") return [];
     let last = head;
@@ -58,9 +61,9 @@ export function framesAround<Row extends NetRow & { y: number }>(rows: Row[], bo
 }
 
 /** The row at which a place's nodes are: its own, or that of the closed place around it. */
-export function rowsByPlace<Row extends NetRow>(rows: Row[]): Map<NetPlace, Row> {
-  const found = new Map<NetPlace, Row>();
-  const add = (place: NetPlace, row: Row) => {
+export function rowsByCallSite<Row extends NetRow>(rows: Row[]): Map<CallSite, Row> {
+  const found = new Map<CallSite, Row>();
+  const add = (place: CallSite, row: Row) => {
     found.set(place, row);
     for (const inner of place.inner) add(inner, row);
   };

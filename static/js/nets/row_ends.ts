@@ -1,15 +1,15 @@
 /** The two ends of a finding among the rows: where its cause is, and where it shows. */
 
 import { openRowOf } from "./open_row.ts";
-import { anchorStep, openPlaceOf } from "./net_rows.ts";
+import { stepOfOpenRow, openCallSiteOf } from "./net_rows.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { Unit } from "./net_calls.ts";
 import type { Severity } from "../findings/finding.ts";
 
 export interface RowEnd {
-  place: NetPlace;
+  place: CallSite;
   /** at which it happened */
   step: number;
   /** what happened there; may be empty */
@@ -37,15 +37,18 @@ export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEn
 }
 
 interface RowOfWrite {
-  place: NetPlace;
+  place: CallSite;
   /** the tensors by which it knows the memory */
   uids: string[];
 }
 
 /** Where a step writes memory by one name, the row that used it last by another; null where none did. */
-export function otherRowOfWrite(facts: NetFacts, i: number): RowOfWrite | null {
+export function rowOfLastAliasUse(facts: NetFacts, i: number): RowOfWrite | null {
   const step = facts.opened.trace.steps[i];
-  const own = new Set([openPlaceOf(facts, i), ...facts.touchedAt(i).map((unit) => facts.net.placeOfUnit.get(unit))]);
+  const own = new Set([
+    openCallSiteOf(facts, i),
+    ...facts.touchedAt(i).map((unit) => facts.net.callSiteOfInvocation.get(unit)),
+  ]);
   for (const entry of step.visit ? [] : step.log) {
     if (entry.kind !== "event" || entry.event !== "written") continue;
     const found = facts.lastUseOf(entry.storage, i, facts.namedTensor(entry.by), own);
@@ -54,20 +57,20 @@ export function otherRowOfWrite(facts: NetFacts, i: number): RowOfWrite | null {
   return null;
 }
 
-function endOf(place: NetPlace, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
+function endOf(place: CallSite, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
   return { place, step, text, tone, isCause, uids };
 }
 
 /** Of what runs at a step, the first row that reads a tensor that is spoken of; else the last. */
-function placeAt(facts: NetFacts, step: number, uids: string[]): NetPlace | null {
-  if (anchorStep(facts, step) !== step) return null;
+function placeAt(facts: NetFacts, step: number, uids: string[]): CallSite | null {
+  if (stepOfOpenRow(facts, step) !== step) return null;
   const reads = (unit: Unit) => uids.some((uid) => unit.inputs.includes(uid) || unit.reads.has(uid));
-  const places = facts.touchedAt(step).map((unit) => (reads(unit) ? facts.net.placeOfUnit.get(unit) : null));
-  return places.find((place) => place && !place.inner.length) ?? openPlaceOf(facts, step);
+  const places = facts.touchedAt(step).map((unit) => (reads(unit) ? facts.net.callSiteOfInvocation.get(unit) : null));
+  return places.find((place) => place && !place.inner.length) ?? openCallSiteOf(facts, step);
 }
 
 /** The row of the statement that runs at a step, as a backward of which a node runs. */
-function statementAt(facts: NetFacts, step: number): NetPlace | null {
+function statementAt(facts: NetFacts, step: number): CallSite | null {
   const { stmt } = facts.opened.trace.steps[step];
   const found = facts.net.top.find(
     ({ kind, units }) => kind === "line" && units[0].isStatement && units[0].stmt === stmt,

@@ -3,10 +3,10 @@
 import { bytesText } from "../trace/format.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { isLoop } from "./net_rounds.ts";
-import { openPlaceOf } from "./net_rows.ts";
-import { normText, operationWord, shapeText } from "./net_words.ts";
+import { openCallSiteOf } from "./net_rows.ts";
+import { normText, operationLabel, shapeText } from "./net_words.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Unit } from "./net_calls.ts";
 
@@ -15,9 +15,9 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
   const { visit } = facts.opened.trace.steps[i];
   if (visit?.accumulates) return arrivalSentence(facts, i, visit.accumulates, say);
   const touched = facts.touchedAt(i);
-  const places = new Set(touched.flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []));
+  const places = new Set(touched.flatMap((unit) => facts.net.callSiteOfInvocation.get(unit) ?? []));
   const leaves = [...places].filter(({ inner }) => !inner.length);
-  const place = openPlaceOf(facts, i);
+  const place = openCallSiteOf(facts, i);
   if (!place) return null;
   if (leaves.length > 1 && !visit) {
     const whole = placeOfAll(facts, i, leaves);
@@ -37,13 +37,13 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
 }
 
 /** The outermost module that a step has run to its end, where all that it ran is within it. */
-function placeOfAll(facts: NetFacts, i: number, leaves: NetPlace[]): NetPlace | null {
-  let found: NetPlace | null = null;
-  const isAround = (outer: NetPlace, place: NetPlace | null): boolean =>
+function placeOfAll(facts: NetFacts, i: number, leaves: CallSite[]): CallSite | null {
+  let found: CallSite | null = null;
+  const isAround = (outer: CallSite, place: CallSite | null): boolean =>
     place !== null && (place === outer || isAround(outer, place.parent));
   for (
     let outer = leaves[0].parent;
-    outer && leaves.every((leaf) => isAround(outer as NetPlace, leaf));
+    outer && leaves.every((leaf) => isAround(outer as CallSite, leaf));
     outer = outer.parent
   )
     if (outer.kind === "module" && facts.stateAt(outer, i).calls.some(({ unit }) => unit.ends === i)) found = outer;
@@ -51,19 +51,19 @@ function placeOfAll(facts: NetFacts, i: number, leaves: NetPlace[]): NetPlace | 
 }
 
 /** The module around a place, as the rows call it; empty where there is none. */
-export function modulePathOf(place: NetPlace | null): string {
+export function modulePathOf(place: CallSite | null): string {
   const names: string[] = [];
   for (let outer = place; outer; outer = outer.parent)
     if (outer.kind === "module" && !(outer.isBare && outer.parent) && outer.name) names.unshift(outer.name);
   return names.length > 1 && names[0] === "model" ? names.slice(1).join(".") : names.join(".");
 }
 
-function visitSentence(facts: NetFacts, i: number, node: string, place: NetPlace, say: Say) {
+function visitSentence(facts: NetFacts, i: number, node: string, place: CallSite, say: Say) {
   const { visit } = facts.opened.trace.steps[i];
-  const operation = operationWord(facts.opened.index.nodes.get(node)?.name ?? "");
+  const operation = operationLabel(facts.opened.index.nodes.get(node)?.name ?? "");
   const count = (visit?.grad_inputs ?? []).filter((grad) => grad).length;
   const module = modulePathOf(place);
-  const { stmt } = facts.touchedAt(i).find((unit) => facts.net.placeOfUnit.get(unit) === place) ?? {};
+  const { stmt } = facts.touchedAt(i).find((unit) => facts.net.callSiteOfInvocation.get(unit) === place) ?? {};
   // of iterations that were not recorded nothing smaller is known than the loop
   const isOfLoop = isLoop(facts.opened.trace.program.statements ?? [], stmt ?? null);
   const key = isOfLoop ? "net_headline_visit_loop" : "net_headline_visit_line";
@@ -79,8 +79,8 @@ function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
   return say("net_headline_arrived", { name: `${name}.grad`, norm: normText(norm) });
 }
 
-function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: NetPlace, say: Say) {
-  const unit = touched.findLast((each) => facts.net.placeOfUnit.get(each) === place);
+function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: CallSite, say: Say) {
+  const unit = touched.findLast((each) => facts.net.callSiteOfInvocation.get(each) === place);
   const { kind } = facts.opened.trace.steps[i];
   if (!unit || unit.isStatement || unit.ends > i) return null;
   // what a call is given is not what its statement names, and of several names each has a shape of its own

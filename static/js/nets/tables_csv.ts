@@ -1,6 +1,6 @@
 /** The tables of parameters and of modules as CSV. What is not known is empty. */
 
-import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "../findings/account/parameter_rounds.ts";
+import { normAsNumber, parameterStatesOf, type ParameterState } from "../findings/account/parameter_rounds.ts";
 import { moduleTable, type ModuleRow } from "./module_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -27,11 +27,11 @@ const PARAMETER_HEADINGS = [
 
 /** The parameters after a step, which counts from 0; below, the modules of the run. */
 export function tablesCsv(opened: OpenTrace, step: number): string {
-  const parameters = parameterLines(parameterMomentsOf(opened).at(step), step);
+  const parameters = parameterLines(parameterStatesOf(opened).at(step), step);
   return [csvText(parameters), csvText(moduleLines(moduleTable(opened).rows))].join("\n");
 }
 
-function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
+function parameterLines(moments: ParameterState[], step: number): Cell[][] {
   const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, scale, weight }) => [
     row.name,
     row.also.join(" "),

@@ -2,7 +2,11 @@
 
 import { FileProblem, readChosenFile } from "./chosen_file.ts";
 import { startFileButtonAndDrop } from "./file_opening.ts";
-import { storeTracesForNextPage, takeHandedTraces, type HandedTraces } from "./handed_traces.ts";
+import {
+  storeTracesForNextPage,
+  takeTracesFromPreviousPage,
+  type TracesFromPreviousPage,
+} from "./traces_between_pages.ts";
 import { loadFindings } from "../explain/findings_bundle.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { loadPredict } from "../page/predict_bundle.ts";
@@ -38,7 +42,7 @@ async function openFiles(files: File[]) {
 }
 
 /** Show a trace on this page, begun afresh. */
-async function reloadPageWithTraces(traces: HandedTraces) {
+async function reloadPageWithTraces(traces: TracesFromPreviousPage) {
   await storeTracesForNextPage(traces);
   history.replaceState(null, "", location.pathname + location.search); // a step of the trace before
   location.reload();
@@ -50,7 +54,7 @@ function traceName(text: string, k: number): string {
   return name ? `${k + 1}: ${name}` : String(k + 1);
 }
 
-function showOpenedTraces(traces: HandedTraces) {
+function showOpenedTraces(traces: TracesFromPreviousPage) {
   const { name, texts, shown } = traces;
   elementById("chooser").hidden = true;
   elementById("opened").hidden = false;
@@ -81,6 +85,6 @@ function showOpenedTraces(traces: HandedTraces) {
 const fileField = elementById("file") as HTMLInputElement;
 startFileButtonAndDrop({ button: elementById("open-file"), field: fileField }, openFiles);
 elementById("choose").addEventListener("click", () => fileField.click());
-const handedTraces = await takeHandedTraces();
+const handedTraces = await takeTracesFromPreviousPage();
 if (handedTraces) showOpenedTraces(handedTraces);
 else startThemeButton(elementById("theme"));

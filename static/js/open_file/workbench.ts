@@ -17,7 +17,7 @@ export function startFileOpeningOnWorkbench(
   startFileButtonAndDrop(fileControls, async (files) => {
     showProblem(null);
     const [{ FileProblem, readChosenFile: readFile }, { storeTracesForNextPage: storeForNextPage }] = await Promise.all(
-      [import("./chosen_file.ts"), import("./handed_traces.ts")],
+      [import("./chosen_file.ts"), import("./traces_between_pages.ts")],
     );
     try {
       if (files.length !== 1) throw new FileProblem("file_one");

@@ -4,7 +4,7 @@ import { readLivePreference } from "./live_loader.ts";
 import { readDraft } from "./program/draft.ts";
 import { elementById } from "./page_host.ts";
 import { SERVER_ROOT } from "../requests/root.ts";
-import { asksToPredict } from "../page_state/url.ts";
+import { isPredictModeRequested } from "../page_state/url.ts";
 import type { ServedPage } from "../page_state/state.ts";
 
 const served = JSON.parse(elementById("first").textContent ?? "{}");
@@ -25,7 +25,7 @@ export function readServedPage(): ServedPage {
     devices,
     draft: readDraft(),
     isLive,
-    predicts: asksToPredict(location.search),
+    predicts: isPredictModeRequested(location.search),
   };
 }
 

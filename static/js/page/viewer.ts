@@ -20,7 +20,7 @@ import { lineHighlightTone } from "../trace/steps/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
-import type { showVerdict } from "../verdict/verdict_view.ts";
+import type { showFindingPicture } from "../verdict/finding_picture_view.ts";
 import type { verdictOf } from "../verdict/verdict.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
@@ -32,7 +32,7 @@ function addressFromFragment(fragment: string, step: number | null, view: url.Vi
   const position = url.readPosition(fragment);
   const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
   // then the content's own step is of the future
-  const predicts = position.predict || url.asksToPredict(location.search);
+  const predicts = position.predict || url.isPredictModeRequested(location.search);
   return {
     ...emptyAddress,
     ...position,
@@ -59,7 +59,7 @@ interface ViewerContent {
 interface ViewerParts {
   loadFindings: LoadFindings;
   loadPredict: LoadPredict;
-  loadVerdict?: () => Promise<{ showVerdict: typeof showVerdict; verdictOf: typeof verdictOf }>;
+  loadFindingPicture?: () => Promise<{ showFindingPicture: typeof showFindingPicture; verdictOf: typeof verdictOf }>;
   /** of a series */
   loadNote?: () => Promise<SeriesNote>;
   /** the program's colours */
@@ -79,7 +79,7 @@ export function startViewer(
     verdict = false,
   }: ViewerContent,
   say: Locale["say"],
-  { loadFindings, loadPredict, loadVerdict, loadNote, loadHighlighter }: ViewerParts,
+  { loadFindings, loadPredict, loadFindingPicture, loadNote, loadHighlighter }: ViewerParts,
 ) {
   setProgramFiles(trace.program);
   const about = { title, note, address, recorded: recordingOriginText(trace, say) };
@@ -94,7 +94,7 @@ export function startViewer(
       saved: null,
       devices: [],
       draft: null,
-      predicts: url.asksToPredict(location.search),
+      predicts: url.isPredictModeRequested(location.search),
     }),
   );
   const { dispatch } = store;
@@ -150,7 +150,7 @@ export function startViewer(
   }
 
   /** The finding over the picture, until the reader steps or looks at something else. */
-  async function openWithVerdict(load: NonNullable<typeof loadVerdict>) {
+  async function openWithFindingPicture(load: NonNullable<typeof loadFindingPicture>) {
     const { opened, step } = store.state();
     const [view, findings] = await Promise.all([load(), loadFindings()]).catch(() => [null, null]);
     const sayFinding = await findings?.sentences().catch(() => null);
@@ -167,7 +167,7 @@ export function startViewer(
     host.classList.add("verdict-view-host");
     const go = (cause: number) => dispatch({ type: "stepChosen", step: cause });
     const subject = { opened, title, say: sayFinding, language: document.documentElement.lang };
-    const remove = view.showVerdict(host, found, subject, go);
+    const remove = view.showFindingPicture(host, found, subject, go);
     store.subscribe((now, before) => {
       if (hasChangedField(now, before, "step", "opened", "selection", "predict", "view")) remove();
     });
@@ -189,7 +189,8 @@ export function startViewer(
   const first = addressFromFragment(location.hash, initialStep, initialView ?? (verdict ? "step" : null));
   dispatch({ type: "pageOpened", address: first });
   const opensAtStep = url.readPosition(location.hash).step !== null;
-  if (verdict && loadVerdict && !opensAtStep && store.state().predict === null) void openWithVerdict(loadVerdict);
+  if (verdict && loadFindingPicture && !opensAtStep && store.state().predict === null)
+    void openWithFindingPicture(loadFindingPicture);
   window.addEventListener("hashchange", () =>
     dispatch({ type: "linkOpened", address: addressFromFragment(location.hash, null) }),
   );

@@ -1,6 +1,6 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
-import { articleAfterEdit } from "../program/article.ts";
+import { applyEditToArticle } from "../program/article.ts";
 import { wasTraceMadeWith } from "./settings.ts";
 import { skippedIterationsBefore, requestedFocus } from "../trace/steps/skipped_iterations.ts";
 import { pictureOfRun, type RunPicture } from "../trace/run_picture.ts";
@@ -28,7 +28,7 @@ export function programTextForAddress(state: PageState): string {
  */
 export function articleOfProgram({ opened }: PageState, program: string): string | null {
   if (opened?.trace.program.source === program) return opened.trace.program.pasted ?? null;
-  return opened && articleAfterEdit(opened.trace.program, program);
+  return opened && applyEditToArticle(opened.trace.program, program);
 }
 
 /** What draws the program, chosen once for its whole run. */

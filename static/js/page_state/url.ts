@@ -113,13 +113,13 @@ export function predictFragment(predicts: boolean) {
 }
 
 /** Whether an address asks for predict mode in its query, as `location.search` gives it. */
-export function asksToPredict(query: string) {
+export function isPredictModeRequested(query: string) {
   return new URLSearchParams(query).get(PREDICT_PARAMETER) === "1";
 }
 
 /** A query that asks for it no more. */
 export function queryWithoutPredict(query: string) {
-  if (!asksToPredict(query)) return query;
+  if (!isPredictModeRequested(query)) return query;
   const fields = new URLSearchParams(query);
   fields.delete(PREDICT_PARAMETER);
   return fields.size ? `?${fields}` : "";

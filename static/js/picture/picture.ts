@@ -11,7 +11,7 @@ import { svgFileWithCaption, svgFileText, type Picture, type PictureCaption } fr
 import { programMessages } from "../program/program_messages.ts";
 import { pictureStyles } from "./styles.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { listPictureWithin, listPicture } from "../nets/list_picture.ts";
+import { moduleListPictureWithin, moduleListPicture } from "../nets/module_list_picture.ts";
 import { shownRun, shownSentences, type ShownRun } from "./shown_run.ts";
 import { landingStep } from "../trace/steps/landing.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
@@ -97,7 +97,7 @@ export function galleryCardSvg(
   const shown = shownRun(opened, step, styles.language);
   const picture =
     pictureOfRun(opened) === "list"
-      ? listPicture(opened, shown, { ...STILL_ROOM, most: STILL_ROOM.height }, styles.language)
+      ? moduleListPicture(opened, shown, { ...STILL_ROOM, most: STILL_ROOM.height }, styles.language)
       : snapshotPicture(opened, shown.i);
   return svgFileText("stage-svg", picture, title, "", styles);
 }
@@ -150,8 +150,8 @@ export function runPicture(
   if (!opened.count || pictureOfRun(opened) === "stage")
     return stageOrSourcePicture(opened, shown.i, bundledLocale(language).say, { w, h, toggled });
   // a file is as high as the list
-  if (w === undefined || h === undefined) return listPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
-  return listPictureWithin(opened, shown, { width: w, height: h }, language);
+  if (w === undefined || h === undefined) return moduleListPicture(opened, shown, { ...LIST_ROOM, most: h }, language);
+  return moduleListPictureWithin(opened, shown, { width: w, height: h }, language);
 }
 
 /** The step on the stage, or the program's text where there is none. */

@@ -5,11 +5,11 @@
 
 import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
-import { isSaidAtStep, type FindingSentence } from "../findings/finding.ts";
+import { isFindingShownAtStep, type FindingSentence } from "../findings/finding.ts";
 import { findingText } from "../findings/finding_text.ts";
 import { findingLocale } from "../findings/words.ts";
 import { headlineSentences, wholeRunCaption, type CaptionSentence } from "../captions/captions.ts";
-import { listFactsOf, listLocale } from "../nets/list_picture.ts";
+import { moduleListFactsOf, moduleListLocale } from "../nets/module_list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";
 import { runSentences } from "../nets/whole_run/run_sentences.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
@@ -47,7 +47,7 @@ export function shownRun(opened: OpenTrace, step: number | null, language: strin
     i,
     view: step === null && !isOpen && isLandingOnWholeRun(opened.trace) ? "run" : "step",
     chain: told ? chainMarksOf(gravest, told.chain) : [],
-    found: told && isSaidAtStep(gravest, i, errorStep) ? { text: told.what, severity: gravest.severity } : null,
+    found: told && isFindingShownAtStep(gravest, i, errorStep) ? { text: told.what, severity: gravest.severity } : null,
     why: why ? findingText(why, say).what : null,
   };
 }
@@ -60,6 +60,6 @@ export function shownSentences(opened: OpenTrace, shown: ShownRun, language: str
     if (said.length) return wholeRunCaption(said);
   }
   const isList = pictureOfRun(opened) === "list";
-  const ofRow = isList ? stepHeadline(listFactsOf(opened), i, listLocale(language).say) : null;
+  const ofRow = isList ? stepHeadline(moduleListFactsOf(opened), i, moduleListLocale(language).say) : null;
   return headlineSentences(opened, i, { found, ofRow, why }, bundledLocale(language).say);
 }

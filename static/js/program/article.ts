@@ -14,7 +14,7 @@ const MIN_SHARE_OF_SAME_LINES = 0.5;
  * The article with its program edited to `text`; null where there was none, or none that can be edited. Only its server
  * can say whether it has this program: prompts are told by guesses.
  */
-export function articleAfterEdit({ source, pasted, lines: origins }: Trace["program"], text: string): string | null {
+export function applyEditToArticle({ source, pasted, lines: origins }: Trace["program"], text: string): string | null {
   if (!pasted || !origins?.length) return null;
   const { head, tail, before } = commonLines(source, text);
   if (head + tail < before * MIN_SHARE_OF_SAME_LINES) return null;

@@ -2,7 +2,7 @@
 
 import type { Trace } from "../trace/wire.ts";
 
-export interface PackageNotHere {
+export interface MissingPackage {
   name: string;
   /** lines that import it, and lines that use what they bind */
   imported: number[];
@@ -10,8 +10,8 @@ export interface PackageNotHere {
 }
 
 /** In order of their first line. */
-export function packagesNotHere({ outcome }: Trace): PackageNotHere[] {
-  const byName = new Map<string, PackageNotHere>();
+export function missingPackages({ outcome }: Trace): MissingPackage[] {
+  const byName = new Map<string, MissingPackage>();
   for (const { line, args = {} } of outcome.error?.refusals ?? []) {
     if (typeof args.package !== "string") continue;
     const known = byName.get(args.package) ?? { name: args.package, imported: [], used: [] };

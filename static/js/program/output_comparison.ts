@@ -2,9 +2,9 @@
 
 import {
   isNumberText,
-  splitOffError,
+  splitOutputAndError,
   normalizeOutput,
-  collapseBlanks,
+  collapseWhitespace,
   trimBlankLinesAndEnds,
 } from "./output_normalize.ts";
 import type { Statement, Trace } from "../trace/wire.ts";
@@ -157,7 +157,7 @@ function compareOutput(
   observed: ObservedOutput,
   { comment, label, addresses }: { comment: boolean; label: string; addresses: boolean },
 ): Pick<OutputRow, "expected" | "got" | "verdict" | "partly"> | null {
-  const expectedParts = splitOffError(expected);
+  const expectedParts = splitOutputAndError(expected);
   const printed = trimBlankLinesAndEnds(observed.text);
   const got =
     comment && label && printed.startsWith(label) ? trimBlankLinesAndEnds(printed.slice(label.length)) : printed;
@@ -178,8 +178,8 @@ function compareOutput(
   if (!expectedParts.error || expectedParts.error.type !== observed.error.type || !isSame(expectedParts.text, got))
     return { ...row, verdict: "different" };
   const [expectedMessage, message] = [
-    collapseBlanks(expectedParts.error.message),
-    collapseBlanks(observed.error.message),
+    collapseWhitespace(expectedParts.error.message),
+    collapseWhitespace(observed.error.message),
   ];
   if (!message.startsWith(expectedMessage)) return { ...row, verdict: "different" };
   return { ...row, verdict: "same", partly: expectedMessage !== message };

@@ -15,7 +15,7 @@ export function trimBlankLinesAndEnds(text: string) {
     .replace(/^\n+|\s+$/g, "");
 }
 
-export function collapseBlanks(text: string) {
+export function collapseWhitespace(text: string) {
   return text.replace(/\s+/g, " ").trim();
 }
 
@@ -24,7 +24,7 @@ export function isNumberText(text: string) {
 }
 
 /** What was printed and, at its end, the error that was raised. Warnings go elsewhere and are left out. */
-export function splitOffError(expected: string): {
+export function splitOutputAndError(expected: string): {
   whole: string;
   text: string;
   error: { type: string; message: string } | null;

@@ -5,7 +5,7 @@ import type { Refusal, Trace } from "../trace/wire.ts";
 const OTHER_TEXTS = new Set(["traceback", "install", "shell", "diff", "language", "output", "question"]);
 
 /** Why the text of a trace was not taken for a program; null where it was. */
-export function noProgramRefusal({ outcome }: Trace): Refusal | null {
+export function notAProgramRefusal({ outcome }: Trace): Refusal | null {
   const refusal = outcome.error?.refusals?.[0];
   return refusal && OTHER_TEXTS.has(refusal.key ?? "") ? refusal : null;
 }
@@ -15,6 +15,6 @@ const LOOKS_OTHER =
 
 /** Whether a pasted text may be no program, or one that something is to be taken off first: it is worth asking at once.
  * What it is, the server says; a program would merely run. */
-export function mayBeNoProgram(pasted: string) {
+export function mayNotBeProgram(pasted: string) {
   return pasted.length < 50_000 && LOOKS_OTHER.test(pasted);
 }

@@ -19,7 +19,7 @@ import {
 } from "../page_state/selectors.ts";
 import { predictFragment, stepFragment, viewFragment } from "../page_state/url.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { SharedRun } from "../verdict/shared_verdict.ts";
+import type { SharedRun } from "../verdict/shared_finding.ts";
 import type { PageHost } from "../page/page_host.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
 
@@ -55,7 +55,7 @@ export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySe
   );
   if (saved) startRerunButton({ button: elementById("rerun"), status: elementById("rerun-told") }, say, saved.id);
   startShareMenu(elementById("takeaway-menu"), () => shownPermalink(host), onCopy);
-  startVerdictSharing(host, showProblem, onCopy);
+  startFindingSharing(host, showProblem, onCopy);
 }
 
 /** What files are made of; null where nothing is drawn. */
@@ -102,7 +102,7 @@ async function proposedTitle({ elementById, state }: PageHost) {
 
 async function headlineOfRun(opened: OpenTrace) {
   try {
-    const [{ findingHeadline }, findings] = await Promise.all([import("../verdict/shared_verdict.ts"), loadFindings()]);
+    const [{ findingHeadline }, findings] = await Promise.all([import("../verdict/shared_finding.ts"), loadFindings()]);
     return findingHeadline(opened, await findings.sentences());
   } catch {
     return ""; // the server has a newer page
@@ -131,7 +131,7 @@ async function sharedRun(host: PageHost): Promise<SharedRun | null> {
 }
 
 /** The film, and the picture with its text: what the menu has of a run's finding. */
-function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProblem) => void, onCopy: CopyCallbacks) {
+function startFindingSharing(host: PageHost, showProblem: (problem: RequestProblem) => void, onCopy: CopyCallbacks) {
   const menu = host.elementById("takeaway-menu");
   menu.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-verdict]") : null;
@@ -140,7 +140,7 @@ function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProbl
     try {
       const run = await sharedRun(host);
       if (!run) return;
-      const shared = await import("../verdict/shared_verdict.ts");
+      const shared = await import("../verdict/shared_finding.ts");
       if (button.getAttribute("data-verdict") === "film") {
         const film = shared.filmBlob(run);
         return downloadBlob(film, "gradbox-film.svg");

@@ -126,7 +126,7 @@ export function createSiblingChips(
     const { signal } = previewRequest;
     if (!latestState?.opened || !foot) return;
     try {
-      const { previewChange: tryChange, showSiblingPreview: showPreview } = await import("./preview.ts");
+      const { previewEdits: tryChange, showSiblingPreview: showPreview } = await import("./preview.ts");
       const effect = await tryChange(latestState.opened, { ...latestState.settings }, change, signal);
       signal.throwIfAborted();
       effectsByKey.set(key, { mark: effect.mark, words: effect.words });

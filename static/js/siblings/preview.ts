@@ -32,7 +32,7 @@ const MAX_PREVIEW_SENTENCES = 5;
 const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
 /** Runs the program with a change and the settings of the run that is shown. Rejects where there is no answer. */
-export async function previewChange(
+export async function previewEdits(
   opened: OpenTrace,
   settings: object,
   { edits, line, code }: { edits: LineEdit[]; line: number; code: string },
@@ -45,7 +45,7 @@ export async function previewChange(
     loadLiveLocale(lang),
   ]);
   const comparison = compareRuns(opened, openTrace(trace));
-  const mark = siblingEffectOf(comparison);
+  const mark = alternativeEffectOf(comparison);
   return {
     mark,
     words: liveLocale.say(`live_mark_${mark}`),
@@ -54,7 +54,7 @@ export async function previewChange(
   };
 }
 
-export function siblingEffectOf({ left, right, rows, differences }: Comparison): SiblingEffect {
+export function alternativeEffectOf({ left, right, rows, differences }: Comparison): SiblingEffect {
   if (right.trace.outcome.status !== "finished" && left.trace.outcome.status === "finished") return "stops";
   const atEnd = differences.filter(({ to }) => to === rows.length - 1);
   return atEnd.some(({ property }) => NUMERIC_PROPERTIES.has(property)) ? "other" : "same";

@@ -1,7 +1,7 @@
 /** Highlighting: what is pointed at, or else what was selected, together with everything that it belongs to. */
 
 import { addToList } from "../trace/multimap.ts";
-import { closestTarget, targetOf, targetsWithin, type Target } from "../browser/targets.ts";
+import { closestMarkTarget, markTargetOf, markTargetsWithin, type Target } from "../browser/targets.ts";
 import { highlightKeysOfTarget } from "./relatives.ts";
 
 /** What can be pointed at. */
@@ -65,7 +65,7 @@ export function createHighlight(
     for (const element of elements) {
       element.classList.add("lit");
       if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, MAX_DELAYED_CELLS)));
-      if (targetOf(element)?.kind === "cell") k += 1;
+      if (markTargetOf(element)?.kind === "cell") k += 1;
     }
   }
 
@@ -77,7 +77,7 @@ export function createHighlight(
   /** Nothing is pointed at any more: only the selection is highlighted. */
   function highlightOnlySelection() {
     pointedElement = null;
-    const selected = selection && targetsWithin(root).find(({ target }) => selectionKey(target) === selection);
+    const selected = selection && markTargetsWithin(root).find(({ target }) => selectionKey(target) === selection);
     if (selected) highlight(selected);
     else clear();
   }
@@ -103,7 +103,7 @@ export function createHighlight(
       highlightOnlySelection();
     },
     point(event: Event) {
-      const pointed = closestTarget(event.target, HIGHLIGHTABLE);
+      const pointed = closestMarkTarget(event.target, HIGHLIGHTABLE);
       if (pointed?.element === (pointedElement ?? undefined)) return;
       if (!pointed) return highlightOnlySelection();
       highlight(pointed);
@@ -111,7 +111,7 @@ export function createHighlight(
     },
     /** Select what was chosen; once more, or the ground, and nothing is. */
     choose(event: Event) {
-      const chosen = closestTarget(event.target, HIGHLIGHTABLE);
+      const chosen = closestMarkTarget(event.target, HIGHLIGHTABLE);
       const key = chosen && selectionKey(chosen.target);
       (onChoose ?? select)(key === selection ? null : key);
     },
@@ -122,7 +122,7 @@ export function createHighlight(
 /** The drawn elements by each of their keys. */
 function elementsByKey(root: Element) {
   const byKey = new Map<string, Element[]>();
-  for (const { element, target } of targetsWithin(root))
+  for (const { element, target } of markTargetsWithin(root))
     for (const key of highlightKeysOfTarget(target)) addToList(byKey, key, element);
   return byKey;
 }

@@ -1,6 +1,6 @@
 /** Hatches the parts of a drawn step that are older than the text, with a mask of stripes. */
 
-import { targetsWithin, type Target } from "../browser/targets.ts";
+import { markTargetsWithin, type Target } from "../browser/targets.ts";
 
 /** entities, and names as `frame/name` */
 export interface OutdatedParts {
@@ -23,7 +23,7 @@ export function markOutdated(root: Element, older: OutdatedParts | null) {
   }
   if (!older) return;
   markedRoots.add(root);
-  for (const { element, target } of targetsWithin(root)) {
+  for (const { element, target } of markTargetsWithin(root)) {
     if (!isOlder(target, older) || element.parentElement?.closest(`.${MASKED_CLASS}`)) continue;
     element.classList.add(MASKED_CLASS);
     element.setAttribute("mask", `url(#older-${element.closest(".graph-pane") ? "graph" : "memory"})`);

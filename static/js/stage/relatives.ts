@@ -7,7 +7,7 @@
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
-import { readsDrawnSingly } from "../trace/reads.ts";
+import { individuallyDrawnReads } from "../trace/reads.ts";
 import type { Target } from "../browser/targets.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
@@ -161,7 +161,7 @@ class RelatedKeys {
   cellsOf(handle: Handle): string[] {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
-    const { dtype, reads } = readsDrawnSingly(handle, storage);
+    const { dtype, reads } = individuallyDrawnReads(handle, storage);
     return reads.map(({ cell }) => cellKey(handle.storage ?? "", cell, dtype));
   }
 

@@ -4,7 +4,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.ts";
-import { closestTarget, targetsWithin, type Target } from "../browser/targets.ts";
+import { closestMarkTarget, markTargetsWithin, type Target } from "../browser/targets.ts";
 import { uidOfSelection } from "../layout/pane.ts";
 import {
   PANE_HEADING_HEIGHT,
@@ -21,7 +21,7 @@ import { stageOverlayMarks } from "../marks/overlay.ts";
 import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
 import { relatedHighlightKeys } from "./relatives.ts";
-import { scrollByDragging } from "../browser/scrolling.ts";
+import { startDragScrolling } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
 import { createStageMotion } from "./stage_motion.ts";
 import { createStagePane } from "./stage_pane.ts";
@@ -29,7 +29,7 @@ import { markOutdated, type OutdatedParts } from "./outdated.ts";
 import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs, paneOfStep } from "./tabs.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import type { StepFacts } from "../marks/step_facts.ts";
+import type { RenderContext } from "../marks/render_context.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 
 interface Stage {
@@ -101,7 +101,7 @@ export function createStage(
 
   const models = new WeakMap<OpenTrace, StageModel>();
   const markCaches = new WeakMap<OpenTrace, MarkCache>();
-  let shown: { opened: OpenTrace; i: number; plan: StagePlan | null; facts: StepFacts | null } | null = null;
+  let shown: { opened: OpenTrace; i: number; plan: StagePlan | null; facts: RenderContext | null } | null = null;
   let hostSize = { w: host.clientWidth, h: host.clientHeight };
   /** From where on big storages show their cells. */
   const windowStarts = new Map<string, number>();
@@ -222,7 +222,7 @@ export function createStage(
     const key = event instanceof KeyboardEvent ? event.key : null;
     if (key === "Escape") return highlight.deselect();
     if (key !== null && key !== "Enter") return;
-    const chosen = closestTarget(event.target, CHOOSABLE);
+    const chosen = closestMarkTarget(event.target, CHOOSABLE);
     const target = chosen?.target;
     if (target?.kind === "out of sight") panes[target.pane].scrollTo(target.y);
     else if (target?.kind === "fold") toggleFold(target.key);
@@ -256,7 +256,7 @@ export function createStage(
     draw();
     drawLinks();
     motion.playLayout(before, shown?.plan);
-    const fold = targetsWithin(root).find(({ target }) => target.kind === "fold" && target.key === key)?.element;
+    const fold = markTargetsWithin(root).find(({ target }) => target.kind === "fold" && target.key === key)?.element;
     if (fold instanceof SVGElement) fold.focus({ preventScroll: true });
   }
 
@@ -281,7 +281,7 @@ export function createStage(
   row.addEventListener("focusin", highlight.point);
   row.addEventListener("focusout", highlight.highlightOnlySelection);
   for (const { scroller } of Object.values(panes)) {
-    scrollByDragging(scroller, (target) => closestTarget(target, HIGHLIGHTABLE) !== null);
+    startDragScrolling(scroller, (target) => closestMarkTarget(target, HIGHLIGHTABLE) !== null);
     scroller.addEventListener("scroll", onScroll, { passive: true });
   }
   new ResizeObserver(() => {

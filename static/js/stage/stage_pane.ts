@@ -2,7 +2,7 @@
  * A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched.
  */
 
-import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
+import { UNBOUNDED_BAND, MAX_UNCLIPPED_HEIGHT, visibleBand } from "../layout/view.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
 import { patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import type { Pane, Rect } from "../layout/pane.ts";
@@ -40,7 +40,7 @@ export function createStagePane(document: Document, side: PaneSide) {
 
   /** The heights that are drawn: all of a low pane, of a tall one what is in sight. */
   function drawnBand() {
-    if (!pane || pane.height <= MAX_WHOLE_HEIGHT) return WHOLE_BAND;
+    if (!pane || pane.height <= MAX_UNCLIPPED_HEIGHT) return UNBOUNDED_BAND;
     return visibleBand(scroller.scrollTop / currentScale, (scroller.scrollTop + scroller.clientHeight) / currentScale);
   }
 

@@ -5,7 +5,7 @@ import { shortNumberText } from "../trace/format.ts";
 import { touchedByStep } from "../layout/touched.ts";
 import type { PaneSide } from "../layout/stage_plan.ts";
 import type { StageLabels } from "../marks/labels.ts";
-import type { StepFacts } from "../marks/step_facts.ts";
+import type { RenderContext } from "../marks/render_context.ts";
 import type { Entities, Snapshot } from "../trace/state.ts";
 
 const SIDES: PaneSide[] = ["memory", "graph"];
@@ -34,15 +34,15 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
       return element.offsetHeight;
     },
     /** `side` is the one that is shown. */
-    show(narrow: boolean, side: PaneSide, stepFacts: StepFacts) {
+    show(narrow: boolean, side: PaneSide, renderContext: RenderContext) {
       element.hidden = !narrow;
       if (!narrow) return;
       for (const each of buttons) {
         const isShown = each.side === side;
-        const hasNews = !isShown && hasPaneNews(each.side, stepFacts.snap);
+        const hasNews = !isShown && hasPaneNews(each.side, renderContext.snap);
         each.button.setAttribute("aria-pressed", String(isShown));
         each.button.classList.toggle("has-news", hasNews);
-        if (hasNews) each.button.setAttribute("aria-label", paneNews(each.side, stepFacts, labels));
+        if (hasNews) each.button.setAttribute("aria-label", paneNews(each.side, renderContext, labels));
         else each.button.removeAttribute("aria-label");
       }
     },
@@ -66,11 +66,11 @@ export function paneOfStep(snapshot: Snapshot): PaneSide | null {
 }
 
 /** What a step did in a pane, in one line. */
-function paneNews(side: PaneSide, stepFacts: StepFacts, labels: StageLabels) {
-  return side === "memory" ? memoryNews(stepFacts, labels) : graphNews(stepFacts, labels);
+function paneNews(side: PaneSide, renderContext: RenderContext, labels: StageLabels) {
+  return side === "memory" ? memoryNews(renderContext, labels) : graphNews(renderContext, labels);
 }
 
-function memoryNews({ snap, names }: StepFacts, labels: StageLabels) {
+function memoryNews({ snap, names }: RenderContext, labels: StageLabels) {
   const leafUid = snap.step?.visit?.accumulates;
   const owner = findEntity(snap.entities, leafUid ?? "", "tensor");
   const grad = findEntity(snap.entities, owner?.grad ?? "", "tensor");
@@ -89,8 +89,8 @@ function memoryNews({ snap, names }: StepFacts, labels: StageLabels) {
   return `${labels.memoryTab}: ${parts.join(", ") || labels.otherNames}`;
 }
 
-function graphNews(stepFacts: StepFacts, labels: StageLabels) {
-  const { snap, nodeName } = stepFacts;
+function graphNews(renderContext: RenderContext, labels: StageLabels) {
+  const { snap, nodeName } = renderContext;
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
   const newNodes = newNonLeafNodes(snap.fresh, snap.entities);

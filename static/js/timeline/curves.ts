@@ -11,7 +11,7 @@ import type { Locale } from "../words/sentences.ts";
 const CURVE_VALUE_DIGITS = 7;
 
 /** The last point that a step has passed; -1 before the first. */
-export function pointIndexAt(points: SeriesPoint[], step: number) {
+export function lastPassedPointIndex(points: SeriesPoint[], step: number) {
   return points.findLastIndex((point) => point.step <= step);
 }
 
@@ -98,7 +98,7 @@ function createSeriesCurve({ name, line, points }: ScalarSeries, say: Locale["sa
   });
 
   function show(step: number) {
-    const reached = pointIndexAt(points, step);
+    const reached = lastPassedPointIndex(points, step);
     if (reached === reachedIndex) return;
     reachedIndex = reached;
     patchHost(document, drawing, seriesCurveMarks(points, reachedIndex));

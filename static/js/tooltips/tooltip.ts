@@ -2,7 +2,7 @@
  * The tooltip of the stage: one element for all marks, which takes no click and is described to readers of the focus.
  */
 
-import { closestTarget, MARK_KINDS } from "../browser/targets.ts";
+import { closestMarkTarget, MARK_KINDS } from "../browser/targets.ts";
 import { markSentence, type MarkSentence } from "./mark_sentence.ts";
 import { createLocale } from "../words/sentences.ts";
 import en from "../../locales/tips.en.json" with { type: "json" };
@@ -63,7 +63,7 @@ export function createTooltip(document: Document) {
 
 /** The element that is explained: what stands for something, or else what has a title. */
 function explainedMark(mark: Element) {
-  const found = closestTarget(mark, MARK_KINDS);
+  const found = closestMarkTarget(mark, MARK_KINDS);
   const titled = mark.closest(TITLED);
   if (found) return found;
   return titled && { element: titled, target: null };

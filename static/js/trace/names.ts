@@ -24,7 +24,7 @@ const IDENTIFIER_PATTERN = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const MAX_ITEM_TAGS = 3;
 
 /** Whether names begin at an entity, or go on from it otherwise than through its items. */
-export function canNameOthers(entity: Entity) {
+export function canBeNamePrefix(entity: Entity) {
   return (
     entity.kind === "frame" ||
     (entity.kind === "tensor" && Boolean(entity.grad || entity.parts || entity.tangent || entity.wraps))
@@ -32,14 +32,14 @@ export function canNameOthers(entity: Entity) {
 }
 
 /** Whether a step leaves all names, which are those before it, as they were, told without looking at each. */
-export function areNamesUnchanged(
+export function doesStepKeepNames(
   names: Names,
   traceStep: Step,
   before: ReadonlyMap<string, Entity>,
   after: ReadonlyMap<string, Entity>,
 ) {
   const leadsOn = (entity: Entity | undefined) =>
-    entity !== undefined && (entity.kind === "object" || canNameOthers(entity));
+    entity !== undefined && (entity.kind === "object" || canBeNamePrefix(entity));
   return (
     Object.keys(traceStep.set ?? {}).every(
       (uid) => !names.missing.has(uid) && !leadsOn(before.get(uid)) && !leadsOn(after.get(uid)),

@@ -1,7 +1,7 @@
 /** What the program calls a thing at a step, for whoever writes a sentence: a name that leads to it now, as the running
  * function reads it; a name that meant it before the step only as that; names of functions that have returned never. */
 
-import { canNameOthers, collectNamesAndPaths, type NameTag } from "./names.ts";
+import { canBeNamePrefix, collectNamesAndPaths, type NameTag } from "./names.ts";
 import type { Entity, EntityLookup, Frame } from "./entities.ts";
 import type { OpenTrace } from "./state.ts";
 
@@ -38,7 +38,7 @@ export class ObjectNames {
     const all = [...sources];
     const frames = framesInOrder(all, frameUid);
     this.frames = frames;
-    const carriers = all.filter(([, entity]) => entity.kind !== "frame" && canNameOthers(entity));
+    const carriers = all.filter(([, entity]) => entity.kind !== "frame" && canBeNamePrefix(entity));
     const scopeOf = scopesOfVariables(frames);
     // a path goes on from the first name of its object: once from the reader's, once from the module's
     const orders = frames.length > 1 ? [frames, [frames[1], frames[0], ...frames.slice(2)]] : [frames];

@@ -91,7 +91,7 @@ export function cellReads(handle: StridedLayout, maxElements: number = MAX_ELEME
  * The elements of a handle that are drawn one by one over the listed cells of its storage, with the dtype under which
  * the storage lists them; no reads where some are not listed.
  */
-export function readsDrawnSingly(handle: StridedLayout, storage: Storage): { dtype: string; reads: CellRead[] } {
+export function individuallyDrawnReads(handle: StridedLayout, storage: Storage): { dtype: string; reads: CellRead[] } {
   const dtypeName = unqualifiedDtype(handle.dtype);
   const dtype = Object.keys(storage.cells ?? {}).find((name) => unqualifiedDtype(name) === dtypeName);
   if (dtype === undefined) return { dtype: dtypeName, reads: [] };

@@ -133,7 +133,7 @@ function seriesOfSimilarTexts(group: { step: number; text: string }[], steps: St
   return first.map((match, k) => {
     const from = k ? first[k - 1].index + first[k - 1][0].length : 0;
     return {
-      name: wordBefore(group[0].text.slice(from, match.index)),
+      name: labelBeforeNumber(group[0].text.slice(from, match.index)),
       line: steps[group[0].step].line,
       source: "printed",
       points: group.map(({ step, text }) => {
@@ -145,7 +145,7 @@ function seriesOfSimilarTexts(group: { step: number; text: string }[], steps: St
 }
 
 /** The word that a printed number stands behind; null where there is none that names it. */
-export function wordBefore(text: string): string | null {
+export function labelBeforeNumber(text: string): string | null {
   const word = WORD_BEFORE_NUMBER_PATTERN.exec(text)?.[1] ?? null;
   return word === "tensor" ? null : word;
 }

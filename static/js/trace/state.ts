@@ -2,8 +2,8 @@
 
 import { buildTraceIndex } from "./build_index.ts";
 import { mergeEntityFields, isSameValue, type Cell, type Entity } from "./entities.ts";
-import { joinMemory } from "./joined_memory.ts";
-import { areNamesUnchanged, collectNamesAndPaths, type Names } from "./names.ts";
+import { mergeNestedStorages } from "./nested_storages.ts";
+import { doesStepKeepNames, collectNamesAndPaths, type Names } from "./names.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step, Storage, Trace } from "./wire.ts";
 
@@ -42,7 +42,7 @@ const MAX_CACHED_STATES = 8;
  * asked for.
  */
 export function openTrace(recorded: Trace): OpenTrace {
-  const steps = joinMemory(recorded.steps ?? []);
+  const steps = mergeNestedStorages(recorded.steps ?? []);
   const trace = steps === recorded.steps ? recorded : { ...recorded, steps };
   const keyframes: Entities[] = [];
   const recentStates = new Map<number, Entities>();
@@ -93,7 +93,7 @@ export function openTrace(recorded: Trace): OpenTrace {
       if (cached) return cached;
       const entities = state(i);
       const namesBefore = recentNames.get(i - 1);
-      const areSame = namesBefore && areNamesUnchanged(namesBefore, steps[i], state(i - 1), entities);
+      const areSame = namesBefore && doesStepKeepNames(namesBefore, steps[i], state(i - 1), entities);
       const pathNames = areSame ? namesBefore : collectNamesAndPaths(entities, entities);
       cacheWithEviction(recentNames, i, pathNames);
       return pathNames;

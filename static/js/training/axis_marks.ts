@@ -3,7 +3,7 @@
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { bytesText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
-import type { PhaseStretch } from "./phases.ts";
+import type { PhaseInterval } from "./phases.ts";
 import type { NotableRound } from "./notable_rounds.ts";
 import type { RoundSeries } from "./round_series.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -162,7 +162,7 @@ function niceInterval(last: number, ticks: number): number {
 }
 
 interface InsideFacts {
-  phases: PhaseStretch[];
+  phases: PhaseInterval[];
   width: number;
   /** of the drawing, as `insideHeight` says */
   inside: number;

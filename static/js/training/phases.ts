@@ -5,7 +5,7 @@ import type { Step, Trace } from "../trace/wire.ts";
 
 type Phase = "forward" | "backward" | "step" | "rest";
 
-export interface PhaseStretch {
+export interface PhaseInterval {
   phase: Phase;
   from: number;
   to: number;
@@ -14,13 +14,13 @@ export interface PhaseStretch {
 /**
  * The steps of the round that a reader is in, in stretches of one phase each; a round ends where the next one begins.
  */
-export function roundPhases(trace: Trace, rounds: RoundSteps[], n: number): PhaseStretch[] {
+export function roundPhases(trace: Trace, rounds: RoundSteps[], n: number): PhaseInterval[] {
   const k = rounds.findIndex((round) => round.n === n);
   if (k < 0) return [];
   const { from, to } = rounds[k];
   const next = rounds[k + 1];
   const end = next?.n === n + 1 ? next.from - 1 : to;
-  const stretches: PhaseStretch[] = [];
+  const stretches: PhaseInterval[] = [];
   const backwardStatements = new Set(trace.rounds?.losses.map(({ stmt }) => stmt));
   for (let i = from; i <= Math.min(end, trace.steps.length - 1); i++) {
     const phase = phaseOf(trace.steps[i], backwardStatements);
@@ -42,8 +42,8 @@ function phaseOf(step: Step, backwardStatements: Set<number | null>): Phase {
 }
 
 /** Calls, returns and heads between two stretches of forward belong to it. */
-function mergeCalls(stretches: PhaseStretch[], steps: Step[]): PhaseStretch[] {
-  const merged: PhaseStretch[] = [];
+function mergeCalls(stretches: PhaseInterval[], steps: Step[]): PhaseInterval[] {
+  const merged: PhaseInterval[] = [];
   stretches.forEach((stretch, k) => {
     const isPassage = steps
       .slice(stretch.from, stretch.to + 1)

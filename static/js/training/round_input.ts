@@ -4,7 +4,7 @@ import { iterationOfRound, roundOfIteration } from "../trace/steps/training_roun
 import type { Trace } from "../trace/wire.ts";
 
 /** The round; null where the text names none. */
-export function roundFromText(trace: Trace, text: string): number | null {
+export function parseRoundInput(trace: Trace, text: string): number | null {
   const trimmed = text.trim();
   if (!/^\d+(?:\s*[\s·.,:/-]\s*\d+)*$/.test(trimmed)) return null;
   const numbers = (trimmed.match(/\d+/g) ?? []).map(Number);

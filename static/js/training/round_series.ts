@@ -1,6 +1,6 @@
 /** The numbers that a training has in its rounds: its losses, and the scalars that it prints or binds. */
 
-import { findScalarSeries, NUMBER_PATTERN, parseNumberText, wordBefore } from "../trace/scalar_series.ts";
+import { findScalarSeries, NUMBER_PATTERN, parseNumberText, labelBeforeNumber } from "../trace/scalar_series.ts";
 import { recordedRounds } from "../trace/steps/training_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
 import { callArgument, isTorchMember, methodCalls, receiver } from "../syntax/expressions.ts";
@@ -77,7 +77,7 @@ function printedSeries(trace: Trace): RoundSeries[] {
       const first = [...texts[0].line.matchAll(NUMBER_PATTERN)];
       return first.map((match, k) => {
         const from = k ? first[k - 1].index + first[k - 1][0].length : 0;
-        const name = wordBefore(texts[0].line.slice(from, match.index));
+        const name = labelBeforeNumber(texts[0].line.slice(from, match.index));
         const points = texts.map(({ n, line }) => printedPoint(n, (line.match(NUMBER_PATTERN) ?? [])[k]));
         return seriesOf(name ?? `print ${k + 1}`, points);
       });

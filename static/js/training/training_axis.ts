@@ -12,9 +12,9 @@ import {
 } from "../trace/steps/training_rounds.ts";
 import { axisControls, listenToAxis } from "./axis_controls.ts";
 import { axisHeight, axisMarks, insideHeight, memoryMarks, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
-import { lastIterations, roundFromText } from "./round_input.ts";
+import { lastIterations, parseRoundInput } from "./round_input.ts";
 import { notableRounds, type NotableRound } from "./notable_rounds.ts";
-import { roundPhases, type PhaseStretch } from "./phases.ts";
+import { roundPhases, type PhaseInterval } from "./phases.ts";
 import { roundSeries, type RoundSeries } from "./round_series.ts";
 import { setText } from "../browser/elements.ts";
 import { patchHost } from "../browser/svg.ts";
@@ -44,7 +44,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   let chosen = 0;
   let list: RoundSeries[] = [];
   let series: RoundSeries | null = null;
-  let phases: PhaseStretch[] = [];
+  let phases: PhaseInterval[] = [];
   let news: NotableRound[] = [];
   let findingSteps: number[] = [];
   /** what was wrong with what was typed */
@@ -87,7 +87,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
 
   function chooseTyped() {
     if (!trace || !field.value.trim()) return;
-    const n = roundFromText(trace, field.value);
+    const n = parseRoundInput(trace, field.value);
     field.setAttribute("aria-invalid", String(n === null));
     if (n !== null) return chooseAndRecord(n);
     const pair = lastIterations(trace);

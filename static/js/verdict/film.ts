@@ -24,8 +24,8 @@ import {
   type TextSpan,
 } from "./rich_text.ts";
 import { filmSteps, type FilmStep } from "./film_steps.ts";
-import { verdictCss } from "./verdict_svg.ts";
-import { verdictPicture, verdictSentences } from "./verdict_picture.ts";
+import { findingPictureCss } from "./finding_svg.ts";
+import { findingPicture, findingPictureSentences } from "./finding_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Verdict } from "./verdict.ts";
@@ -105,7 +105,7 @@ export function filmFrames(subject: FilmSubject, options: FilmOptions): { svg: s
 }
 
 function styles({ theme, language }: FilmOptions) {
-  return { css: [pictureStyles, verdictCss, filmStyles].join(""), tokens, theme, language };
+  return { css: [pictureStyles, findingPictureCss, filmStyles].join(""), tokens, theme, language };
 }
 
 function titleOf({ verdict, title }: FilmSubject) {
@@ -113,7 +113,7 @@ function titleOf({ verdict, title }: FilmSubject) {
 }
 
 function sentencesOf({ verdict }: FilmSubject) {
-  return verdict ? verdictSentences(verdict) : "";
+  return verdict ? findingPictureSentences(verdict) : "";
 }
 
 /** A frame's part of the whole time, in which it is seen. */
@@ -138,7 +138,7 @@ function framesOf(subject: FilmSubject): Frame[] {
   const frames = steps.map((step, k) => stepFrame(subject, step, k, count));
   if (verdict)
     frames.push(
-      asFrame(verdictPicture(verdict, FRAME, { opened, title, say: sayFinding, language }).nodes, SHOWN_MS.end, false),
+      asFrame(findingPicture(verdict, FRAME, { opened, title, say: sayFinding, language }).nodes, SHOWN_MS.end, false),
     );
   else if (isOfWholeRun) frames.push(wholeRunFrame(subject, shown, frames.length));
   else if (frames.length) frames[frames.length - 1].ms = SHOWN_MS.end;

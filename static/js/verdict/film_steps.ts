@@ -2,8 +2,8 @@
 
 import { callDepthByStep } from "../trace/steps/stepping.ts";
 import { landingStep } from "../trace/steps/landing.ts";
-import { listFactsOf } from "../nets/list_picture.ts";
-import { anchorStep, openPlaceOf } from "../nets/net_rows.ts";
+import { moduleListFactsOf } from "../nets/module_list_picture.ts";
+import { stepOfOpenRow, openCallSiteOf } from "../nets/net_rows.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { LinkRole } from "../findings/finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -69,12 +69,12 @@ function chainSteps(verdict: Verdict | null) {
 /** Of a list: up to where its reader lands, or the last visit of a training's first backward, row by row. */
 function stepsOfRows(opened: OpenTrace): number[] {
   const landing = Math.max(0, landingStep(opened));
-  const facts = listFactsOf(opened);
+  const facts = moduleListFactsOf(opened);
   const rows: number[] = [];
   let place = null;
   for (let i = 0; i < landing; i++) {
-    if (anchorStep(facts, i) !== i || openPlaceOf(facts, i) === place) continue;
-    place = openPlaceOf(facts, i);
+    if (stepOfOpenRow(facts, i) !== i || openCallSiteOf(facts, i) === place) continue;
+    place = openCallSiteOf(facts, i);
     rows.push(i);
   }
   const count = Math.min(rows.length, MOST - 1);

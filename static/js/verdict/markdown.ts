@@ -8,7 +8,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Verdict } from "./verdict.ts";
 
-export interface VerdictLinks {
+export interface FindingSummaryLinks {
   /** of the permalink; "" for a program that is not saved */
   address: string;
   /** of its card; "" where there is none */
@@ -18,7 +18,7 @@ export interface VerdictLinks {
 const MAX_COMMENT_COLUMN = 56;
 
 /** Headline, picture, the two lines with a comment each, what to do, the link. */
-export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say): string {
+export function findingMarkdown(verdict: Verdict, links: FindingSummaryLinks, say: Say): string {
   const parts = [
     `**${markdownOfRichText(verdict.headline)}**`,
     links.picture && `![${escapeMarkdown(plainText(verdict.headline))}](${links.picture})`,
@@ -32,7 +32,13 @@ export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say)
 }
 
 /** A run without a finding: the step at which its reader lands. `sayCaption` has the sentences of captions. */
-export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLinks, say: Say, sayCaption: Say): string {
+export function stepMarkdown(
+  opened: OpenTrace,
+  title: string,
+  links: FindingSummaryLinks,
+  say: Say,
+  sayCaption: Say,
+): string {
   const i = Math.max(0, landingStep(opened));
   const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
   const sentence = opened.count ? (captionSentences(opened, i, sayCaption)[0]?.text ?? "") : "";
@@ -47,7 +53,7 @@ export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLin
 }
 
 /** The same as HTML, for editors that take it. `image` is the picture as an address, "" for none. */
-export function verdictHtml(verdict: Verdict, links: VerdictLinks, image: string, say: Say): string {
+export function findingHtml(verdict: Verdict, links: FindingSummaryLinks, image: string, say: Say): string {
   const parts = [
     `<p><b>${htmlWithCode(verdict.headline)}</b></p>`,
     image && `<p><img src="${escapeHtml(image)}" width="600" alt="${escapeHtml(plainText(verdict.headline))}"></p>`,

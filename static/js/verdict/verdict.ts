@@ -8,14 +8,14 @@ import { explain } from "../findings/explain.ts";
 import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { factText, findingText } from "../findings/finding_text.ts";
-import { verdictEvidence, type VerdictPin, type VerdictRow } from "./verdict_rows.ts";
+import { findingEvidenceRows, type FindingSummaryPin, type FindingSummaryRow } from "./finding_evidence_rows.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 
 /** a line of the program, and what it has to do with the finding */
-export interface VerdictLine {
+export interface FindingSummaryLine {
   line: number;
   step: number;
   code: string;
@@ -25,7 +25,7 @@ export interface VerdictLine {
   isEffect: boolean;
 }
 
-export interface NamedRow extends VerdictRow {
+export interface LabelledFindingRow extends FindingSummaryRow {
   /** what stands for a name where it has none, in words */
   label: string;
   /** where it is so, in words */
@@ -42,13 +42,13 @@ export interface Verdict {
   why: string;
   todo: string;
   /** two, in the order in which they ran; one where both are the same and no other says more */
-  lines: VerdictLine[];
+  lines: FindingSummaryLine[];
   linesBetween: number;
-  rows: NamedRow[];
-  rowsAfterCut: NamedRow[];
+  rows: LabelledFindingRow[];
+  rowsAfterCut: LabelledFindingRow[];
   /** what the cut is called; "" where there is none */
   cut: string;
-  pin: VerdictPin | null;
+  pin: FindingSummaryPin | null;
   causeStep: number;
   effectStep: number;
   chain: { step: number; role: LinkRole }[];
@@ -66,10 +66,10 @@ export function verdictOf(opened: OpenTrace, say: Say): Verdict | null {
   if (!opened.count) return null;
   const finding = explain(opened)[0];
   const isShown = finding && (finding.severity !== "note" || pictureOfRun(opened) === "stage");
-  return isShown ? verdictOfFinding(new RunFacts(opened), finding, say) : null;
+  return isShown ? summaryOfFinding(new RunFacts(opened), finding, say) : null;
 }
 
-function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict {
+function summaryOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict {
   const { what, why, todo, chain } = findingText(finding, say);
   const places = placesOf(facts, finding);
   const lines = places.map(({ line, step, links, isCause, isEffect }) => ({
@@ -81,8 +81,8 @@ function verdictOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict 
     isEffect,
   }));
   const [first, last] = [places[0], places[places.length - 1]];
-  const evidence = verdictEvidence(facts, finding, first.links, last === first ? first.links : last.links);
-  const inWords = (row: VerdictRow): NamedRow => ({
+  const evidence = findingEvidenceRows(facts, finding, first.links, last === first ? first.links : last.links);
+  const inWords = (row: FindingSummaryRow): LabelledFindingRow => ({
     ...row,
     label: row.names.length ? "" : factText(row.called, say),
     when: say("verdict.after_line", { line: shortLineName(row.line) }),

@@ -138,7 +138,7 @@ def test_many_lines_go_through_the_database(
         try:
             run = RemoteRun(messages.new_run_name(), 1 << 20)
             await one._run_message(
-                run.id, messages.encode_model(messages.TraceMessage(job=Job(source="finish"))), asyncio.Event()
+                run.id, messages.encode_wire_model(messages.TraceMessage(job=Job(source="finish"))), asyncio.Event()
             )
             pool._inbox.add_run(run.id, run.handle_entry)
             await pool._inbox.read_rest_of_run(run.id)

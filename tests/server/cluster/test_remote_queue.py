@@ -21,7 +21,7 @@ from server.pool.remote.run_signature import RunSigner
 from server.settings import Settings
 from server.throttled_log import INTERVAL, ThrottledLog
 from server.visitors.clients import Client
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 from tests.server.cluster.test_remote_pool import pooled, run
 from tests.support.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 from tests.support.gates import Gate
@@ -43,7 +43,7 @@ class BrokerQueue:
         self.redis: Any = redis_client.Redis.from_url(url)
         self.redis.flushall()
         self.limit, self._tick, self._now = limit, tick, 1000.0
-        for name in ("SUBMIT", "SET_ASKERS", "TAKE", "LEAVE", "RELEASE"):
+        for name in ("SUBMIT", "SET_WAITING_CLIENTS", "TAKE", "LEAVE", "RELEASE"):
             script = getattr(scripts, name).replace(
                 "redis.call('TIME')", "redis.call('MGET', 'seconds', 'microseconds')"
             )
@@ -62,7 +62,7 @@ class BrokerQueue:
             run=run, key=key, askers=[record(asker, web)], limit=self.limit, client_limit=max(2, self.limit // 4),
             network_limit=max(2, self.limit * 3 // 4), capacity=0, front=False, wake=f"wake {web}", lost=1e9,
         )  # fmt: skip
-        arguments = [messages.encode_model(submission), b"message", b"token"]
+        arguments = [messages.encode_wire_model(submission), b"message", b"token"]
         answer = self._submit(keys=[self.prefix, "list"], args=arguments)  # type: ignore[attr-defined]
         return answer[0].decode(), answer[1].decode()
 
@@ -90,8 +90,8 @@ class BrokerQueue:
         return [id_ for entry in entries if entry[b"kind"] == b"busy" for id_ in json.loads(entry[b"askers"])]
 
 
-def record(asker: Asker, web: str) -> messages.AskerRecord:
-    return messages.AskerRecord(id=asker.id, web=web, client=asker.client.id, network=asker.client.network)
+def record(asker: Asker, web: str) -> messages.WaitingClientRecord:
+    return messages.WaitingClientRecord(id=asker.id, web=web, client=asker.client.id, network=asker.client.network)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -283,7 +283,7 @@ def test_a_refused_asker_leaves_the_run_to_the_others() -> None:
     one.handle_entry({b"kind": b"busy", b"askers": json.dumps([mine.id, "of another process"]).encode()})
     assert len(refused) == 1 and not one.ended.is_set()
     one.handle_entry({b"kind": b"busy", b"askers": json.dumps([other.id]).encode()})
-    assert one.ended.is_set() and isinstance(one.error, Busy)
+    assert one.ended.is_set() and isinstance(one.error, WorkerQueueFull)
 
 
 @pytest.fixture
@@ -315,7 +315,7 @@ def test_lines_without_a_workers_signature_are_ignored(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_run, "throttled_log", ThrottledLog(logging.getLogger("gradbox.pool")))
-    message = messages.encode_model(messages.TraceMessage(job=Job(source="finish")))
+    message = messages.encode_wire_model(messages.TraceMessage(job=Job(source="finish")))
     name = messages.new_run_name()
 
     def received() -> RemoteRun:
@@ -377,7 +377,7 @@ def test_a_forged_end_reaches_nobody(redis: RedisServer, tmp_path: Path) -> None
 def test_a_program_that_was_exchanged_in_the_broker_is_shown_to_nobody(redis: RedisServer, tmp_path: Path) -> None:
     gates = [Gate(tmp_path) for _ in range(2)]
     client: Any = redis_client.Redis.from_url(redis.url)
-    other = messages.encode_model(messages.TraceMessage(job=Job(source="garbage what", limits={})))
+    other = messages.encode_wire_model(messages.TraceMessage(job=Job(source="garbage what", limits={})))
 
     async def work(pool: RemotePool) -> None:
         busy = [asyncio.create_task(run(pool, gate.source, EVE)) for gate in gates]
@@ -477,7 +477,7 @@ def test_a_worker_signs_every_entry_that_it_writes(broker: RedisServer) -> None:
         one = worker.RemoteWorker(settings, "cpu", Blobs(), "tests.support.stand_in_recorder:prepare")
         await one.start()
         try:
-            body = messages.encode_model(messages.TraceMessage(job=Job(source="finish", limits={})))
+            body = messages.encode_wire_model(messages.TraceMessage(job=Job(source="finish", limits={})))
             for name, message in (("1", body), ("2", b"no json")):
                 await one._run_taken_program(name, message)
                 entries = [entry for _, entry in await one._broker.xrange(messages.stream_key(name))]

@@ -8,7 +8,7 @@ import pytest
 
 from server.http import connections
 from server.http.connections import ConnectionAcceptor, open_listeners
-from server.http.fair_turns import FairTurns
+from server.http.fair_work_scheduler import FairWorkScheduler
 from server.http.response_delivery import WRITE_TIMEOUT
 from server.visitors.clients import parse_networks
 from tests.support.waiting import PATIENCE, eventually
@@ -34,7 +34,7 @@ def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> 
 
     async def main() -> int:
         clients = begin(listener.getsockname()[1])
-        server = ConnectionAcceptor([listener], protocol, FairTurns(), parse_networks(proxies))
+        server = ConnectionAcceptor([listener], protocol, FairWorkScheduler(), parse_networks(proxies))
         server.start()
         await eventually(lambda: len(made) + sum(map(is_closed, clients)) == len(clients))
         closed = sum(map(is_closed, clients))
@@ -76,7 +76,7 @@ def test_an_accepted_connection_sends_without_nagles_delay() -> None:
             connected.set()
 
     async def main() -> None:
-        server = ConnectionAcceptor([listener], Asking, FairTurns())
+        server = ConnectionAcceptor([listener], Asking, FairWorkScheduler())
         server.start()
         (client,) = clients(listener.getsockname()[1], "127.0.0.1")
         await connected.wait()
@@ -109,7 +109,7 @@ def test_clients_with_the_most_connections_make_room_under_pressure(monkeypatch:
 
 def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAX_PER_NETWORK", 1)
-    queue = ConnectionAcceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
+    queue = ConnectionAcceptor([], Noting, FairWorkScheduler(), parse_networks("2001:db8:1:2::/64"))
 
     async def main() -> list[bool]:
         pairs = [socket.socketpair() for _ in range(4)]
@@ -127,7 +127,7 @@ def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) 
 def test_a_flood_leaves_no_work_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each network waits for one turn, however many of its connections came and made room for others."""
     monkeypatch.setattr(connections, "MAX_WAITING", 4)
-    turns = FairTurns()
+    turns = FairWorkScheduler()
     queue = ConnectionAcceptor([], Noting, turns)
 
     async def main() -> None:
@@ -160,7 +160,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
 
     async def main() -> None:
         (client,) = clients(listener.getsockname()[1], "127.0.0.5")
-        server = ConnectionAcceptor([listener], protocol, FairTurns())
+        server = ConnectionAcceptor([listener], protocol, FairWorkScheduler())
         server.start()
         await eventually(lambda: made)
         server.close()

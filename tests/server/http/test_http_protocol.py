@@ -13,7 +13,7 @@ import uvicorn
 
 from server.http import deadline_server
 from server.http.deadline_server import DeadlineProtocol
-from server.http.fair_turns import FairTurns, TurnWork
+from server.http.fair_work_scheduler import FairWorkScheduler, ScheduledWork
 from tests.support.waiting import PATIENCE, eventually
 
 TIMEOUT = 1.0
@@ -92,8 +92,8 @@ def test_a_connection_serves_one_request_after_the_other() -> None:
 def test_a_connection_whose_request_waits_for_its_turn_is_not_idle() -> None:
     idle_after = 1.0
 
-    class LateTurns(FairTurns):
-        def add_work(self, network: str, work: TurnWork) -> None:
+    class LateTurns(FairWorkScheduler):
+        def add_work(self, network: str, work: ScheduledWork) -> None:
             asyncio.get_running_loop().call_later(idle_after * 0.9, super().add_work, network, work)
 
     async def answer(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:

@@ -19,7 +19,7 @@ from server.pool.executions import ExecutionResult, Executions, Subscription
 from server.pool.local import LocalPool
 from server.settings import Settings
 from server.visitors.clients import Client
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 from tests.support.gates import Gate
 from tests.support.waiting import PATIENCE, PATIENT, eventually
 
@@ -183,7 +183,7 @@ def test_subscribers_hear_the_states_of_a_run(tmp_path: Path) -> None:
 def test_a_full_queue_refuses_at_once() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
         subscriptions = [await executions.subscribe(job(f"sleep {6000 + k}"), Client(str(k), str(k))) for k in range(3)]
-        with pytest.raises(Busy):
+        with pytest.raises(WorkerQueueFull):
             await executions.subscribe(job("finish"), BOB)
         for subscription in subscriptions:
             executions.unsubscribe(subscription)
@@ -223,7 +223,7 @@ def test_an_asker_that_loses_its_place_is_refused_without_ending_the_run() -> No
         assert visitor.state == "queued" and not visitor.execution.is_done
         refused = [attack for attack in attacks if attack.execution.error is not None]
         for attack in refused:
-            with pytest.raises(Busy):
+            with pytest.raises(WorkerQueueFull):
                 await executions.wait_for_result(attack)
             assert executions.find_subscription(attack.id) is attack
         assert refused == [attacks[0]], "the joined one is the last to be taken"
@@ -231,7 +231,7 @@ def test_an_asker_that_loses_its_place_is_refused_without_ending_the_run() -> No
             next(place for place in executions._pool.queue._places if place.asker is attacks[1].asker)  # type: ignore[attr-defined]
         )
         assert (await asyncio.wait_for(heard, PATIENCE))[-1] == "done"
-        with pytest.raises(Busy):
+        with pytest.raises(WorkerQueueFull):
             await executions.wait_for_result(attacks[1])
         for subscription in (busy, *others, *newcomers):
             executions.unsubscribe(subscription)

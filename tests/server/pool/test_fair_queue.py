@@ -14,7 +14,7 @@ from server.pool import fair_queue as module
 from server.pool.askers import Askers
 from server.pool.fair_queue import EXPECTED_SECONDS, FORGOTTEN_SECONDS, FairQueue, FairScheduler
 from server.visitors.clients import Client
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 from tests.support.sampling import every, sampled
 
 
@@ -143,7 +143,7 @@ def schedule(work: Callable[[Bench], Awaitable[None]], workers: int = 1, queue: 
         assert (bench.queue.waiting_count, bench.queue.running_count) == (0, 0) and not bench.queue._places
         assert not bench.faults
         failed = [asker.task.exception() for asker in bench.askers if asker.task.done() and not asker.task.cancelled()]
-        assert not [error for error in failed if error is not None and not isinstance(error, Busy)], failed
+        assert not [error for error in failed if error is not None and not isinstance(error, WorkerQueueFull)], failed
         return bench
 
     return asyncio.run(main())
@@ -205,7 +205,7 @@ def test_random_arrivals_and_departures_keep_the_queue_fair(seed: int) -> None:
         assert await bench.drain() == promised
         for asker in bench.askers:
             assert asker.task.done()
-            refused = not asker.task.cancelled() and isinstance(asker.task.exception(), Busy)
+            refused = not asker.task.cancelled() and isinstance(asker.task.exception(), WorkerQueueFull)
             assert asker.started or asker in cancelled or refused
         for asker, before in strangers:
             if asker.started and asker.client.address == asker.client.id:
@@ -328,7 +328,7 @@ def test_a_full_queue_has_a_place_for_another_network() -> None:
         await run_pending()
         pushed_out = [k for k, asker in enumerate(crowd) if asker.task.done()]
         assert pushed_out == [4, 5] and bench.queue.waiting_count == 8 and bench.queue.running_count == 1
-        assert all(isinstance(crowd[k].task.exception(), Busy) for k in pushed_out)
+        assert all(isinstance(crowd[k].task.exception(), WorkerQueueFull) for k in pushed_out)
         assert not newcomer.task.done() and not again.task.done()
         assert len(await bench.drain()) == 8
 
@@ -373,7 +373,7 @@ def test_a_full_queue_estimates_when_to_come_back(lengths: list[float], line: st
         bench.submit("f")
         await run_pending()
         busy = bench.askers[-1].task.exception()
-        assert isinstance(busy, Busy)
+        assert isinstance(busy, WorkerQueueFull)
         assert busy.retry_after == pytest.approx(after, rel=0.001)
         assert str(busy) == f"too many programs are waiting; try again in {after:.0f} s"
 
@@ -492,11 +492,11 @@ def test_the_scheduler_remembers_a_bounded_number_of_clients() -> None:
         assert len(scheduler._served) <= module.MAX_FLOWS
     scheduler.charge_flow("last", 1.0)
     assert scheduler.start_tag("0") == scheduler.start_tag("new") == scheduler.start_tag("last") - 1
-    expected = module.ExpectedSeconds()
+    expected = module.RunDurationEstimator()
     for k in range(5000):
         expected.count_run(f"{k}", 5.0)
-    assert len(expected._averages) == module.MAX_FLOWS and expected.expected_for_network("4999") == 5.0
-    assert expected.expected_for_network("new") == pytest.approx(5.0), "as the first runs of others"
+    assert len(expected._averages) == module.MAX_FLOWS and expected.estimate_for_network("4999") == 5.0
+    assert expected.estimate_for_network("new") == pytest.approx(5.0), "as the first runs of others"
 
 
 def test_the_age_of_the_queue_is_that_of_its_oldest_program() -> None:
@@ -596,14 +596,14 @@ def test_a_network_is_charged_while_its_programs_still_run() -> None:
 
 
 def test_programs_ended_early_do_not_lower_the_expected_seconds() -> None:
-    expected = module.ExpectedSeconds()
+    expected = module.RunDurationEstimator()
     for _ in range(5):
         expected.count_run("a", 0.01, was_cut_short=True)
-    assert expected.expected_for_network("a") == EXPECTED_SECONDS
+    assert expected.estimate_for_network("a") == EXPECTED_SECONDS
     expected.count_run("a", 9.0, was_cut_short=True)
-    assert expected.expected_for_network("a") == 9.0
+    assert expected.estimate_for_network("a") == 9.0
     expected.count_run("a", 1.0)
-    assert expected.expected_for_network("a") == 5.0
+    assert expected.estimate_for_network("a") == 5.0
 
 
 def test_clients_of_one_network_share_its_turns_by_their_seconds() -> None:
@@ -692,7 +692,7 @@ def test_eviction_takes_a_place_and_not_the_program_that_others_want(joined_by_a
         await run_pending()
         assert bench.queue.waiting_count == 8
         gone = [asker for asker in crowd if asker.task.done()]
-        assert gone == [crowd[3]] and isinstance(gone[0].task.exception(), Busy)
+        assert gone == [crowd[3]] and isinstance(gone[0].task.exception(), WorkerQueueFull)
         assert visitor.refused is None and not crowd[-1].task.done() and not newcomer.task.done()
         assert not any(other.task.done() for other in others)
         bench.cancelled.update(gone)
@@ -708,7 +708,7 @@ def test_a_program_that_all_have_left_before_it_waits_is_refused() -> None:
         left = bench.submit("a")
         left.askers.leave(next(iter(left.askers)))
         await run_pending()
-        assert isinstance(left.task.exception(), Busy) and not bench.queue.waiting_count
+        assert isinstance(left.task.exception(), WorkerQueueFull) and not bench.queue.waiting_count
 
     schedule(work)
 
@@ -743,6 +743,6 @@ def test_a_program_whose_first_asker_has_no_place_left_waits_for_the_others() ->
         assert [asker.client.id for asker in lesson.askers] == ["visitor"]
         alone = bench.submit("attacker")
         await run_pending()
-        assert isinstance(alone.task.exception(), Busy)
+        assert isinstance(alone.task.exception(), WorkerQueueFull)
 
     schedule(work, queue=8)

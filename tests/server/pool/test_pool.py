@@ -21,7 +21,7 @@ from server.pool import zygote
 from server.pool.interface import PoolInterface
 from server.pool.local import LocalPool
 from server.pool.zygote import WorkersUnavailable
-from server.wire.problems import Busy
+from server.wire.problems import WorkerQueueFull
 from tests.support.gates import Gate
 from tests.support.pools import BOUNDS, Pooled, local
 from tests.support.waiting import PATIENCE, eventually
@@ -164,9 +164,9 @@ def test_a_run_beyond_the_queue_is_refused(pooled: Pooled, tmp_path: Path) -> No
         await eventually(lambda: gate.runs == 2 and any(task.done() for task in running))
         gate.open()
         results = await asyncio.gather(*running, return_exceptions=True)
-        assert [type(result).__name__ for result in results].count("Busy") == 1
-        with pytest.raises(Busy) as busy:
-            raise next(result for result in results if isinstance(result, Busy))
+        assert [type(result).__name__ for result in results].count("WorkerQueueFull") == 1
+        with pytest.raises(WorkerQueueFull) as busy:
+            raise next(result for result in results if isinstance(result, WorkerQueueFull))
         assert busy.value.retry_after >= 1
 
     pooled(work, queue=2)

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from gradbox.wire.trace import Trace
 from server.app import create_app
-from server.http.responses import ConstantBodies, ConstantBody
+from server.http.responses import CachedResponseBody, ResponseBodyCache
 from server.operating import log
 from server.routes.api import seconds_before_async
 from server.settings import Settings
@@ -316,10 +316,10 @@ def test_metrics_and_log_count_runs_without_their_source(
 
 @pytest.mark.parametrize("path", ["/gallery", "/gallery.json"])
 def test_constant_bodies_are_made_once(client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.setattr(client.app.state.services.gallery, "pages", ConstantBodies())  # type: ignore[attr-defined]
+    monkeypatch.setattr(client.app.state.services.gallery, "pages", ResponseBodyCache())  # type: ignore[attr-defined]
     made = []
-    compress = ConstantBody.from_bytes
-    monkeypatch.setattr(ConstantBody, "from_bytes", lambda *arguments: made.append(path) or compress(*arguments))
+    compress = CachedResponseBody.from_bytes
+    monkeypatch.setattr(CachedResponseBody, "from_bytes", lambda *arguments: made.append(path) or compress(*arguments))
     answers = [client.get(path), client.get(path, headers={"accept-encoding": "identity"})]
     assert len(made) == 1
     assert answers[0].content == answers[1].content and len(answers[0].content) > 50_000

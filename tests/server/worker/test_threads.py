@@ -46,7 +46,7 @@ def test_a_process_with_one_thread_passes(tmp_path: Path) -> None:
 
 
 def test_a_thread_is_reported_with_the_import_that_started_it(tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import hostile, html\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import hostile, html\n{REQUIRE}"
     assert said_by(code, tmp_path, hostile=STAYS.format("hostile-bg")) == (
         "RuntimeError: the process that forks has a second thread, 'hostile-bg', started by import hostile; "
         "remove hostile from Gradbox's environment or update it"
@@ -54,7 +54,7 @@ def test_a_thread_is_reported_with_the_import_that_started_it(tmp_path: Path) ->
 
 
 def test_a_module_of_a_package_is_named_in_full(tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import hostile\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import hostile\n{REQUIRE}"
     modules = {"hostile.__init__": "from .inner import x", "hostile.inner": f"x = 1\n{STAYS.format('bg')}"}
     assert "'bg', started by import hostile.inner; remove hostile from" in said_by(code, tmp_path, modules)
 
@@ -63,19 +63,19 @@ def test_a_module_of_a_package_is_named_in_full(tmp_path: Path) -> None:
     "later", ["import html.parser", "from html import parser", "from calm import x", "import calm"]
 )
 def test_what_a_module_imports_later_is_not_blamed(later: str, tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import hostile\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import hostile\n{REQUIRE}"
     said = said_by(code, tmp_path, hostile=f"{STAYS.format('bg')}\n{later}", calm="x = 1")
     assert "started by import hostile; remove hostile" in said
 
 
 def test_an_import_that_raises_is_blamed_all_the_same(tmp_path: Path) -> None:
     code = f"""
-    with threads.noting_thread_origins():
+    with threads.tracking_thread_origins():
         try:
             import hostile
         except ValueError:
             pass
-        threads.note_thread_origin("something later")
+        threads.register_thread_origin("something later")
     {REQUIRE}
     """
     said = said_by(code, tmp_path, hostile=f"import html.parser\n{STAYS.format('bg')}\nraise ValueError")
@@ -83,7 +83,7 @@ def test_an_import_that_raises_is_blamed_all_the_same(tmp_path: Path) -> None:
 
 
 def test_each_of_several_threads_is_reported(tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import first\n    import second\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import first\n    import second\n{REQUIRE}"
     assert said_by(code, tmp_path, first=STAYS.format("a"), second=f"{STAYS.format('b')}; {STAYS.format('c')}") == (
         "RuntimeError: the process that forks has 4 threads, 'a', started by import first, "
         "and 'b' and 'c', started by import second; remove first from Gradbox's environment or update it; "
@@ -92,7 +92,7 @@ def test_each_of_several_threads_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_package_that_cannot_be_removed_is_to_be_replaced(tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import sympy\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import sympy\n{REQUIRE}"
     said = said_by(code, tmp_path, sympy=STAYS.format("bg"))
     assert said.endswith("started by import sympy; install another version of sympy in Gradbox's environment")
 
@@ -105,7 +105,7 @@ def test_a_thread_that_python_does_not_know_has_the_kernels_name(tmp_path: Path)
         time.sleep(600)
     _thread.start_new_thread(work, ())
     time.sleep(0.05)
-    threads.note_thread_origin("the warm-up")
+    threads.register_thread_origin("the warm-up")
     {REQUIRE}
     """
     assert said_by(code, tmp_path) == (
@@ -123,7 +123,7 @@ def test_a_thread_that_ends_in_a_moment_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_what_python_runs_at_its_start_is_named(tmp_path: Path) -> None:
-    code = f"with threads.noting_thread_origins():\n    import html\n{REQUIRE}"
+    code = f"with threads.tracking_thread_origins():\n    import html\n{REQUIRE}"
     said = said_by(code, tmp_path, sitecustomize=STAYS.format("bg"))
     assert said.startswith(
         "RuntimeError: the process that forks has a second thread, 'bg', started by what Python runs "
@@ -137,7 +137,7 @@ def test_the_import_function_is_restored_afterwards(tmp_path: Path) -> None:
     import builtins
     before = builtins.__import__
     try:
-        with threads.noting_thread_origins():
+        with threads.tracking_thread_origins():
             import absent
     except ImportError:
         print(builtins.__import__ is before)

@@ -3,7 +3,7 @@
  * dropped it.
  */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
@@ -52,7 +52,7 @@ export function gradientLedgers(facts: RunFacts): GradientLedger[] {
   return [...ledgersByTensor(facts).values()];
 }
 
-const ledgersByTensor = oncePerRun((facts): Map<string, GradientLedger> => {
+const ledgersByTensor = memoizePerRun((facts): Map<string, GradientLedger> => {
   const uids = facts.index.sortUidsByAppearance([
     ...new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)),
   ]);

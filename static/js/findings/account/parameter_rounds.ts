@@ -4,7 +4,7 @@
 
 import { cellAsNumber } from "../facts/cell_values.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { scalerByBackward } from "./scaled_losses.ts";
+import { gradScalerByBackward } from "./scaled_losses.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
@@ -35,7 +35,7 @@ interface ParameterRound {
   joint: JointNorm | null;
 }
 
-export interface ParameterMoment {
+export interface ParameterState {
   uid: string;
   /** of the whole run */
   row: ParameterRow;
@@ -70,7 +70,7 @@ const NEED_A_GRADIENT = new Set<ParameterFate>(["never_moved", "in_no_optimizer"
 const SCALE_ENDS = new Set(["reset", "unscaled", "unseen", "rewritten"]);
 
 /** The parameters of a run, looked for once. */
-export const parameterMomentsOf = weakMemoize((opened: OpenTrace): ParameterMoments => new ParameterMoments(opened));
+export const parameterStatesOf = weakMemoize((opened: OpenTrace): ParameterStates => new ParameterStates(opened));
 
 /** From 0, the worst. */
 export function rankOfLearningState(learns: LearningState) {
@@ -78,7 +78,7 @@ export function rankOfLearningState(learns: LearningState) {
   return learns === "not_yet" ? rankOfFate("unknown") + 0.5 : rankOfFate(learns);
 }
 
-class ParameterMoments {
+class ParameterStates {
   opened: OpenTrace;
   table: ParameterTable;
   /** by parameter, in the order in which modules have them */
@@ -86,7 +86,7 @@ class ParameterMoments {
   rounds = new Map<string, ParameterRound[]>();
   norms: RoundNorms;
   /** what was told last, and after which step */
-  told: { step: number; holders: Map<string, Holder[]>; moments: ParameterMoment[] } | null = null;
+  told: { step: number; holders: Map<string, Holder[]>; moments: ParameterState[] } | null = null;
   /** by step, the places of parameters of which it may have changed what is told; made when it is first asked for */
   changed: Map<number, number[]> | null = null;
   groupSteps: number[] | null = null;
@@ -109,7 +109,7 @@ class ParameterMoments {
   }
 
   /** All parameters after a step; of one that did not change since the last that was asked for, the same object. */
-  at(step: number): ParameterMoment[] {
+  at(step: number): ParameterState[] {
     const holders = this.holdersAt(step);
     const uids = [...this.rows.keys()];
     const { told } = this;
@@ -123,7 +123,7 @@ class ParameterMoments {
     return moments;
   }
 
-  momentAt(uid: string, holders: Map<string, Holder[]>, step: number): ParameterMoment {
+  momentAt(uid: string, holders: Map<string, Holder[]>, step: number): ParameterState {
     return this.moment(uid, this.rows.get(uid) as ParameterRow, holders.get(uid) ?? [], step);
   }
 
@@ -149,7 +149,7 @@ class ParameterMoments {
     return changed;
   }
 
-  moment(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterMoment {
+  moment(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterState {
     const rounds = this.roundsOf(uid).filter((round) => round.step <= step);
     const updated = rounds.filter(({ changed }) => changed).length;
     const isThere = this.opened.index.isAlive(uid, step);
@@ -172,7 +172,7 @@ class ParameterMoments {
   scaledBackwards: Map<string, { value: number }> | null = null;
 
   get scaledLosses() {
-    this.scaledBackwards ??= scalerByBackward(this.table.facts);
+    this.scaledBackwards ??= gradScalerByBackward(this.table.facts);
     return this.scaledBackwards;
   }
 

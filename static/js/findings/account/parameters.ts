@@ -14,7 +14,7 @@ import { gradientLedgerOf } from "./gradient_ledger.ts";
 import { optimizerGroups, optimizersOf, optimizerWith } from "../facts/optimizers.ts";
 import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
-import { isOptimizerStep } from "../facts/write_facts.ts";
+import { isOptimizerStep } from "../facts/write_origins.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 
 /**

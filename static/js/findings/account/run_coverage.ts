@@ -1,6 +1,6 @@
 /** How much of a training ran, and how much of that was recorded: what did not happen is said only of what was seen. */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
@@ -18,7 +18,7 @@ interface RunCoverage {
   mayHaveUnseenBackward: boolean;
 }
 
-export const runCoverage = oncePerRun((facts): RunCoverage => {
+export const runCoverage = memoizePerRun((facts): RunCoverage => {
   const { trace, steps } = facts;
   const rounds = trace.rounds?.count ?? 0;
   const recordedRounds = trace.rounds?.recorded.length ?? 0;

@@ -6,7 +6,7 @@ import { referencedUid } from "../../trace/names.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
-export interface Scaler {
+export interface GradScalerUse {
   uid: string;
   /** the tensor that holds it */
   scale: string;
@@ -14,8 +14,8 @@ export interface Scaler {
 }
 
 /** By backward, the scaler whose scale its loss was multiplied by. */
-export function scalerByBackward(facts: RunFacts): Map<string, Scaler> {
-  const out = new Map<string, Scaler>();
+export function gradScalerByBackward(facts: RunFacts): Map<string, GradScalerUse> {
+  const out = new Map<string, GradScalerUse>();
   const scales = facts.index.objectChanges.flatMap(({ uid, step, fields }) => {
     const scale = fields.attrs && "_scale" in fields.attrs ? referencedUid(fields.attrs._scale) : null;
     return scale ? [{ uid, step, scale }] : [];

@@ -1,10 +1,10 @@
 /** `deepcopy` met a tensor that was computed from others: where it was made, and through what it was reached. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "deepcopy_nonleaf",
     message: /Only Tensors created explicitly by the user.*support the deepcopy/,
     say: deepcopyOfResult,

@@ -1,13 +1,13 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
-import { linksOfMaking, operandOf, operandsOf, type Operand } from "./operands.ts";
+import { creationLinks, operandOf, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "dtype_mismatch",
     message:
       /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i,
@@ -34,7 +34,7 @@ function dtypeMismatch(facts: RunFacts, raised: number, { input: message }: RegE
   return {
     variant: otherOperand ? undefined : "alone",
     cause: step,
-    chain: [...linksOfMaking(taking, step), [step, "checked", [oddOperand.uid, otherOperand?.uid]]],
+    chain: [...creationLinks(taking, step), [step, "checked", [oddOperand.uid, otherOperand?.uid]]],
     names: [oddOperand.name, otherOperand?.name],
     facts: {
       x: oddOperand.name,

@@ -3,15 +3,15 @@
  * allowed.
  */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { findHandle } from "../../trace/entities.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
-import { linksOfMaking, operandsOf, type Operand } from "./operands.ts";
+import { creationLinks, operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "../facts/operation_name.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),
+  declareErrorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),
 ];
 
 interface IndexLookup {
@@ -34,7 +34,7 @@ function indexOutOfRange(facts: RunFacts, _: number, { input: message }: RegExpE
   return {
     variant,
     cause: op.step,
-    chain: [...linksOfMaking([lookedUpIn, index], op.step), [op.step, "checked", [index.uid, lookedUpIn.uid]]],
+    chain: [...creationLinks([lookedUpIn, index], op.step), [op.step, "checked", [index.uid, lookedUpIn.uid]]],
     names: [index.name, lookedUpIn.name],
     facts: {
       x: index.name,

@@ -1,11 +1,11 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { operationName } from "../facts/operation_name.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({ kind: "inference_tensor", message: /inference tensor/i, say: inferenceTensorUse }),
+  declareErrorDiagnosis({ kind: "inference_tensor", message: /inference tensor/i, say: inferenceTensorUse }),
 ];
 
 function inferenceTensorUse(facts: RunFacts, raised: number, { input: message }: RegExpExecArray): Diagnosis {

@@ -1,13 +1,13 @@
 /** A tensor of integers or booleans was to require grad. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
 import { nameBoundAt } from "../graph/no_graph.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "int_requires_grad",
     message: /only Tensors of floating point (?:and complex )?dtype can require gradients/i,
     say: integersThatRequireGrad,

@@ -1,12 +1,12 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "not_contiguous",
     message:
       /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i,

@@ -1,12 +1,12 @@
 /** Backward was asked of a tensor of several numbers, without the gradient to start with. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { numel } from "../../trace/reads.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "not_scalar",
     message: /grad can be implicitly created only for (?:scalar|real scalar)/,
     say: backwardOfSeveralNumbers,

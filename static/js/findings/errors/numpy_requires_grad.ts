@@ -1,10 +1,10 @@
 /** A tensor that requires grad was to become a numpy array. */
 
-import { errorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fittingReceiverOrMention } from "../statements/mentioned_entities.ts";
 
 export const ERROR_FINDINGS = [
-  errorDiagnosis({
+  declareErrorDiagnosis({
     kind: "numpy_requires_grad",
     message: /Can't call numpy\(\) on Tensor that requires grad/,
     say: numpyOfRequiresGrad,

@@ -58,7 +58,7 @@ function namedSource(facts: RunFacts, uid: string, step: number, shape: number[]
 }
 
 /** The steps that made operands before they were used, in order. */
-export function linksOfMaking(operands: Operand[], step: number): Link[] {
+export function creationLinks(operands: Operand[], step: number): Link[] {
   return operands
     .filter(({ made }) => made < step)
     .sort((a, b) => a.made - b.made)

@@ -53,7 +53,7 @@ function broadcastFixes(a: Operand, b: Operand, place: LineAndStep): FixHint[] {
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. `shape` is that of what was refused. */
-export function fixesByErrorMessage(facts: RunFacts, place: LineAndStep, shape: number[]): FixHint[] {
+export function fixesForErrorMessage(facts: RunFacts, place: LineAndStep, shape: number[]): FixHint[] {
   const message = facts.error?.message ?? "";
   for (const [pattern, madeGroup, givenGroup] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);

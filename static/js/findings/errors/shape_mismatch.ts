@@ -10,7 +10,7 @@ import { operandsOf, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { batchSqueeze } from "./property_origin.ts";
-import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
+import { fixesForErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
@@ -191,7 +191,7 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
     chain: [birthStep >= 0 && birthStep < step && [birthStep, "made", [uid]], [step, "checked", [uid]]],
     names: [x],
     facts: findingFacts,
-    fixes: fixesByErrorMessage(facts, facts.place(step), shape),
+    fixes: fixesForErrorMessage(facts, facts.place(step), shape),
     explainsError: true,
   };
 }

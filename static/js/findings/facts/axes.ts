@@ -3,7 +3,7 @@
  * moves, joins and contracts it. An axis that can't be followed has an unknown origin, of which nothing is said.
  */
 
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
@@ -67,7 +67,7 @@ const READS_OR_MOVES_AXES =
   /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|(?:batch|instance)_norm|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
 
 /** The axes of a run's tensors, followed once. */
-export const axesOf = oncePerRun((facts) => new AxesOfRun(facts));
+export const axesOf = memoizePerRun((facts) => new AxesOfRun(facts));
 
 export function isSameAxis(a: Axis, b: Axis) {
   return a.length === b.length && a.every((factor, k) => factor === b[k]);
@@ -78,17 +78,17 @@ export function sizeOfAxis(axis: Axis) {
 }
 
 /** The factors of origin that a factor has a share of; a factor that is no part has all of itself. */
-export function wholesOf(factor: Factor): Factor[] {
-  return factor.part ? factor.part.whole.flatMap(wholesOf) : [factor];
+export function originFactorsOf(factor: Factor): Factor[] {
+  return factor.part ? factor.part.whole.flatMap(originFactorsOf) : [factor];
 }
 
 export function isKnown(axis: Axis) {
-  return axis.every((factor) => wholesOf(factor).every(({ kind }) => kind !== "unknown"));
+  return axis.every((factor) => originFactorsOf(factor).every(({ kind }) => kind !== "unknown"));
 }
 
 /** Whether an axis counts only what a layer's parameters count: channels, features, classes. */
-export function isOfParameter(axis: Axis) {
-  return axis.length > 0 && axis.flatMap(wholesOf).every(({ kind }) => kind === "parameter");
+export function isParameterAxis(axis: Axis) {
+  return axis.length > 0 && axis.flatMap(originFactorsOf).every(({ kind }) => kind === "parameter");
 }
 
 class AxesOfRun {
@@ -337,7 +337,7 @@ class AxesOfRun {
   /** Whether all axes of a tensor are those of parameters. */
   isWeight(uid: string) {
     const axes = this.of(uid).filter((axis) => axis.length);
-    return axes.length > 0 && axes.every(isOfParameter);
+    return axes.length > 0 && axes.every(isParameterAxis);
   }
 
   einsum(op: Operation) {

@@ -1,6 +1,6 @@
 /** What a tensor's numbers were computed from, whether or not gradients go the same way back. */
 
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence, Operation } from "./scan.ts";
@@ -21,7 +21,7 @@ export interface DataflowEdge {
 export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
 /** The dataflow of a run. */
-export const dataflowOf = oncePerRun((facts) => new Dataflow(facts));
+export const dataflowOf = memoizePerRun((facts) => new Dataflow(facts));
 
 class Dataflow {
   /** by the tensor that was computed */

@@ -1,9 +1,9 @@
 /** The tensors that are gradients of others. */
 
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 
 /** The uids of the tensors that a backward left in a `.grad`. */
-export const gradientTensors = oncePerRun((facts): Set<string> => {
+export const gradientTensors = memoizePerRun((facts): Set<string> => {
   const values = facts
     .eventsOfKind("grad_accumulated")
     .map(({ tensor, step }) => facts.history.valueAt(tensor, "grad", step));

@@ -1,7 +1,7 @@
 /** Ways through the autograd graph and through the operations of a run, from a result back to what it came from. */
 
 import { addToList } from "../../trace/multimap.ts";
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
@@ -99,7 +99,7 @@ function inPlaceOperationsOn(facts: RunFacts, uid: string, step: number) {
 }
 
 /** The cuts that the recorder observed, by the result. */
-const cutsByResult = oncePerRun((facts): Map<string, GraphCut[]> => {
+const cutsByResult = memoizePerRun((facts): Map<string, GraphCut[]> => {
   const out = new Map<string, GraphCut[]>();
   for (const { tensor, result = null, step, name, reason } of facts.eventsOfKind("path_cut")) {
     if (!result) continue;

@@ -33,7 +33,7 @@ function isParameter(facts: RunFacts, uid: string, step: number) {
 }
 
 /** The modules that a module has as attributes, each with its names. */
-export function namesOfParts(facts: RunFacts, uid: string, step: number): Map<string, string[]> {
+export function submoduleNames(facts: RunFacts, uid: string, step: number): Map<string, string[]> {
   const names = new Map<string, string[]>();
   for (const [name, value] of Object.entries(findEntity(facts.stateAt(step), uid, "object")?.attrs ?? {})) {
     const ref = referencedUid(value);

@@ -1,6 +1,6 @@
 /** How the attributes of a run's objects changed: parameters that were replaced, modules that were exchanged. */
 
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -14,7 +14,7 @@ export interface AttributeChange {
 }
 
 /** Every attribute that was given or exchanged, in order. */
-export const attributeChanges = oncePerRun((facts): AttributeChange[] => {
+export const attributeChanges = memoizePerRun((facts): AttributeChange[] => {
   const replacements: AttributeChange[] = [];
   /** by object */
   const attributesOf = new Map<string, Record<string, Value>>();

@@ -1,6 +1,6 @@
 /** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
 
-import { oncePerRun } from "./once_per_run.ts";
+import { memoizePerRun } from "./memoize_per_run.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
@@ -25,7 +25,7 @@ interface OptimizerStep {
 }
 
 /** The optimizers by uid. */
-export const optimizersOf = oncePerRun((facts): Map<string, Optimizer> => {
+export const optimizersOf = memoizePerRun((facts): Map<string, Optimizer> => {
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
@@ -40,15 +40,15 @@ function mergeWrapped(facts: RunFacts, optimizers: Map<string, Optimizer>) {
   for (const { uid, step, fields } of facts.index.objectChanges)
     for (const value of Object.values((optimizers.has(uid) && fields.attrs) || {})) {
       const inner = referencedUid(value) ?? "";
-      const groups = optimizers.has(inner) && inner !== uid ? groupDicts(facts, inner, step) : [];
-      if (!groups.some((group) => groupDicts(facts, uid, step).includes(group))) continue;
+      const groups = optimizers.has(inner) && inner !== uid ? paramGroupDicts(facts, inner, step) : [];
+      if (!groups.some((group) => paramGroupDicts(facts, uid, step).includes(group))) continue;
       optimizers.get(uid)?.uids.add(inner);
       optimizers.delete(inner);
     }
 }
 
 /** The dicts in an optimizer's groups after a step. */
-export function groupDicts(facts: RunFacts, uid: string, step: number): string[] {
+export function paramGroupDicts(facts: RunFacts, uid: string, step: number): string[] {
   const entities = facts.stateAt(step);
   const list = referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups);
   return (findEntity(entities, list, "object")?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);

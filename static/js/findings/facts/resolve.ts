@@ -26,12 +26,12 @@ export function resolveExpression(
   step: number,
   stateStep: number = step,
 ): string | null {
-  const uids = resolveItems(facts, node, step, stateStep);
+  const uids = resolveExpressionUids(facts, node, step, stateStep);
   return uids.length === 1 ? uids[0] : null;
 }
 
 /** The uids that an expression refers to: of the variable of a comprehension, one an item. */
-export function resolveItems(
+export function resolveExpressionUids(
   facts: RunFacts,
   node: SyntaxNode | null,
   step: number,

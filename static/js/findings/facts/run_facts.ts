@@ -168,7 +168,7 @@ export class RunFacts {
 
   /** A step's line in a sentence; empty for what was there before. */
   lineOf(step: number): number | "" {
-    return showsPreexisting(this.steps[step]) ? "" : this.place(step).line;
+    return isInitialStateStep(this.steps[step]) ? "" : this.place(step).line;
   }
 
   /** The statement of a step as `textOfStatement` has it, but for the end of a very long one. */
@@ -328,7 +328,7 @@ function shortCodeFact(text: string): CodeFact {
  * Whether a step made nothing of what it shows first: the one with which the recording began, and a call by code that
  * is not the program's.
  */
-export function showsPreexisting(step: Step | undefined) {
+export function isInitialStateStep(step: Step | undefined) {
   return step?.kind === "begin" || (step?.kind === "call" && step.depth === 0 && (step.stmt ?? null) === null);
 }
 

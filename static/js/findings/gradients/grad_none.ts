@@ -7,7 +7,7 @@ import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
 import { gradNoneReason } from "./grad_none_reasons.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { isAppliedBehind } from "../training/not_in_optimizer.ts";
+import { isDownstreamOf } from "../training/not_in_optimizer.ts";
 import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
@@ -84,7 +84,7 @@ function diagnosisOf(
   const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
   const isKeptOut =
     RECORDING_OFF.has(reason.variant) &&
-    !(interest.trained ?? []).some((trained) => isAppliedBehind(facts, trained, interest.step, [interest.uid]));
+    !(interest.trained ?? []).some((trained) => isDownstreamOf(facts, trained, interest.step, [interest.uid]));
   const x = displayNameOfExpectedGrad(facts, interest);
   const read = facts.place(interest.step).line;
   const ownName = JSON.stringify(facts.nameFact(interest.uid, interest.step));

@@ -4,12 +4,12 @@
 
 import { codeFact, phrase, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";
-import { cutsBeforeBackward, isGraphCut, straightThrough } from "./graph_cuts.ts";
+import { cutsBeforeBackward, isGraphCut, straightThroughEstimator } from "./graph_cuts.ts";
 import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
 import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
 import { replacementInLoss } from "./replaced_tensor.ts";
 import type { HistoryField } from "../facts/field_history.ts";
-import { valueLeftTorchReason } from "./value_lost.ts";
+import { pythonConversionReason } from "./python_conversion.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
@@ -154,7 +154,7 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
       graphCutReason(facts, path, ends, loss) ??
       gradRequiredTooLateReason(facts, uid, path, ends)
     );
-  const lost = valueLeftTorchReason(facts, uid, call.step);
+  const lost = pythonConversionReason(facts, uid, call.step);
   if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
   const other = replacementInLoss(facts, uid, call);
   if (!other) return { variant: "unused", severity: "warning", cause: call.step, chain: ends, facts: { loss } };
@@ -240,14 +240,14 @@ function deliberateCutReason(
   call: BackwardCall,
   [made, starts]: MadeAndStartsLinks,
 ): GradNoneReason | null {
-  const estimator = cuts.find((edge) => straightThrough(facts, edge));
+  const estimator = cuts.find((edge) => straightThroughEstimator(facts, edge));
   const first = estimator ?? cuts[0];
   if (!estimator && cuts.length < 2) return null;
   const places = cuts.map(({ step }) =>
     phrase("finding.grad_none.cut_place", { line: facts.lineOf(step), code: facts.statementFact(step) }),
   );
   const links = cuts.map(({ step, from, to }): Link => [step, "cut", [from, to]]);
-  const passing = estimator && straightThrough(facts, estimator);
+  const passing = estimator && straightThroughEstimator(facts, estimator);
   const wayOn = dataflowOf(facts).shortestPath(first.to, call.roots, call.step) ?? [];
   const others = places.filter((_, k) => cuts[k] !== estimator);
   return {

@@ -1,6 +1,6 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import type { Grad } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -32,7 +32,7 @@ export interface GradientArrival {
 
 const MAX_FLOW_NODES = 20000;
 
-const gradientFlows = oncePerRun(() => new Map<string, GradientFlow>());
+const gradientFlows = memoizePerRun(() => new Map<string, GradientFlow>());
 
 /** The gradients of one backward, gathered once. */
 export function gradientFlowOfBackward(facts: RunFacts, call: BackwardCall): GradientFlow {

@@ -55,7 +55,7 @@ export function cutsBeforeBackward(facts: RunFacts, uid: string, call: BackwardC
  * What a cut passes the numbers of on, and whose gradient in its place: `value` and `estimate` of
  * `estimate + (value - estimate).detach()`. Null where it is no such estimator.
  */
-export function straightThrough(
+export function straightThroughEstimator(
   facts: RunFacts,
   { from, to }: DataflowEdge,
 ): { value: string; estimate: string } | null {

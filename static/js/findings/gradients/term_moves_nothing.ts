@@ -9,7 +9,7 @@ import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "../facts/cell_values.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { mentionsAt } from "../statements/statement_mentions.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
@@ -171,7 +171,7 @@ function isOnlyOfOthers(facts: RunFacts, { uid, step }: Term): boolean {
   );
 }
 
-const parametersHeld = oncePerRun(
+const parametersHeld = memoizePerRun(
   (facts) =>
     new Set(
       [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) =>

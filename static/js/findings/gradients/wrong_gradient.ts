@@ -7,7 +7,7 @@ import { findHandle } from "../../trace/entities.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
 import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
-import { isGradcheckStep } from "../facts/write_facts.ts";
+import { isGradcheckStep } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { EventOccurrence } from "../facts/scan.ts";
 

@@ -10,7 +10,7 @@ import { referencedUid } from "../../trace/names.ts";
 import { numel } from "../../trace/reads.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { isOptimizerStep } from "../facts/write_facts.ts";
+import { isOptimizerStep } from "../facts/write_origins.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { Value } from "../../trace/wire.ts";
 

@@ -1,7 +1,7 @@
 /** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
 
 import { findEntity } from "../../trace/entities.ts";
-import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
+import { gradModeSwitchAt } from "./grad_mode.ts";
 import { callArgument, calleePath, callsIn, literalValue } from "../../syntax/expressions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -15,7 +15,7 @@ export function checkpointEndStep(facts: RunFacts, step: number) {
       (call) => CHECKPOINTS.has(calleePath(call) ?? "") && literalValue(callArgument(call, "use_reentrant")) !== false,
     );
   if (isReentrantCall(step)) return step;
-  if (whatTurnedGradModeOffAt(facts, step)) return null;
+  if (gradModeSwitchAt(facts, step)) return null;
   const entities = facts.stateAt(step);
   let uid = findEntity(entities, facts.steps[step].frame ?? "", "frame")?.caller;
   while (uid) {

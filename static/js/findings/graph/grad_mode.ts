@@ -16,7 +16,7 @@ interface GradModeSwitchedOff {
 const TURN_GRAD_OFF = ["no_grad", "inference_mode", "set_grad_enabled"];
 
 /** What had turned grad mode off at a step. */
-export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradModeSwitchedOff | null {
+export function gradModeSwitchAt(facts: RunFacts, step: number): GradModeSwitchedOff | null {
   const offStep = facts.steps.findLastIndex(
     ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && grad === false),
   );

@@ -6,7 +6,7 @@ import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { attributeChanges } from "../facts/object_history.ts";
-import { areTakenTogether, storedTensor, type StoredTensor } from "./stored_graphs.ts";
+import { areOperandsOfOneOperation, storedTensor, type StoredTensor } from "./stored_graphs.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -332,7 +332,10 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
   const values = aliveValues(facts, items)
     .filter(({ node }, k, all) => node !== all[k - 1]?.node)
     .slice(0, MAX_VALUES_WITH_HISTORY);
-  if (values.length < MIN_LOOP_ITERATIONS || areTakenTogether(facts, [...new Set(values.map(({ uid }) => uid))]))
+  if (
+    values.length < MIN_LOOP_ITERATIONS ||
+    areOperandsOfOneOperation(facts, [...new Set(values.map(({ uid }) => uid))])
+  )
     return null;
   const seen = values.slice(1).map((value, k) => nodesBetween(facts, value, values[k]));
   if (!seen.every((nodes) => nodes && !ownVisits(facts, nodes).length)) return null;

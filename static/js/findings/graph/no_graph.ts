@@ -5,7 +5,7 @@ import { codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
+import { gradModeSwitchAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "../facts/operation_name.ts";
@@ -69,7 +69,7 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
     facts.nameFact(cut.result, cut.step);
   const findingFacts = { x, y, z: result, op: operationName(cut.op), code: facts.statementFact(cut.step) };
   const checkedFacts = { ...findingFacts, code: facts.statementFact(step) };
-  const gradOff = reason === "no_grad" ? whatTurnedGradModeOffAt(facts, cut.step) : null;
+  const gradOff = reason === "no_grad" ? gradModeSwitchAt(facts, cut.step) : null;
   const gradOffFacts = gradOff ? { ...findingFacts, code: codeFact(gradOff.code) } : findingFacts;
   return {
     variant: gradOff?.isSwitch ? "grad_mode" : reason,

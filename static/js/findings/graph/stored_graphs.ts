@@ -44,7 +44,7 @@ export function storedTensor(facts: RunFacts, stored: string | null, step: numbe
 }
 
 /** Whether an operation takes several of these tensors, as `stack` does: they are kept for that. */
-export function areTakenTogether(facts: RunFacts, uids: string[]): boolean {
+export function areOperandsOfOneOperation(facts: RunFacts, uids: string[]): boolean {
   const kept = new Set(uids);
   for (const { inputs } of facts.scan.allOperations())
     if (new Set(inputs.filter((uid) => kept.has(uid))).size > 1) return true;

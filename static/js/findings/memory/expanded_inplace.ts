@@ -1,11 +1,11 @@
 /** A write into a tensor of which several elements are one cell in memory. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { namedWriteTargetUid, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 
-export const ERROR_FINDINGS = [errorDiagnosis({ kind: "expanded_inplace", say: writeToExpanded })];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "expanded_inplace", say: writeToExpanded })];
 
 function writeToExpanded(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);

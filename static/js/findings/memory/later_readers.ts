@@ -1,6 +1,6 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { addToList } from "../../trace/multimap.ts";
@@ -21,7 +21,7 @@ import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls }
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Item, Step, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
-import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_facts.ts";
+import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
 
 const MAX_COMPARED_ELEMENTS = 4096;
 /** The path of an optimizer's own state, which programs do not read. */
@@ -294,7 +294,7 @@ function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: stri
 }
 
 /** Every tensor that was ever an item of a list, tuple or dict, with the first step at which it was. */
-const tensorsInCollections = oncePerRun((facts): Map<string, number> => {
+const tensorsInCollections = memoizePerRun((facts): Map<string, number> => {
   const out = new Map<string, number>();
   for (const { step, fields } of facts.index.objectChanges)
     for (const item of itemsOfChange(fields.items, fields.splice)) {

@@ -1,13 +1,20 @@
 /** A leaf that requires grad was to be written in place while autograd records. */
 
-import { errorDiagnosis, nameTextOfFact, type Diagnosis, type Fact, type Fix, type RunFacts } from "../diagnosis.ts";
+import {
+  declareErrorDiagnosis,
+  nameTextOfFact,
+  type Diagnosis,
+  type Fact,
+  type Fix,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { hasInPlaceSyntax } from "../facts/write_facts.ts";
+import { hasInPlaceSyntax } from "../facts/write_origins.ts";
 import { callArgument, literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { findRefusedWrite, hasOtherReason } from "./refused_write.ts";
 
-export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_inplace", say: writeToLeaf })];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "leaf_inplace", say: writeToLeaf })];
 
 function writeToLeaf(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);

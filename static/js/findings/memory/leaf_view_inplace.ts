@@ -1,11 +1,11 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fixesOfLeafWrite, stepThatRequiredGrad } from "./leaf_inplace.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { findRefusedWrite, hasOtherReason, namedWriteTargetUid } from "./refused_write.ts";
 
-export const ERROR_FINDINGS = [errorDiagnosis({ kind: "leaf_view_inplace", say: writeToViewOfLeaf })];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "leaf_view_inplace", say: writeToViewOfLeaf })];
 
 function writeToViewOfLeaf(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);

@@ -20,7 +20,7 @@ const MAX_OBJECTS_VISITED = 500;
 
 /** `end` is the last step. */
 export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
-  return countedByLine(facts, [
+  return mergeDiagnosesByLine(facts, [
     ...tensorsKeptByContext(facts),
     ...tensorsKeptByObjectCycles(facts, end),
     ...tensorsKeptByHooks(facts, end),
@@ -29,7 +29,7 @@ export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[]
 }
 
 /** Of those of one variant and line the first, with their number. */
-export function countedByLine(facts: RunFacts, diagnoses: Diagnosis[]): Diagnosis[] {
+export function mergeDiagnosesByLine(facts: RunFacts, diagnoses: Diagnosis[]): Diagnosis[] {
   return groupBy(diagnoses, ({ variant, cause }) => `${variant} ${placeAt(facts, cause).line}`).map(
     ([first, ...others]) => ({ ...first, facts: { ...first.facts, count: 1 + others.length } }),
   );

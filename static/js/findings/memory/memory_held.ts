@@ -1,7 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { bytesReadByHandle, countedByLine, diagnoseUnnamedMemory } from "./memory_cycles.ts";
+import { bytesReadByHandle, mergeDiagnosesByLine, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
@@ -29,7 +29,7 @@ function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
     if (diagnosis) held.push(diagnosis);
   }
-  return [...countedByLine(facts, held).slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
+  return [...mergeDiagnosesByLine(facts, held).slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. */

@@ -1,11 +1,11 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { errorDiagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import { loopHead } from "../../syntax/statements.ts";
 
-export const ERROR_FINDINGS = [errorDiagnosis({ kind: "multi_view_inplace", say: writeToOneOfSeveralViews })];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "multi_view_inplace", say: writeToOneOfSeveralViews })];
 
 function writeToOneOfSeveralViews(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);

@@ -1,10 +1,10 @@
 /** A view that was made under no_grad was to be written with grad mode on. */
 
-import { errorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
 
-export const ERROR_FINDINGS = [errorDiagnosis({ kind: "no_grad_view_inplace", say: writeToNoGradView })];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "no_grad_view_inplace", say: writeToNoGradView })];
 
 function writeToNoGradView(facts: RunFacts): Diagnosis | null {
   const write = findRefusedWrite(facts);

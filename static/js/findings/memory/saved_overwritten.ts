@@ -9,7 +9,7 @@ import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { inplaceFlags } from "./leaf_inplace.ts";
 import { isInPlaceOperation } from "./refused_write.ts";
-import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
+import { writerKindAt, type WriterKind } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [

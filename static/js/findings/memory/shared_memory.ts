@@ -22,7 +22,7 @@ import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { isGradcheckStep, isOptimizerStep } from "../facts/write_facts.ts";
+import { isGradcheckStep, isOptimizerStep } from "../facts/write_origins.ts";
 import {
   handlesReadingStorage,
   hasOtherReaders,
@@ -34,7 +34,7 @@ import {
   type LaterReader,
   type StepsByName,
 } from "./later_readers.ts";
-import { inPlaceOperationOfWrite, isWrittenByCalledModule, type WriteEvent } from "../facts/write_facts.ts";
+import { inPlaceOperationOfWrite, isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
 
 /** Finding names walks over all living objects, so only this many writes are examined. */
 const MAX_WRITES_EXAMINED = 24;

@@ -2,7 +2,7 @@
  * Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it.
  */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import type { CallingModule } from "../../trace/wire.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -24,7 +24,7 @@ export interface LayerCall {
 }
 
 /** The calls of a run, in order; without those that a backward repeats. */
-export const layerCalls = oncePerRun((facts): LayerCall[] => {
+export const layerCalls = memoizePerRun((facts): LayerCall[] => {
   const events = facts.eventsOfKind("layer_mode");
   const trained = events.length ? ancestorsOfRoots(facts) : new Set<string>();
   return events.flatMap((event) => {

@@ -2,7 +2,7 @@
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
-import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
+import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
@@ -24,7 +24,7 @@ interface RepeatedPart {
 function* repeatedParts(facts: RunFacts): Generator<RepeatedPart> {
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.attrs && !("param_groups" in fields.attrs))
-      for (const [part, names] of [...namesOfParts(facts, uid, step)].reverse())
+      for (const [part, names] of [...submoduleNames(facts, uid, step)].reverse())
         if (names.length > 1) yield { uid, part, names, step };
 }
 

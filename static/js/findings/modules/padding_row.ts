@@ -5,7 +5,7 @@
 import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
-import { isOptimizerStep } from "../facts/write_facts.ts";
+import { isOptimizerStep } from "../facts/write_origins.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -4,7 +4,7 @@
  */
 
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -45,7 +45,7 @@ interface SecondName {
 }
 
 /** The findings, by the second name. */
-export const secondNameFindings = oncePerRun((facts): Map<string, Diagnosis> => {
+export const secondNameFindings = memoizePerRun((facts): Map<string, Diagnosis> => {
   const out = new Map<string, { given: SecondName; diagnosis: Diagnosis }>();
   for (const given of secondNames(facts)) {
     const diagnosis = diagnosisOf(facts, given);

@@ -24,7 +24,7 @@ const SPREADS = /^(var|std)(_mean)?$/;
 const DEFAULT_IGNORE_INDEX = -100;
 
 /** What an operation that gave a NaN had nothing to average of; null where it had something. */
-export function emptyMeanOf(facts: RunFacts, op: Operation): EmptyMean | null {
+export function emptyMeanCause(facts: RunFacts, op: Operation): EmptyMean | null {
   const name = operationName(op.name);
   const [first, target] = op.inputs;
   if (TARGET_LOSSES.test(name) && target) {

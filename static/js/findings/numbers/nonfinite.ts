@@ -4,7 +4,7 @@
  */
 
 import { phrase, type Diagnosis, type DiagnosisRow, type Fix, type Link, type RunFacts } from "../diagnosis.ts";
-import { emptyMeanOf } from "./empty_mean.ts";
+import { emptyMeanCause } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
@@ -12,7 +12,7 @@ import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } fr
 import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { namedViewSource } from "../facts/view_source.ts";
-import { scalerByBackward } from "../account/scaled_losses.ts";
+import { gradScalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 import type { Operation } from "../facts/scan.ts";
@@ -49,7 +49,7 @@ function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
   if (!earliest) return diagnoseHalfOverflow(facts);
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
-  if (scalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
+  if (gradScalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
   if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
   const diagnosis =
@@ -190,7 +190,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
-  const emptyMean = emptyMeanOf(facts, nanOperation);
+  const emptyMean = emptyMeanCause(facts, nanOperation);
   if (emptyMean) {
     const operand = facts.nameFact(namedViewSource(facts, emptyMean.uid, step), step);
     return {

@@ -4,8 +4,8 @@
  * the one they are summed along.
  */
 
-import { axesOf, isKnown, sizeOfAxis, wholesOf } from "../facts/axes.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { axesOf, isKnown, sizeOfAxis, originFactorsOf } from "../facts/axes.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
@@ -13,9 +13,9 @@ import { codeFact, type Fact, type Facts } from "../finding.ts";
 import {
   attentionsOf,
   isBoolean,
-  isMask,
-  isOfItself,
-  LEAST_SCORE,
+  isMaskTensor,
+  isSelfAttention,
+  MAX_MASKED_SCORE,
   shapeOf,
   spanOf,
   type Attention,
@@ -65,7 +65,7 @@ function attentionFault(facts: RunFacts, attention: Attention): AttentionFault |
 }
 
 /** Whether another attention of the run sees the earlier positions: one that sees the later ones is then meant. */
-const looksBothWays = oncePerRun((facts) =>
+const looksBothWays = memoizePerRun((facts) =>
   attentionsOf(facts).some((each) => each.before.some((mask) => triangleDirection(facts, each, mask) === "earlier")),
 );
 
@@ -111,7 +111,7 @@ function rowSums(facts: RunFacts, { op }: Mask, normalized: number): number[] | 
 
 /** Whether a mask is the same for all keys of a query, though queries and keys are the same positions. */
 function hidesQueries(facts: RunFacts, attention: Attention, mask: Mask) {
-  if (mask.use === "times" || !isOfItself(attention) || !takesAway(facts, attention, mask)) return false;
+  if (mask.use === "times" || !isSelfAttention(attention) || !takesAway(facts, attention, mask)) return false;
   const queries = attention.normalized === 1 ? 2 : 1;
   return spanOf(facts, mask.uid, attention.normalized) === 1 && spanOf(facts, mask.uid, queries) > 1;
 }
@@ -122,7 +122,7 @@ function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mas
   const range =
     rangeOfTensor(facts, use === "plus" ? uid : op.outputs[0], op.step) ??
     (scores ? rangeOfTensor(facts, scores, op.step) : null);
-  return range !== null && !(range.min > LEAST_SCORE);
+  return range !== null && !(range.min > MAX_MASKED_SCORE);
 }
 
 /** Whether a mask leaves what it is to hide with a share, as 0 and 1e-9 do, for which `exp` is 1. */
@@ -156,7 +156,7 @@ function isTriangle(facts: RunFacts, uid: string) {
 function hiddenBy(facts: RunFacts, { uid, use, op }: Mask): boolean[] | null {
   const numbers = numbersOfTensor(facts, uid, op.step);
   if (use === "plus")
-    return numbers?.some((each) => each <= LEAST_SCORE) ? numbers.map((each) => each <= LEAST_SCORE) : null;
+    return numbers?.some((each) => each <= MAX_MASKED_SCORE) ? numbers.map((each) => each <= MAX_MASKED_SCORE) : null;
   return numbers?.map((each) => (use === "fill") === Boolean(each)) ?? null;
 }
 
@@ -172,7 +172,7 @@ function triangleDirection(
   const shape = shapeOf(facts, mask.uid);
   const size = sizeOfAxis(attention.keys);
   if (attention.normalized !== 1 || shape.at(-1) !== size || shape.at(-2) !== size || size < 3) return null;
-  if (!isOfItself(attention) || !isTriangle(facts, mask.uid)) return null;
+  if (!isSelfAttention(attention) || !isTriangle(facts, mask.uid)) return null;
   const hidden = hiddenBy(facts, mask);
   if (!hidden || (mask.use !== "seen" && !takesAway(facts, attention, mask))) return null;
   const first = hidden.slice(0, size * size);
@@ -222,7 +222,7 @@ function behindViews(facts: RunFacts, uid: string) {
 
 /** The ids of the tokens that are the keys. */
 function idsOf(facts: RunFacts, { keys }: Attention, mask: Mask, count: number): number[] | null {
-  const uid = keys.flatMap(wholesOf)[0]?.uid;
+  const uid = keys.flatMap(originFactorsOf)[0]?.uid;
   const fields = facts.scan.initialFields(uid);
   if (!/^u?int/.test(String(fields?.dtype ?? ""))) return null;
   const numbers = numbersOfTensor(facts, uid, mask.op.step);
@@ -242,7 +242,7 @@ function comparesPositions(facts: RunFacts, uid: string) {
 
 /** The nearest mask with a name that a mask was made of; itself where there is none. */
 function namedMask(facts: RunFacts, { uid, op: { step } }: Mask) {
-  const isNamed = (each: string) => facts.nameText(each, step) && isMask(facts, each, step);
+  const isNamed = (each: string) => facts.nameText(each, step) && isMaskTensor(facts, each, step);
   return axesOf(facts).ancestors(uid).find(isNamed) ?? uid;
 }
 

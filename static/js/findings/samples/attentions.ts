@@ -5,7 +5,7 @@
 
 import { axesOf, isSameAxis, type Axis } from "../facts/axes.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor, rangeOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -49,10 +49,10 @@ const PRODUCT = /^(?:matmul|bmm|mm|einsum|baddbmm)$/;
 const RANDOM = /^(?:rand\w*|bernoulli\w*|uniform_|normal_?|multinomial|native_dropout|dropout|exponential_)$/;
 const MAX_FOLLOWED = 40;
 /** what a score has to be below for its weight to be nothing */
-export const LEAST_SCORE = -1000;
+export const MAX_MASKED_SCORE = -1000;
 
 /** Every attention of a run's forward passes, in order. */
-export const attentionsOf = oncePerRun((facts): Attention[] =>
+export const attentionsOf = memoizePerRun((facts): Attention[] =>
   facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
     if (facts.isInsideBackward(op.step) || op.failed || op.step > axesOf(facts).last) return [];
     return (SOFTMAX.test(operationName(op.name)) ? attentionOfSoftmax(facts, op) : fusedAttention(facts, op)) ?? [];
@@ -155,7 +155,7 @@ function isWeighing(facts: RunFacts, op: Operation, uid: string, dim: number) {
   if (PRODUCT.test(name)) return op.inputs.length > 1;
   if (!/^mul_?$/.test(name) || op.inputs.length < 2) return false;
   const other = op.inputs.find((each) => each !== uid) ?? uid;
-  return !isMask(facts, other, op.step) && sumOf(facts, op, dim) !== null;
+  return !isMaskTensor(facts, other, op.step) && sumOf(facts, op, dim) !== null;
 }
 
 /** The sum along a dimension of what an operation gave. */
@@ -217,7 +217,7 @@ function scoresBefore(facts: RunFacts, softmax: Operation): { scored: Operation 
     const op = facts.producingOperation(uid);
     const name = operationName(op?.name ?? "");
     if (!op || name === "baddbmm") {
-      if (op && isMask(facts, op.inputs[0], op.step)) before.push({ op, uid: op.inputs[0], use: "plus" });
+      if (op && isMaskTensor(facts, op.inputs[0], op.step)) before.push({ op, uid: op.inputs[0], use: "plus" });
       return { scored: op ?? null, before };
     }
     const isMasking = MASKING.test(name) && op.inputs.length > 1;
@@ -225,7 +225,9 @@ function scoresBefore(facts: RunFacts, softmax: Operation): { scored: Operation 
     const mask = isMasking ? maskOf(facts, op, null) : null;
     if (isMasking && !mask) return { scored: null, before };
     if (mask) before.push(mask);
-    uid = op.inputs.find((each) => each !== mask?.uid && (!isMasking || !isMask(facts, each, op.step))) ?? op.inputs[0];
+    uid =
+      op.inputs.find((each) => each !== mask?.uid && (!isMasking || !isMaskTensor(facts, each, op.step))) ??
+      op.inputs[0];
   }
   return { scored: null, before };
 }
@@ -236,7 +238,7 @@ function maskOf(facts: RunFacts, op: Operation, masked: string | null): Mask | n
   if (name === "masked_fill") return { op, uid: op.inputs[1], use: "fill" };
   if (name === "index_put") return isBoolean(facts, op.inputs[1]) ? { op, uid: op.inputs[1], use: "fill" } : null;
   if (name === "where") return { op, uid: op.inputs[0], use: "choose" };
-  const uid = op.inputs.find((each) => each !== masked && isMask(facts, each, op.step));
+  const uid = op.inputs.find((each) => each !== masked && isMaskTensor(facts, each, op.step));
   return uid && name !== "sub" ? { op, uid, use: name === "mul" ? "times" : "plus" } : null;
 }
 
@@ -246,19 +248,21 @@ export function isBoolean(facts: RunFacts, uid: string) {
 
 /** Whether a tensor is of truth values, of zeros and ones, or of zeros and numbers that take a score away; and no
  * parameter, result of parameters or chance has a part in it. */
-export function isMask(facts: RunFacts, uid: string, step: number) {
+export function isMaskTensor(facts: RunFacts, uid: string, step: number) {
   if (!isGiven(facts, uid)) return false;
   if (isBoolean(facts, uid)) return true;
   const numbers = numbersOfTensor(facts, uid, step);
   if (numbers) return isOfTwo(numbers);
   const range = rangeOfTensor(facts, uid, step);
-  return range !== null && range.max <= 1 && range.min <= LEAST_SCORE;
+  return range !== null && range.max <= 1 && range.min <= MAX_MASKED_SCORE;
 }
 
 function isOfTwo(numbers: number[]) {
   const values = new Set(numbers);
   return (
-    values.size === 2 && values.has(0) && ([...values].includes(1) || [...values].some((each) => each <= LEAST_SCORE))
+    values.size === 2 &&
+    values.has(0) &&
+    ([...values].includes(1) || [...values].some((each) => each <= MAX_MASKED_SCORE))
   );
 }
 
@@ -276,6 +280,6 @@ function isGiven(facts: RunFacts, uid: string) {
 }
 
 /** Whether queries and keys are the same positions. */
-export function isOfItself({ queries, keys }: Attention) {
+export function isSelfAttention({ queries, keys }: Attention) {
   return keys.length > 0 && isSameAxis(queries, keys) && keys.every(({ kind }) => kind === "data");
 }

@@ -1,10 +1,10 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { type Axis, type AxisUse, axesOf, isKnown, isOfParameter, sizeOfAxis } from "../facts/axes.ts";
+import { type Axis, type AxisUse, axesOf, isKnown, isParameterAxis, sizeOfAxis } from "../facts/axes.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
 import { codeFact } from "../finding.ts";
-import { attentionsOf, isOfItself } from "./attentions.ts";
+import { attentionsOf, isSelfAttention } from "./attentions.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
 
@@ -40,7 +40,7 @@ export const FINDINGS: DiagnosisRow[] = [
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
-    when: (facts) => attentionsOf(facts).some(isOfItself),
+    when: (facts) => attentionsOf(facts).some(isSelfAttention),
     of: (facts) =>
       facts.scan.operationsNamed(/^add_?$/).flatMap((op): Sum[] => {
         const [x, table] = op.inputs;
@@ -61,7 +61,7 @@ function otherChannels(facts: RunFacts, op: Operation): Diagnosis | null {
   const [, channels, features] = facts.isInsideBackward(op.step) ? [] : axesOf(facts).of(uid);
   if (!channels || !features || axesOf(facts).of(uid).length !== 3) return null;
   const isOfData = channels.length === 1 && channels[0].kind === "data" && !channels[0].part;
-  if (!isOfData || !isOfParameter(features) || sizeOfAxis(channels) !== sizeOfAxis(features)) return null;
+  if (!isOfData || !isParameterAxis(features) || sizeOfAxis(channels) !== sizeOfAxis(features)) return null;
   const x = facts.nameFact(uid, op.step);
   return {
     variant: "channels",
@@ -77,8 +77,8 @@ function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | 
   const axes = axesOf(facts);
   const of = axes.of(uid);
   if (axis.length !== 1 || axis[0].kind !== "data" || axis[0].part || of.length < 3) return null;
-  const place = of.findIndex((each) => isOfParameter(each) && sizeOfAxis(each) === sizeOfAxis(axis));
-  if (axes.displaced.has(axis) || place < 0 || of.filter(isOfParameter).length !== 1) return null;
+  const place = of.findIndex((each) => isParameterAxis(each) && sizeOfAxis(each) === sizeOfAxis(axis));
+  if (axes.displaced.has(axis) || place < 0 || of.filter(isParameterAxis).length !== 1) return null;
   const x = facts.nameFact(uid, op.step);
   return {
     variant: "classes",
@@ -120,7 +120,7 @@ function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | nul
 /** Offsets cut from a table of positions that are added along another axis than the one that is attended along. */
 function otherPositions(facts: RunFacts, { op, x, table }: Sum): Diagnosis | null {
   const met = positionsMet(facts, x, table);
-  const attentions = attentionsOf(facts).filter((each) => isOfItself(each) && each.keys.length === 1);
+  const attentions = attentionsOf(facts).filter((each) => isSelfAttention(each) && each.keys.length === 1);
   if (!met || attentions.some(({ keys }) => keys[0] === met.given)) return null;
   const attention = attentions.find(({ keys, op: { step } }) => keys[0] === met.attended && step >= op.step);
   if (!attention) return null;

@@ -5,7 +5,7 @@ import { codeFact } from "../finding.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { calleeName, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { optimizersOf } from "../facts/optimizers.ts";
 import { ancestorsOfRoots } from "../modules/layer_calls.ts";
@@ -53,7 +53,7 @@ function repeatedDraws(facts: RunFacts): RepeatedDraws[] {
 }
 
 /** The steps whose statements set a generator of torch, by whatever is called so, outside of a backward. */
-const stepsThatSetGenerator = oncePerRun((facts): number[] => {
+const stepsThatSetGenerator = memoizePerRun((facts): number[] => {
   const isSetter = (step: number) =>
     callsIn(facts.syntax(step)).some(
       (call) => SETS_GENERATOR.test(calleeName(call)) && !NOT_TORCH.test(calleePath(call) ?? ""),

@@ -4,10 +4,10 @@
  */
 
 import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, wholesOf, type Axis, type AxisUse } from "../facts/axes.ts";
+import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, originFactorsOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { dataflowOf } from "../facts/dataflow.ts";
 import { operationName } from "../facts/operation_name.ts";
-import { attentionsOf, isOfItself } from "./attentions.ts";
+import { attentionsOf, isSelfAttention } from "./attentions.ts";
 import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -48,12 +48,12 @@ function attended(facts: RunFacts): Sequence[] {
     const { op, keys: along, weights } = attention;
     const factors = dataFactors(axesOf(facts).of(weights));
     const [other] = factors.filter((factor) => factor !== along[0]).map((factor) => [factor]);
-    if (!isOfItself(attention) || along.length !== 1 || factors.length !== 2 || !other) return [];
+    if (!isSelfAttention(attention) || along.length !== 1 || factors.length !== 2 || !other) return [];
     const scored = attention.scored ?? op;
     const weight = axesOf(facts)
       .of(scored.inputs[scored.inputs.length > 2 && scored !== op ? 1 : 0])
       .flat()
-      .flatMap(wholesOf)
+      .flatMap(originFactorsOf)
       .find(({ kind }) => kind === "parameter")?.uid;
     return [{ op, input: weights, weight, along, other }];
   });
@@ -65,7 +65,9 @@ function isOfData(axis: Axis) {
 
 /** The axes of data that a tensor counts along, each once. */
 function dataFactors(axes: Axis[]) {
-  return [...new Set(axes.flat().flatMap(wholesOf))].filter(({ kind }) => kind !== "parameter" && kind !== "repeated");
+  return [...new Set(axes.flat().flatMap(originFactorsOf))].filter(
+    ({ kind }) => kind !== "parameter" && kind !== "repeated",
+  );
 }
 
 /** Where the other axis is given up, and what then takes each place along the sequence for a sample. */

@@ -4,8 +4,8 @@
  */
 
 import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type Fix, type RunFacts } from "../diagnosis.ts";
-import { axesOf, isKnown, isOfParameter, sizeOfAxis, wholesOf, type AxisUse } from "../facts/axes.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { operationName } from "../facts/operation_name.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
@@ -101,16 +101,16 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = oncePerRun((facts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts): Mixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
-    if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isOfParameter(use.axis)) return [];
+    if (!op || !meant || use.as === "rows" || !isKnown(use.axis) || isParameterAxis(use.axis)) return [];
     const cut = axes.of(op.outputs[0]).filter((axis) => axes.displaced.has(axis));
     const kinds = new Set(
       cut
         .flat()
-        .flatMap(wholesOf)
+        .flatMap(originFactorsOf)
         .map(({ kind }) => kind),
     );
     const isOfStates = kinds.has("layers");

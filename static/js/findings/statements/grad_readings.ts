@@ -1,10 +1,10 @@
 /** Where the program reads the `.grad` of which tensor. */
 
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { mentionsAt } from "./statement_mentions.ts";
 import { pathSteps, pathText } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
-import { resolveItems } from "../facts/resolve.ts";
+import { resolveExpressionUids } from "../facts/resolve.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -21,7 +21,7 @@ interface GradReading {
 const MAX_READINGS_IN_LOOP = 4;
 
 /** The readings of a run, in order; of a loop the first few and the last. */
-export const gradReadings = oncePerRun((facts): GradReading[] => {
+export const gradReadings = memoizePerRun((facts): GradReading[] => {
   const readings: GradReading[] = [];
   /** how often each expression was looked at */
   const readingCounts = new Map<SyntaxNode, number>();
@@ -33,8 +33,8 @@ export const gradReadings = oncePerRun((facts): GradReading[] => {
       const count = (readingCounts.get(node) ?? 0) + 1;
       readingCounts.set(node, count);
       if (count > MAX_READINGS_IN_LOOP && lastStepOf.get(traceStep.stmt) !== i) continue;
-      const before = resolveItems(facts, node, i, Math.max(0, i - 1));
-      for (const uid of before.length ? before : resolveItems(facts, node, i))
+      const before = resolveExpressionUids(facts, node, i, Math.max(0, i - 1));
+      for (const uid of before.length ? before : resolveExpressionUids(facts, node, i))
         if (uid[0] === "t") readings.push({ uid, node, path: nameOfRead(facts, node, uid, i), step: i });
     }
   });

@@ -5,7 +5,7 @@ import { callArgument } from "../../syntax/expressions.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { usedUpGenerator } from "./exhausted_parameters.ts";
+import { exhaustedGeneratorSteps } from "./exhausted_parameters.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -24,7 +24,7 @@ function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null):
   if (clipped?.kind !== "Name" || facts.opsAt(clip).some(({ inputs }) => inputs.some((uid) => grads.has(uid))))
     return null;
   const name = String(clipped.value);
-  const generator = usedUpGenerator(facts, name, clip);
+  const generator = exhaustedGeneratorSteps(facts, name, clip);
   const next = nextUpdate(facts, clip);
   if (!generator || !next) return null;
   const { made, used } = generator;

@@ -4,7 +4,7 @@ import { diagnosis, type Diagnosis, type Facts, type RunFacts } from "../diagnos
 import { groupBy } from "../../trace/multimap.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { scalerByBackward, type Scaler } from "../account/scaled_losses.ts";
+import { gradScalerByBackward, type GradScalerUse } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
 
@@ -24,11 +24,11 @@ interface ScaledGradient {
   /** clipped or used */
   taken: LedgerEntry;
   unscaled: LedgerEntry | null;
-  scaler: Scaler;
+  scaler: GradScalerUse;
 }
 
 function takenWhileScaled(facts: RunFacts): ScaledGradient[] {
-  const calls = scalerByBackward(facts);
+  const calls = gradScalerByBackward(facts);
   return calls.size
     ? gradientLedgers(facts).flatMap(({ uid, entries }) => firstTakenWhileScaled(uid, entries, calls) ?? [])
     : [];
@@ -37,7 +37,7 @@ function takenWhileScaled(facts: RunFacts): ScaledGradient[] {
 function firstTakenWhileScaled(
   uid: string,
   entries: LedgerEntry[],
-  scaledCalls: Map<string, Scaler>,
+  scaledCalls: Map<string, GradScalerUse>,
 ): ScaledGradient | null {
   let added: LedgerEntry | null = null;
   for (const [k, entry] of entries.entries()) {

@@ -14,7 +14,7 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
   const step = facts.errorStep;
   const [generator] = callsIn(facts.syntax(step)).flatMap((call) => {
     const params = callArgument(call, "params", 0);
-    return (params?.kind === "Name" && usedUpGenerator(facts, String(params.value), step)) || [];
+    return (params?.kind === "Name" && exhaustedGeneratorSteps(facts, String(params.value), step)) || [];
   });
   if (!generator) return [];
   const { name, made, used } = generator;
@@ -57,7 +57,7 @@ function framesOfVariable(facts: RunFacts, name: string, step: number) {
  * The steps that made the generator of parameters that a name means, and that first went through it, both before
  * another step. null where it is none, or nothing did.
  */
-export function usedUpGenerator(facts: RunFacts, name: string, before: number) {
+export function exhaustedGeneratorSteps(facts: RunFacts, name: string, before: number) {
   const frames = framesOfVariable(facts, name, before);
   const own = [...facts.steps.keys()].filter(
     (step) => step < before && frames.has(facts.steps[step].frame) && facts.steps[step].kind !== "visit",

@@ -92,14 +92,14 @@ function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }
     .fieldChanges(uid, "requires_grad")
     .find(({ step, value }) => value && step > made && step > facts.birthStep(uid));
   if (unfrozen) return "unfrozen";
-  if (isAppliedBehind(facts, uid, parameter.added, params)) return undefined;
+  if (isDownstreamOf(facts, uid, parameter.added, params)) return undefined;
   const roots = new Set(params.map((param) => modulesAround(facts, param).at(-1)));
   if (roots.has(modulesAround(facts, uid).at(-1)) || params.some((param) => !facts.index.moduleOfTensor.has(param)))
     return null;
   const before = [uid];
   const isBefore = params
     .slice(0, MAX_COMPARED_PARAMETERS)
-    .some((param) => isAppliedBehind(facts, param, parameter.added, before));
+    .some((param) => isDownstreamOf(facts, param, parameter.added, before));
   return isBefore ? "before" : null;
 }
 
@@ -181,7 +181,7 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number, gradientStep
  * head does. A module before the trained one may be left as it is on purpose, and so may one that other data goes
  * through as well, to compare features of both.
  */
-export function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
+export function isDownstreamOf(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
   const flow = dataflowOf(facts);
   const added = facts.backwardAt(gradientStep)?.step ?? gradientStep;
   const fromParameter = flow.descendants(uid, added);

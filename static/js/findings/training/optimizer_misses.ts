@@ -5,7 +5,7 @@
 
 import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { fixHint } from "../finding.ts";
-import { oncePerRun } from "../facts/once_per_run.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { plainName } from "../facts/gradient_name.ts";
 import { modulesAround, outermostModuleWithout } from "./training_facts.ts";
@@ -20,7 +20,7 @@ interface MisdirectedOptimizer {
   grad: number;
 }
 
-export const misdirectedOptimizers = oncePerRun((facts): MisdirectedOptimizer[] => {
+export const misdirectedOptimizers = memoizePerRun((facts): MisdirectedOptimizer[] => {
   const optimizers = [...optimizersOf(facts).values()].filter(({ steps }) => steps.length);
   const parametersByOptimizer = new Map(
     optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),

@@ -5,7 +5,7 @@ import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { groupDicts, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
+import { paramGroupDicts, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -42,7 +42,7 @@ function isRunAgainAfter(facts: RunFacts, step: number, after: number) {
 
 /** The learning rate of an optimizer's first group after a step; null where it is no number. */
 export function learningRateAt(facts: RunFacts, uid: string, step: number): number | null {
-  const group = findEntity(facts.stateAt(step), groupDicts(facts, uid, step)[0], "object");
+  const group = findEntity(facts.stateAt(step), paramGroupDicts(facts, uid, step)[0], "object");
   const rate = group ? (keyValuePairs(group) ?? []).find(([key]) => key === "lr")?.[1] : null;
   return typeof rate === "number" ? rate : null;
 }

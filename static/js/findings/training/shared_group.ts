@@ -4,7 +4,7 @@ import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
-import { groupDicts, optimizersOf } from "../facts/optimizers.ts";
+import { paramGroupDicts, optimizersOf } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -24,7 +24,7 @@ interface OwnedGroup {
 
 function groupsOfOptimizers(facts: RunFacts): OwnedGroup[] {
   return [...optimizersOf(facts).values()].flatMap(({ uid, made }) =>
-    groupDicts(facts, uid, made).map((group) => ({ group, uid, made })),
+    paramGroupDicts(facts, uid, made).map((group) => ({ group, uid, made })),
   );
 }
 

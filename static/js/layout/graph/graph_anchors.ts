@@ -1,6 +1,6 @@
 /** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
 
-import type { UnreadLeafPlaces } from "./graph_idle.ts";
+import type { UnreadLeafPlaces } from "./unread_leaves.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "../pane.ts";
 import type { NodePlace } from "./graph_places.ts";

@@ -6,7 +6,7 @@
  */
 
 import { graphRailX, parallelEdgeSpacing, type GraphColumn } from "./graph_sizes.ts";
-import { leafEdgeOffset } from "./graph_docks.ts";
+import { leafEdgeOffset } from "./attached_leaves.ts";
 import { edgeIndexBetween } from "./graph_gradients.ts";
 import { inputEdgeKey, type EdgeRail } from "./rails.ts";
 import type { GraphStep } from "./graph_step.ts";

@@ -3,9 +3,9 @@
  */
 
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
-import { shareLeafLabelLength } from "./graph_docks.ts";
+import { shareLeafLabelLength } from "./attached_leaves.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
-import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
+import { placeUnreadLeaves, type UnreadLeafPlaces } from "./unread_leaves.ts";
 import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
 import { layoutNodePlace } from "./graph_row.ts";
 import {
@@ -19,7 +19,7 @@ import {
   GRAPH_TITLE_HEIGHT,
 } from "./graph_sizes.ts";
 import { GraphStep } from "./graph_step.ts";
-import { fixedGraphPlaces, spreadGraphPlaces } from "./graph_still.ts";
+import { fixedGraphPlaces, spreadGraphPlaces } from "./fixed_graph_places.ts";
 import type { Pane, PaneOptions, PaneRoom } from "../pane.ts";
 import type { NodePlace } from "./graph_places.ts";
 import type { FixedGraphPlaces, GraphModel, GraphSizes, GraphComponent, NodeBlock } from "./graph_parts.ts";

@@ -3,7 +3,7 @@
  * gradients.
  */
 
-import { addAttachedLeaves, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addAttachedLeaves, visitOrderMarkWidth } from "./attached_leaves.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
 import { GRAPH_WORD_FONT_SIZE, graphRailX, type GraphColumn } from "./graph_sizes.ts";
 import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH } from "./graph_slots.ts";

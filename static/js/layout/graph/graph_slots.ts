@@ -1,7 +1,7 @@
 /** What a node saved, as chips: whose value it keeps, under the program's name for it, and what is wrong with it. */
 
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
-import { keptSlotTexts, type KeptSlot } from "./graph_kept.ts";
+import { savedSlotTexts, type SavedSlotText } from "./saved_slot_texts.ts";
 import { GRAPH_WORD_FONT_SIZE } from "./graph_sizes.ts";
 import { textWidth } from "../text/metrics.ts";
 import type { GraphStep } from "./graph_step.ts";
@@ -20,7 +20,7 @@ const BROKEN_WORDS_LENGTH = { stale: 24, changed: 10 };
 /** The least room of a broken one beside others. */
 const MIN_BROKEN_SLOT_WIDTH = 64;
 
-function slotChipWidth({ said, now, state }: KeptSlot) {
+function slotChipWidth({ said, now, state }: SavedSlotText) {
   const leading = state === "ok" ? LEADING_WORD_LENGTH : 0;
   const broken =
     now === null && !BROKEN_SLOT_STATES.has(state as "stale")
@@ -35,7 +35,7 @@ function slotChipWidth({ said, now, state }: KeptSlot) {
  * words. */
 export function addSavedSlots(graphStep: GraphStep, row: NodePlace, line: LineRoom, height: number) {
   const lineRight = line.right;
-  const entries = keptSlotTexts(graphStep, row.uid).map((kept) => {
+  const entries = savedSlotTexts(graphStep, row.uid).map((kept) => {
     const key = `${row.uid}:${kept.slot}`;
     const isNews = graphStep.slotsInEvents.has(key) && kept.state !== "freed";
     return { ...kept, key, words: BROKEN_SLOT_STATES.has(kept.state as "stale") || isNews, width: slotChipWidth(kept) };

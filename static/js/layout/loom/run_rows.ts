@@ -103,7 +103,7 @@ export function sortInputsFirst(nodes: string[], runRows: LoomRows) {
 }
 
 /** What a saved slot is at a step, as the trace says it. */
-export function pinState({ steps }: LoomPin, i: number): "held" | "broken" | "silent" | "released" {
+export function savedSlotStateAt({ steps }: LoomPin, i: number): "held" | "broken" | "silent" | "released" {
   if (steps.broken <= i) return "broken";
   if (steps.silent <= i) return "silent";
   return steps.released <= i ? "released" : "held";

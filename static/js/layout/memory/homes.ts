@@ -2,7 +2,7 @@
 
 import { iterateStates, type Entities, type OpenTrace } from "../../trace/state.ts";
 import { FONT_SIZES, textWidth } from "../text/metrics.ts";
-import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../../trace/names.ts";
+import { canBeNamePrefix, collectNamesAndPaths, referencedUid, type NameTag } from "../../trace/names.ts";
 import type { Entity, Frame } from "../../trace/entities.ts";
 import type { Delta, Step } from "../../trace/wire.ts";
 
@@ -137,7 +137,7 @@ class HomesBuilder {
     for (const [uid, fields] of set) {
       const entity = entities.get(uid);
       if (!entity) continue;
-      if (canNameOthers(entity)) this.nameSources.set(uid, entity);
+      if (canBeNamePrefix(entity)) this.nameSources.set(uid, entity);
       else this.nameSources.delete(uid);
       if (entity.kind === "storage")
         for (const cells of Object.values(entity.cells ?? {}))

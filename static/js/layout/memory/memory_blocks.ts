@@ -1,7 +1,7 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
 import { isHandle } from "../../trace/entities.ts";
-import { createNamelessPurposeFinder } from "./nameless.ts";
+import { createUnnamedStoragePurposeFinder } from "./nameless.ts";
 import { namesOfHandle, uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, RowBlock } from "./memory_parts.ts";
@@ -14,7 +14,7 @@ export interface RowBlocks {
 }
 
 export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
-  const purposeOf = createNamelessPurposeFinder(memoryStep);
+  const purposeOf = createUnnamedStoragePurposeFinder(memoryStep);
   const named = [] as RowBlock[];
   const optimizerStates = [] as RowBlock[];
   const nameless = [] as RowBlock[];

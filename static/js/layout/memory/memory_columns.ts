@@ -65,7 +65,7 @@ const BROKEN_PIN_WIDTH = 210;
  * How wide a pane is at least in which all of a run stands beside each other, with numbers. `hasBrokenPins`: a saved
  * value of the run is overwritten.
  */
-export function leastContentWidth(homes: Homes, hasBrokenPins = false): number {
+export function minContentWidth(homes: Homes, hasBrokenPins = false): number {
   const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
   const strip = Math.max(MIN_STRIP_WIDTH, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
   const cards = MEMORY_LEFT_MARGIN + names + 8 + CARD_WIDTH + 3 + RAIL_WIDTH + 12;
@@ -91,7 +91,7 @@ function phoneCardWidth(homes: Homes, besideNames: number, row: RowCells): numbe
 }
 
 export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
-  const isPhone = w < Math.min(PHONE_PANE_WIDTH, leastContentWidth(homes));
+  const isPhone = w < Math.min(PHONE_PANE_WIDTH, minContentWidth(homes));
   const least = w < USUAL_PANE_WIDTH ? MIN_NAMES_WIDTH : 84;
   const [minNames, maxNames] = isPhone ? [MIN_NAMES_WIDTH, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
   const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);

@@ -13,7 +13,7 @@ import {
   moveToFixedPlaces,
   fixedPlacesWithin,
   gapsBetweenPlaces,
-} from "./memory_still.ts";
+} from "./fixed_memory_places.ts";
 import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from "../pane.ts";
 import { placeRowPins } from "./row_pins.ts";
 import { cachedTouchHistory } from "../touched.ts";

@@ -27,13 +27,13 @@ export interface RowBlock {
   /** whether a node ever saves it */
   kept: boolean;
   label: string;
-  purpose: NamelessPurpose | null;
+  purpose: UnnamedStoragePurpose | null;
   /** of a leaf that lost its name and still gets gradients: where it was at home */
   former: { rank: number; section: string } | null;
   state: NameTag | null;
 }
 
-export interface NamelessPurpose {
+export interface UnnamedStoragePurpose {
   foldKind: "flight" | "kept" | "unnamed";
   /** what is said of `name`; null where that says it alone */
   words: "gradientFor" | "oldName" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;

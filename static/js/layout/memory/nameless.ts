@@ -7,9 +7,9 @@ import { isHandle, type Entity } from "../../trace/entities.ts";
 import { operationNameOfNode } from "../../trace/format.ts";
 import { nameInSentences } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { RowBlock, NamelessPurpose } from "./memory_parts.ts";
+import type { RowBlock, UnnamedStoragePurpose } from "./memory_parts.ts";
 
-export function createNamelessPurposeFinder(memoryStep: MemoryStep): (block: RowBlock) => NamelessPurpose {
+export function createUnnamedStoragePurposeFinder(memoryStep: MemoryStep): (block: RowBlock) => UnnamedStoragePurpose {
   const gradients = gradientsOnTheWay(memoryStep);
   return (block) => {
     const gradientOnWay = gradients.get(block.key);

@@ -3,7 +3,7 @@
 import { h } from "../../browser/svg.ts";
 import type { Target } from "../../browser/targets.ts";
 import { textThatFits } from "./graph_texts.ts";
-import type { UnreadLeafPlaces } from "../../layout/graph/graph_idle.ts";
+import type { UnreadLeafPlaces } from "../../layout/graph/unread_leaves.ts";
 import type { GraphTitlePlace } from "../../layout/graph/graph_pane.ts";
 import type { StageLabels } from "../labels.ts";
 

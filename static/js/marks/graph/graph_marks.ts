@@ -2,9 +2,9 @@
 
 import { graphColumn } from "../../layout/graph/graph_sizes.ts";
 import { FONT_SIZES } from "../../layout/text/metrics.ts";
-import { isInBand, type HeightBand } from "../../layout/view.ts";
+import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
-import { unreadLeafMark } from "./graph_dock.ts";
+import { unreadLeafMark } from "./attached_leaf_mark.ts";
 import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
 import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
@@ -12,47 +12,49 @@ import { wrapText } from "../svg_document.ts";
 import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
 import type { GraphPane } from "../../layout/graph/graph_pane.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { NodePlace } from "../../layout/graph/graph_places.ts";
 
 /** `band` is what of the body is drawn; `markCache` is that of the step before. The heading is 24 high. */
 export function graphMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   pane: GraphPane,
   band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
-  const { labels } = stepFacts;
+  const { labels } = renderContext;
   const body: VNode[] = [];
-  const emptyText = stepFacts.hadGraph ? labels.graphGone : labels.noGraph;
+  const emptyText = renderContext.hadGraph ? labels.graphGone : labels.noGraph;
   if (pane.empty)
     for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
       body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: 14, y: 20 + 17 * k }, line));
-  const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
+  const edges = pane.edges.filter(({ top, bottom }) => isInVisibleBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
-    const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
+    const inputsOf = () => graphEdgeMarkInputs(renderContext, edge);
     body.push(
-      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(stepFacts, edge)),
+      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(renderContext, edge)),
     );
   };
   for (const edge of edges) if (!edge.lane) addEdge(edge);
   for (const row of pane.rows)
-    if (row.block.lane && row.dot && isInBand(band, row.y, row.y)) body.push(railCrossingMark(row));
+    if (row.block.lane && row.dot && isInVisibleBand(band, row.y, row.y)) body.push(railCrossingMark(row));
   for (const edge of edges) if (edge.lane) addEdge(edge);
   for (const title of pane.titles)
-    if (isInBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
+    if (isInVisibleBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
   for (const row of pane.rows) {
-    if (!isInBand(band, row.top, row.bottom)) continue;
+    if (!isInVisibleBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);
-    const inputsOf = () => nodePlaceMarkInputs(stepFacts, row, railed);
-    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => nodePlaceMark(stepFacts, row, railed)));
+    const inputsOf = () => nodePlaceMarkInputs(renderContext, row, railed);
+    body.push(
+      cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => nodePlaceMark(renderContext, row, railed)),
+    );
   }
-  for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(stepFacts, leaf));
+  for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(renderContext, leaf));
   if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
-  return { heading: graphHeadingMarks(stepFacts, pane), body };
+  return { heading: graphHeadingMarks(renderContext, pane), body };
 }
 
-function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane) {
+function graphHeadingMarks({ labels }: RenderContext, pane: GraphPane) {
   const showsDirections = pane.w > 240 && !pane.empty;
   return [
     h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
@@ -71,11 +73,11 @@ function railCrossingMark({ uid, rail, x, cy }: NodePlace) {
 }
 
 /** What an edge's description is made from. */
-function graphEdgeMarkInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
+function graphEdgeMarkInputs({ snap }: RenderContext, { d, flow, past, from, arrow }: EdgePlace) {
   return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
 }
 
-function graphEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
+function graphEdgeMark({ snap }: RenderContext, edge: EdgePlace) {
   const { x, y, up } = edge.arrow ?? { x: 0, y: 0, up: true };
   return h(
     "g",

@@ -4,18 +4,18 @@ import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { attachedLeafMark } from "./graph_dock.ts";
+import { attachedLeafMark } from "./attached_leaf_mark.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
 import { transformToHeight } from "../mark_cache.ts";
 import type { Node } from "../../trace/wire.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
-import { keptSlotTitle, keptSlotWords, nodeTooltip } from "./node_words.ts";
+import { savedSlotTitle, savedSlotWords, nodeTooltip } from "./node_words.ts";
 import type { NodePlace, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. `railed`: its graph has rails. */
-export function nodePlaceMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
+export function nodePlaceMark(renderContext: RenderContext, row: NodePlace, railed: boolean) {
   return h(
     "g",
     {
@@ -23,18 +23,18 @@ export function nodePlaceMark(stepFacts: StepFacts, row: NodePlace, railed: bool
       class: classNames("graph-row moves", row.past && "past"),
       transform: transformToHeight(row.y),
     },
-    row.docks.map((dock) => attachedLeafMark(stepFacts, row, dock)),
-    graphNodeMark(stepFacts, row, railed),
+    row.docks.map((dock) => attachedLeafMark(renderContext, row, dock)),
+    graphNodeMark(renderContext, row, railed),
     row.seed && backwardStartMark(row),
-    row.grads.map((place) => gradientChipMark(stepFacts.labels, place, row.y)),
+    row.grads.map((place) => gradientChipMark(renderContext.labels, place, row.y)),
     row.moreGrads > 0 && hiddenGradientCountMark(row),
   );
 }
 
-function graphNodeMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
+function graphNodeMark(renderContext: RenderContext, row: NodePlace, railed: boolean) {
   const { uid, x, w, h: height, font, turn } = row;
-  const node = stepFacts.snap.entities.get(uid) as Node;
-  const isNew = stepFacts.snap.fresh.has(uid);
+  const node = renderContext.snap.entities.get(uid) as Node;
+  const isNew = renderContext.snap.fresh.has(uid);
   const cy = height / 2;
   return h(
     "g",
@@ -47,7 +47,7 @@ function graphNodeMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
       role: "group",
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
-    railed && row.dot && railDotMark(stepFacts, row, cy),
+    railed && row.dot && railDotMark(renderContext, row, cy),
     h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height, rx: 6 }),
     h(
       "text",
@@ -57,15 +57,15 @@ function graphNodeMark(stepFacts: StepFacts, row: NodePlace, railed: boolean) {
     turn && visitOrderMark(turn, x, cy),
     row.tag && tensorNamesMark(row.tag, row.y),
     row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
-    row.slots.map((slot) => savedSlotMark(stepFacts, uid, slot, row.y)),
+    row.slots.map((slot) => savedSlotMark(renderContext, uid, slot, row.y)),
     row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
     h("title", { key: "title" }, nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node)),
   );
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
-function railDotMark(stepFacts: StepFacts, row: NodePlace, cy: number) {
-  if (row.met > 1) return gradientSumCountMark(stepFacts.labels, row.met, row.rail, cy);
+function railDotMark(renderContext: RenderContext, row: NodePlace, cy: number) {
+  if (row.met > 1) return gradientSumCountMark(renderContext.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
@@ -110,9 +110,9 @@ function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
 }
 
 /** A saved slot. */
-function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: SlotPlace, rowY: number) {
+function savedSlotMark({ labels, events, snap }: RenderContext, node: string, slot: SlotPlace, rowY: number) {
   const isNew = snap.fresh.has(node);
-  const words = keptSlotWords(labels, slot);
+  const words = savedSlotWords(labels, slot);
   const { x, w, h: height } = slot;
   const sentence = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
   const { expected } = slot.saved;
@@ -134,7 +134,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
       h("text", { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": size, "letter-spacing": spacing }, text),
-    h("title", { key: "title" }, keptSlotTitle(labels, slot)),
+    h("title", { key: "title" }, savedSlotTitle(labels, slot)),
   );
 }
 

@@ -1,13 +1,13 @@
 /** What the description of a row of the graph is made from: as long as that is the same, so is the description. */
 
 import type { Rect } from "../../layout/pane.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { NodePlace, AttachedLeafPlace } from "../../layout/graph/graph_places.ts";
 
 /** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
  * Nodes that no step changed are the same objects as before. */
-export function nodePlaceMarkInputs(stepFacts: StepFacts, row: NodePlace, railed: boolean): unknown[] | null {
-  const { snap, events } = stepFacts;
+export function nodePlaceMarkInputs(renderContext: RenderContext, row: NodePlace, railed: boolean): unknown[] | null {
+  const { snap, events } = renderContext;
   if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
   const inputs: unknown[] = [railed, row.past, row.seed, row.met, row.moreGrads, row.bottom - row.y, row.y - row.top];
   const addRect = ({ x, y, w, h }: Rect) => inputs.push(x, y - row.y, w, h);
@@ -38,14 +38,14 @@ export function nodePlaceMarkInputs(stepFacts: StepFacts, row: NodePlace, railed
       grad.words?.w,
     );
   }
-  return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
+  return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, renderContext, dock)) ? inputs : null;
 }
 
 /** Returns whether none of it is new. */
 function addAttachedLeafInputs(
   inputs: unknown[],
   addRect: (rect: Rect) => void,
-  { snap }: StepFacts,
+  { snap }: RenderContext,
   dock: AttachedLeafPlace,
 ): boolean {
   addRect(dock);

@@ -1,6 +1,6 @@
 /** Texts of the graph pane that fit their room. */
 
-import { maxLeafNameLength } from "../../layout/graph/graph_docks.ts";
+import { maxLeafNameLength } from "../../layout/graph/attached_leaves.ts";
 import { CHARACTER_WIDTH_EM } from "../../layout/text/metrics.ts";
 import { shortenPath } from "../../layout/text/node_labels.ts";
 

@@ -2,10 +2,10 @@
 
 import { h } from "../../browser/svg.ts";
 import type { VisitOrder } from "../../layout/graph/graph_step.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 
 /** Where so many gradients meet and add. */
-export function gradientSumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
+export function gradientSumCountMark(labels: RenderContext["labels"], count: number, cx: number, cy: number) {
   return h(
     "g",
     { key: "meet" },

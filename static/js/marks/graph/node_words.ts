@@ -13,7 +13,7 @@ export function nodeTooltip(name: string, uid: string, outputs: string[], node: 
 }
 
 /** What a slot keeps: a name of the program, and what is wrong with it. */
-export function keptSlotWords(labels: StageLabels, { state, saved, head, now }: SlotPlace) {
+export function savedSlotWords(labels: StageLabels, { state, saved, head, now }: SlotPlace) {
   const name = head || labels.unnamedResult;
   if (now !== null)
     return `${name}: ${labels.keptVersion.replace("{v}", String(saved.expected ?? "?")).replace("{now}", String(now))}`;
@@ -22,14 +22,14 @@ export function keptSlotWords(labels: StageLabels, { state, saved, head, now }: 
 }
 
 /** Torch's own name of a slot first, then all that there is to say of it. */
-export function keptSlotTitle(labels: StageLabels, slot: SlotPlace) {
+export function savedSlotTitle(labels: StageLabels, slot: SlotPlace) {
   if (slot.state === "freed") {
-    const name = slot.dot ? "" : `: ${keptSlotWords(labels, slot)}`;
+    const name = slot.dot ? "" : `: ${savedSlotWords(labels, slot)}`;
     return `${slot.slot}${name} · ${labels.released}`;
   }
   const version =
     typeof slot.saved.expected === "number" && slot.now === null
       ? ` · ${labels.versionKept.replace("{v}", String(slot.saved.expected))}`
       : "";
-  return `${slot.slot}: ${keptSlotWords(labels, slot)}${version}`;
+  return `${slot.slot}: ${savedSlotWords(labels, slot)}${version}`;
 }

@@ -7,7 +7,7 @@ import { bytesText } from "../../trace/format.ts";
 import { LOOM_HEADER_HEIGHT } from "../../layout/loom/loom_sizes.ts";
 import { pathThatFits } from "../../layout/loom/loom_names.ts";
 import { layoutLoom } from "../../layout/loom/loom.ts";
-import { WHOLE_BAND, isInBand, type HeightBand } from "../../layout/view.ts";
+import { UNBOUNDED_BAND, isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { loomCodeMarks } from "./loom_code.ts";
 import { loomEdgeMarks } from "./loom_graph.ts";
@@ -50,7 +50,7 @@ export function loomPicture(
     opened,
     i,
     labels,
-    cut ? { top: bandTop, bottom: bottom - 1 } : WHOLE_BAND,
+    cut ? { top: bandTop, bottom: bottom - 1 } : UNBOUNDED_BAND,
   );
   const size = {
     y: LOOM_HEADER_HEIGHT,
@@ -105,7 +105,7 @@ export function loomMarks(
   opened: OpenTrace,
   i: number,
   labels: Partial<LoomLabels> = {},
-  band: HeightBand = WHOLE_BAND,
+  band: HeightBand = UNBOUNDED_BAND,
   headShelf?: number,
 ): { head: VNode[]; code: VNode[]; body: VNode[] } {
   const allLabels = { ...LOOM_LABELS, ...labels };
@@ -147,7 +147,7 @@ function loomBodyMarks(scene: LoomScene): VNode[] {
   const rows = visibleRows(scene);
   const marks = [];
   const current = plan.rows[currentRow];
-  if (current && isInBand(band, current.y, current.y + current.h))
+  if (current && isInVisibleBand(band, current.y, current.y + current.h))
     marks.push(
       h("rect", {
         key: "band",
@@ -186,7 +186,7 @@ function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageCo
   const last = plan.shelves[column.to];
   const isFreedHere = life.freed && plan.columns.firstShelfOfRow[life.death + 1] - 1 === column.to;
   const to = isFreedHere ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
-  if (!isInBand(band, from, to + 14)) return [];
+  if (!isInVisibleBand(band, from, to + 14)) return [];
   const y0 = clampToBand(band, from);
   const y1 = clampToBand(band, to);
   const { x, w } = column;

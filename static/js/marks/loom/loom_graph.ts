@@ -1,6 +1,6 @@
 /** The loom's edges: each climbs the lane of the node that it leads to. */
 
-import { isInBand } from "../../layout/view.ts";
+import { isInVisibleBand } from "../../layout/view.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import { NODE_RADIUS } from "./loom_node.ts";
@@ -9,7 +9,7 @@ import { NODE_RADIUS } from "./loom_node.ts";
 export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
   const marks = [];
   for (const [k, trunk] of plan.trunks.entries())
-    if (isInBand(band, trunk.y0, trunk.y1))
+    if (isInVisibleBand(band, trunk.y0, trunk.y1))
       marks.push(
         h("path", {
           key: `trunk ${k}`,
@@ -19,13 +19,13 @@ export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
       );
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
-    if (!isInBand(band, y0, y1)) continue;
+    if (!isInVisibleBand(band, y0, y1)) continue;
     const visitStep = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
     const passedGrad =
       visitStep !== undefined && opened.trace.steps[visitStep].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
     const flowsNow = passedGrad && plan.run.rowOfStep[visitStep] === now;
     const arrowY = flowsNow ? y1 + NODE_RADIUS + 4 : Math.max(y0 - 14, y1 + NODE_RADIUS + 1);
-    if (!isInBand(band, arrowY, y0)) continue;
+    if (!isInVisibleBand(band, arrowY, y0)) continue;
     const d =
       x0 === x1
         ? `M${x0} ${clampToBand(band, y0 - NODE_RADIUS)}V${clampToBand(band, arrowY)}`

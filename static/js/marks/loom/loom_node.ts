@@ -4,7 +4,7 @@ import { loomGradientChip } from "../../layout/text/chip.ts";
 import { encodedValueJson, truncateText } from "../../trace/format.ts";
 import { BOLD_WIDTH_FACTOR } from "../../layout/loom/loom_sizes.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
-import { pinState } from "../../layout/loom/run_rows.ts";
+import { savedSlotStateAt } from "../../layout/loom/run_rows.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import type { LoomScene } from "./loom_scene.ts";
@@ -118,7 +118,7 @@ function nodeGroupLabel(groupDots: NodeDot[], dotsInLine: NodeDot[], { opened, i
 function inlineSlotMarks({ plan, i }: LoomScene, dot: NodeDot) {
   return [...dot.slots.keys()].map((slot) => {
     const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
-    const state = pin ? pinState(pin, i) : null;
+    const state = pin ? savedSlotStateAt(pin, i) : null;
     return {
       slot,
       state,
@@ -136,7 +136,7 @@ function slotLineMarks(scene: LoomScene, dot: NodeDot, slot: string, y: number) 
   const { plan, i } = scene;
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
-  const state = pin && pinState(pin, i);
+  const state = pin && savedSlotStateAt(pin, i);
   const brokenSuffix = brokenSlotText(scene, state);
   return [
     h("rect", {

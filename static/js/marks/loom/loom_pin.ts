@@ -1,7 +1,7 @@
 /** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
 
-import { pinState } from "../../layout/loom/run_rows.ts";
-import { isInBand, type HeightBand } from "../../layout/view.ts";
+import { savedSlotStateAt } from "../../layout/loom/run_rows.ts";
+import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import type { PinLine } from "../../layout/loom/loom_plan.ts";
@@ -9,12 +9,12 @@ import type { PinLine } from "../../layout/loom/loom_plan.ts";
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. */
 export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
   const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
-  const holdsInBand = holds.filter(({ from, to }) => isInBand(band, from - 10, to + 10));
+  const holdsInBand = holds.filter(({ from, to }) => isInVisibleBand(band, from - 10, to + 10));
   if (!holdsInBand.length) return null;
-  const state = pinState(pin, i);
+  const state = savedSlotStateAt(pin, i);
   const parts = [];
   if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
-  if (hasHead && isInBand(band, y, y))
+  if (hasHead && isInVisibleBand(band, y, y))
     parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
   for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
   if (struckAt && pin.broken !== null)

@@ -13,7 +13,7 @@ import { classNames, h } from "../../browser/svg.ts";
 import type { Target } from "../../browser/targets.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StageLabels } from "../labels.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { AllocatorLayout, AllocatorItem, PlacedSegment, SegmentPart } from "../../layout/memory/memory_parts.ts";
 
 /** Of a bar, at its foot: how much of a block was asked for. */
@@ -22,7 +22,7 @@ const REQUESTED_BAR_HEIGHT = 4;
 const MIN_BLOCK_NAME_WIDTH = 34;
 
 export function allocatorMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   { y, allocator }: { y: number; allocator?: AllocatorLayout },
   item: AllocatorItem,
   columns: MemoryColumns,
@@ -36,14 +36,14 @@ export function allocatorMark(
       transform: transformToHeight(y),
       "data-allocator": item.uid,
     },
-    allocatorTitleMark(stepFacts, item, allocator, columns),
-    allocator.segments.map((segment) => segmentMark(stepFacts.labels, segment, allocator, columns)),
+    allocatorTitleMark(renderContext, item, allocator, columns),
+    allocator.segments.map((segment) => segmentMark(renderContext.labels, segment, allocator, columns)),
   );
 }
 
 /** What the allocator has, and what opens its segments. */
 function allocatorTitleMark(
-  { snap, labels }: StepFacts,
+  { snap, labels }: RenderContext,
   item: AllocatorItem,
   { open: isOpen }: AllocatorLayout,
   columns: MemoryColumns,

@@ -18,32 +18,32 @@ import { transformToHeight } from "../mark_cache.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import { rowPurposeText } from "../labels.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem, PlacedValueChip, FoldItem, HeadingItem, RowBlock } from "../../layout/memory/memory_parts.ts";
 
 const PAGE_FONT_CHARACTER_EM = 0.56;
 
 export function memoryHeadingMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   place: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
 ): VNode {
   const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
   return item.type === "frame"
-    ? frameHeadingMark(stepFacts, place, item, columns, box)
-    : objectHeadingMark(stepFacts, place, item, columns, box);
+    ? frameHeadingMark(renderContext, place, item, columns, box)
+    : objectHeadingMark(renderContext, place, item, columns, box);
 }
 
 function frameHeadingMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   place: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
 ) {
-  const frame = findEntity(stepFacts.snap.entities, item.uid, "frame");
-  const isCurrent = stepFacts.snap.step?.frame === item.uid;
+  const frame = findEntity(renderContext.snap.entities, item.uid, "frame");
+  const isCurrent = renderContext.snap.step?.frame === item.uid;
   const isSuspended = frame?.state === "suspended";
   const name = frameTitleThatFits(item, columns);
   const lineX = 14 + textWidth(name, FONT_SIZES.small) + 10;
@@ -55,12 +55,12 @@ function frameHeadingMark(
         "moves heading frame inner",
         isCurrent && "here",
         isSuspended && "suspended",
-        stepFacts.snap.fresh.has(item.uid) && "fresh",
+        renderContext.snap.fresh.has(item.uid) && "fresh",
       ),
       transform: transformToHeight(place.y),
       "data-frame-card": item.uid,
       role: "group",
-      "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
+      "aria-label": `${item.section}${isSuspended ? ` ${renderContext.labels.suspended}` : ""}`,
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
@@ -68,22 +68,22 @@ function frameHeadingMark(
     h(
       "text",
       { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": FONT_SIZES.small },
-      lineLabel(stepFacts.labels.line, frame?.line),
+      lineLabel(renderContext.labels.line, frame?.line),
     ),
-    valueChipMarks(stepFacts, place, item.uid),
-    foldedRowsMark(stepFacts, place, item, columns),
+    valueChipMarks(renderContext, place, item.uid),
+    foldedRowsMark(renderContext, place, item, columns),
     h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
   );
 }
 
 function objectHeadingMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   place: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
 ) {
-  const object = findEntity(stepFacts.snap.entities, item.uid, "object");
+  const object = findEntity(renderContext.snap.entities, item.uid, "object");
   const isInner = item.type === "inner";
   const { left, placed, hidden, end } = headingNamesThatFit(item, columns);
   const type = headingTypeTitle(object, end, columns);
@@ -91,7 +91,7 @@ function objectHeadingMark(
     "g",
     {
       key: item.key,
-      class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
+      class: classNames("moves heading object", isInner && "inner", renderContext.snap.fresh.has(item.uid) && "fresh"),
       transform: transformToHeight(place.y),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
@@ -103,7 +103,7 @@ function objectHeadingMark(
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
     placed.map(({ name, x, w }) =>
-      nameTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: FONT_SIZES.small }),
+      nameTagMark(renderContext.labels, item.uid, name, { x, y: 3, w, h: 16, font: FONT_SIZES.small }),
     ),
     hidden.length > 0 &&
       h(
@@ -113,17 +113,17 @@ function objectHeadingMark(
         h("title", {}, hidden.map(({ text }) => text).join(", ")),
       ),
     type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": FONT_SIZES.small }, type),
-    valueChipMarks(stepFacts, place, item.uid),
+    valueChipMarks(renderContext, place, item.uid),
     item.type === "optimizer" && optimizerStateSign(item),
-    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(stepFacts, place, item, columns),
+    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(renderContext, place, item, columns),
   );
 }
 
 /** The uid is that of the frame or object. */
-function valueChipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
+function valueChipMarks(renderContext: RenderContext, place: PlacedItem, uid: string) {
   const { chips } = place;
   if (!chips) return [];
-  const out = chips.chips.map((chip) => valueChipMark(stepFacts, uid, chip));
+  const out = chips.chips.map((chip) => valueChipMark(renderContext, uid, chip));
   const [before, after] = [chips.before, chips.after];
   const open = chips.lines > 1;
   if (before || after || open) {
@@ -134,7 +134,7 @@ function valueChipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
   return out;
 }
 
-export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedValueChip) {
+export function valueChipMark(renderContext: RenderContext, uid: string, chip: PlacedValueChip) {
   const { key, label, text, value, kind, changed, x, line, w } = chip;
   const y = line * MEMORY_ITEM_HEIGHTS.line;
   const isFrame = uid[0] === "f";
@@ -173,7 +173,7 @@ export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedVal
       },
       kind === "here" ? `${text} ↓` : text,
     ),
-    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, stepFacts.snap.entities)}`),
+    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, renderContext.snap.entities)}`),
   );
 }
 
@@ -194,16 +194,16 @@ function foldButtonMark(key: string, open: boolean, place: { x: number; y: numbe
 }
 
 /** The rows that a heading hides, and what brings them back. */
-function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
+function foldedRowsMark(renderContext: RenderContext, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
   const count = place.folded.length;
   const x = item.type === "frame" ? 0 : 12;
   const members = foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
   const names = place.folded
-    .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, stepFacts.labels) : ""))
+    .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, renderContext.labels) : ""))
     .join(", ");
-  const text = `${count} ${stepFacts.labels.folded}`;
+  const text = `${count} ${renderContext.labels.folded}`;
   const w = pageFontTextWidth(text, FONT_SIZES.small) + 14;
   const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
   const countX = Math.min(chipsEnd, columns.w - 12 - w);
@@ -245,8 +245,13 @@ function optimizerStateSign(item: HeadingItem) {
 }
 
 /** Storages in one line. */
-export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: MemoryColumns) {
-  const { labels, snap } = stepFacts;
+export function storageFoldMark(
+  renderContext: RenderContext,
+  place: PlacedItem,
+  item: FoldItem,
+  columns: MemoryColumns,
+) {
+  const { labels, snap } = renderContext;
   const n = item.blocks.length;
   const bytes = item.blocks.reduce(
     (sum, { storage }) => sum + (findEntity(snap.entities, storage, "storage")?.nbytes ?? 0),
@@ -260,7 +265,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     calls: labels.moreCalls,
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
-  const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
+  const names = item.blocks.map((block) => rowPurposeText(block, renderContext.labels)).join(", ");
   const namesX = columns.names + 18 + pageFontTextWidth(text, FONT_SIZES.small) + 12;
   const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   return h(

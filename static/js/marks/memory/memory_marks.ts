@@ -1,7 +1,7 @@
 /** The memory pane of a step as descriptions: the heading with the columns' names, and the lines that are in sight. */
 
 import { wrapValueChips } from "../../layout/memory/heading_chips.ts";
-import { isInBand, type HeightBand } from "../../layout/view.ts";
+import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { h, type VNode } from "../../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
@@ -11,29 +11,30 @@ import { memoryRowMark } from "./memory_row.ts";
 import { isVersionNews } from "./row_counter.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryPane } from "../../layout/memory/memory_pane.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
 
 const DRAWN_BAND_MARGIN = 40;
 
 /** `markCache` is that of the step before. */
 export function memoryMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   pane: MemoryPane,
   band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body: VNode[] = [];
   for (const place of pane.placed) {
-    if (place.hidden || !isInBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN)) continue;
-    const mark = memoryItemMark(stepFacts, pane, place, markCache);
+    if (place.hidden || !isInVisibleBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN))
+      continue;
+    const mark = memoryItemMark(renderContext, pane, place, markCache);
     if (mark) body.push(mark);
   }
-  return { heading: memoryPaneHeadingMarks(stepFacts, pane), body };
+  return { heading: memoryPaneHeadingMarks(renderContext, pane), body };
 }
 
 function memoryItemMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   { columns, step }: MemoryPane,
   place: PlacedItem,
   markCache: MarkCache | null,
@@ -41,25 +42,25 @@ function memoryItemMark(
   const { item, y } = place;
   if (item.kind === "row") {
     const { selected } = step.options;
-    const inputsOf = () => memoryRowMarkInputs(stepFacts, place, item, columns, selected);
+    const inputsOf = () => memoryRowMarkInputs(renderContext, place, item, columns, selected);
     return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
-      memoryRowMark(stepFacts, place, item, columns, selected),
+      memoryRowMark(renderContext, place, item, columns, selected),
     );
   }
-  if (item.kind === "heading") return memoryHeadingMark(stepFacts, place, item, columns);
-  if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
-  if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
+  if (item.kind === "heading") return memoryHeadingMark(renderContext, place, item, columns);
+  if (item.kind === "fold") return storageFoldMark(renderContext, place, item, columns);
+  if (item.kind === "allocator") return allocatorMark(renderContext, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
 
-function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
+function memoryPaneHeadingMarks(renderContext: RenderContext, pane: MemoryPane): VNode[] {
   const { columns, main } = pane;
-  const { labels } = stepFacts;
+  const { labels } = renderContext;
   const hasVersions = pane.placed.some(
     ({ item, layout }) =>
       item.kind === "row" &&
-      layout?.groups.some(({ counter }) => counter !== null && isVersionNews(stepFacts, counter, item.block.pins)),
+      layout?.groups.some(({ counter }) => counter !== null && isVersionNews(renderContext, counter, item.block.pins)),
   );
   const version = columns.phone || !hasVersions ? "" : labels.version;
   const columnHeads: [string, string, number][] = [
@@ -73,7 +74,7 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
     h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text),
   );
   if (!main) return out;
-  const isCurrent = stepFacts.snap.step?.frame === main;
+  const isCurrent = renderContext.snap.step?.frame === main;
   const x = columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, FONT_SIZES.small) + 20;
   const hasRoom = x + w < columns.card - 6;
@@ -94,14 +95,14 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
         "aria-label": labels.module,
       },
       hasRoom && [box, name],
-      modulePlainValueMarks(stepFacts, pane, main),
+      modulePlainValueMarks(renderContext, pane, main),
     ),
   );
   return out;
 }
 
 /** The plain values of the module, those that the step gave first. */
-function modulePlainValueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
+function modulePlainValueMarks(renderContext: RenderContext, { columns, values }: MemoryPane, main: string) {
   const firstX =
     columns.gradW && !columns.phone
       ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
@@ -109,7 +110,9 @@ function modulePlainValueMarks(stepFacts: StepFacts, { columns, values }: Memory
   const right = columns.w;
   const flow = wrapValueChips(values, firstX, right - 8, firstX, false);
   const shift = right - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
-  const chips = flow.chips.map((chip) => valueChipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
+  const chips = flow.chips.map((chip) =>
+    valueChipMark(renderContext, main, { ...chip, x: chip.x + Math.max(0, shift) }),
+  );
   const hidden = flow.before + flow.after;
   if (hidden) {
     const x = flow.before && !flow.after ? flow.beforeX : flow.afterX;

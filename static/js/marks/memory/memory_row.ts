@@ -17,11 +17,11 @@ import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../../layout/memory/memory_parts.ts";
 
 interface MemoryRowDrawing {
-  facts: StepFacts;
+  facts: RenderContext;
   item: RowItem;
   layout: RowLayout;
   columns: MemoryColumns;
@@ -30,7 +30,7 @@ interface MemoryRowDrawing {
 }
 
 export function memoryRowMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   place: PlacedItem,
   item: RowItem,
   columns: MemoryColumns,
@@ -39,7 +39,7 @@ export function memoryRowMark(
   const { layout } = place;
   if (!layout) return null;
   const { block } = item;
-  const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
+  const row = { facts: renderContext, item, layout, columns, open: layout.level !== "slim" && !layout.low };
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
     "g",
@@ -56,7 +56,7 @@ export function memoryRowMark(
     layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
-    place.pins && rowPinMarks(stepFacts, place.pins, layout, columns, ROW_SIZES.inset),
+    place.pins && rowPinMarks(renderContext, place.pins, layout, columns, ROW_SIZES.inset),
   );
 }
 
@@ -110,7 +110,7 @@ function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "ope
   );
 }
 
-function nameOfStorage({ readers, names }: StepFacts, uid: string) {
+function nameOfStorage({ readers, names }: RenderContext, uid: string) {
   return (readers.get(uid) ?? []).map((handle) => names.paths.get(handle)).find((name) => name !== undefined) ?? "";
 }
 

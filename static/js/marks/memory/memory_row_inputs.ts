@@ -4,13 +4,13 @@ import { isHandle } from "../../trace/entities.ts";
 import { isRowSelected } from "./memory_row.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { NameTag } from "../../trace/names.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem, RowItem, RowBlock } from "../../layout/memory/memory_parts.ts";
 
 /** All of it but the row's place; null for one that the step touched, or that says what this step did. Entities that
  * no step changed are the same objects as before. */
 export function memoryRowMarkInputs(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   place: PlacedItem,
   item: RowItem,
   columns: MemoryColumns,
@@ -19,12 +19,12 @@ export function memoryRowMarkInputs(
   const { layout, h: height } = place;
   if (!layout || item.block.hot) return null;
   const inputs = [columns.w, height, layout.level, layout.top, item.indent, item.small, isRowSelected(item, selected)];
-  return addRowBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
+  return addRowBlockInputs(inputs, renderContext, item.block) ? inputs : null;
 }
 
 /** Returns whether the row can be cached. */
-function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBlock): boolean {
-  const { snap, grads, writers } = stepFacts;
+function addRowBlockInputs(inputs: unknown[], renderContext: RenderContext, block: RowBlock): boolean {
+  const { snap, grads, writers } = renderContext;
   const storage = snap.entities.get(block.storage ?? "");
   if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
   inputs.push(
@@ -34,25 +34,25 @@ function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBl
     block.purpose?.name,
     block.purpose?.gradient,
     grads.has(block.key),
-    JSON.stringify([...(stepFacts.oldValues().get(block.storage ?? "") ?? [])]),
+    JSON.stringify([...(renderContext.oldValues().get(block.storage ?? "") ?? [])]),
   );
   for (const uid of block.uids) {
     if (snap.fresh.has(uid) || snap.changed.has(uid) || snap.written.has(uid) || writers.has(uid)) return false;
     inputs.push(uid, snap.entities.get(uid));
   }
   inputs.push(block.handles.length, block.others.length, block.grads.size, block.pins.length);
-  for (const uid of block.handles) addHandleInputs(inputs, stepFacts, block, uid);
-  for (const uid of block.others) inputs.push(uid, stepFacts.names.tags.has(uid));
+  for (const uid of block.handles) addHandleInputs(inputs, renderContext, block, uid);
+  for (const uid of block.others) inputs.push(uid, renderContext.names.tags.has(uid));
   for (const { node, slot, saved } of block.pins)
-    inputs.push(node, slot, saved, snap.entities.get(saved.counter ?? ""), stepFacts.events.has(`${node}:${slot}`));
+    inputs.push(node, slot, saved, snap.entities.get(saved.counter ?? ""), renderContext.events.has(`${node}:${slot}`));
   for (const [ownerUid, grad] of block.grads) {
     inputs.push(ownerUid);
-    if (!addRowBlockInputs(inputs, stepFacts, grad)) return false;
+    if (!addRowBlockInputs(inputs, renderContext, grad)) return false;
   }
   return true;
 }
 
-function addHandleInputs(inputs: unknown[], { snap, names }: StepFacts, block: RowBlock, uid: string) {
+function addHandleInputs(inputs: unknown[], { snap, names }: RenderContext, block: RowBlock, uid: string) {
   const handle = snap.entities.get(uid);
   const gradUid = isHandle(handle) ? handle.grad : undefined;
   inputs.push(uid, names.tags.has(uid), names.paths.get(uid));

@@ -9,7 +9,7 @@ import { classNames, h, type VNode } from "../../browser/svg.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { Bead, RowReading } from "../../layout/cells/row_reading.ts";
 import { findHandle, type Handle } from "../../trace/entities.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { RowLayout, HandleLine } from "../../layout/memory/memory_parts.ts";
 
 interface ReadingPlace {
@@ -33,7 +33,7 @@ interface ReadingPlace {
 const BEAD_SIZE = 15;
 
 export function handleReadingMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   line: HandleLine,
   handle: Handle,
   { columns, layout, inset, start }: { columns: MemoryColumns; layout: RowLayout; inset: number; start: number },
@@ -64,12 +64,12 @@ export function handleReadingMark(
         "wire-set",
         tape,
         handle.kind === "array" && "array",
-        stepFacts.snap.fresh.has(line.uid) && "fresh",
+        renderContext.snap.fresh.has(line.uid) && "fresh",
       ),
       "data-wire": line.uid,
       target: { kind: "wire", handle: line.uid },
     },
-    open ? readingMarksInOpenRow(stepFacts, place) : readingMarksInCollapsedRow(place),
+    open ? readingMarksInOpenRow(renderContext, place) : readingMarksInCollapsedRow(place),
   );
 }
 
@@ -77,12 +77,12 @@ function beadWireMark(d: string, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
-function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
+function readingMarksInOpenRow(renderContext: RenderContext, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
   const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
-  if (reading.kind === "under" && !line.first) return sharedReadingMarks(stepFacts, place, reading);
+  if (reading.kind === "under" && !line.first) return sharedReadingMarks(renderContext, place, reading);
   if (reading.kind === "under") {
     const isWrapped = band.lines > 1;
     const from = isWrapped ? 0 : reading.low * band.cw;
@@ -95,12 +95,12 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
     return [...leadLine, ...underlines];
   }
   if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
-  return [...leadLine, ...cellBeadMarks(stepFacts, place, reading)];
+  return [...leadLine, ...cellBeadMarks(renderContext, place, reading)];
 }
 
 /** A bracket under the cells that are read, and which they are in words. */
 function sharedReadingMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   { line, band, start, x, y, middle, handle, right }: ReadingPlace,
   { low, high }: Extract<RowReading, { kind: "under" }>,
 ) {
@@ -108,7 +108,7 @@ function sharedReadingMarks(
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const forms = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const forms = readingWords(renderContext, line.uid, handle, [low, high], band.n);
   const { text, size, spacing } = fittedText(forms, right - from);
   return [
     beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
@@ -126,7 +126,7 @@ function sharedReadingMarks(
 /** What a handle reads, told by another's name that reads all of the memory in order, in words and shorter; no form
  * where none does. */
 function readingWords(
-  { snap, readers, names, labels }: StepFacts,
+  { snap, readers, names, labels }: RenderContext,
   uid: string,
   handle: Handle,
   [low, high]: [number, number],
@@ -205,13 +205,17 @@ function cellRuns(cells: number[], columns: number): [number, number, number][] 
   return out;
 }
 
-function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
+function cellBeadMarks(
+  renderContext: RenderContext,
+  place: ReadingPlace,
+  reading: Extract<RowReading, { kind: "beads" }>,
+) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
   const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
-  const indexText = indexTextThatFits(stepFacts, place, reading.lines.flat());
+  const indexText = indexTextThatFits(renderContext, place, reading.lines.flat());
   const out = [];
   if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
@@ -227,7 +231,7 @@ function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extra
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
     out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k), indexText));
+    for (const bead of beads) out.push(...cellBeadMark(renderContext, place, bead, centreY(k), indexText));
   });
   return out;
 }
@@ -237,7 +241,7 @@ function beadWidth(band: CellBand, { reads }: Bead) {
 }
 
 /** How all beads of a handle are written: `y[0,1]`, else `[0,1]`, where one of them has no room for that `0,1`. */
-function indexTextThatFits({ names }: StepFacts, { line, band }: ReadingPlace, beads: Bead[]) {
+function indexTextThatFits({ names }: RenderContext, { line, band }: ReadingPlace, beads: Bead[]) {
   const forms = [(index: string) => `${names.paths.get(line.uid)}[${index}]`, (index: string) => `[${index}]`];
   const isIndexed = names.paths.has(line.uid) && beads.every(({ text }) => text !== "·");
   const fits = (form: (index: string) => string) =>
@@ -247,7 +251,7 @@ function indexTextThatFits({ names }: StepFacts, { line, band }: ReadingPlace, b
 
 /** One bead for all reads of a cell in a line, the others under it. */
 function cellBeadMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   { line, band, x, handle }: ReadingPlace,
   bead: Bead,
   cy: number,
@@ -256,9 +260,9 @@ function cellBeadMark(
   const readCount = bead.reads.length;
   const w = beadWidth(band, bead);
   const left = x + bead.cell * band.cw + 2;
-  const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
-  const isWriter = stepFacts.writers.has(line.uid);
-  const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
+  const isWritten = renderContext.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const isWriter = renderContext.writers.has(line.uid);
+  const name = renderContext.names.paths.get(line.uid) ?? line.uid;
   const text = indexText(bead.text);
   const hasRoom = textWidth(text, FONT_SIZES.small) <= w - 1;
   const marks = bead.reads.map((read, depth) => {
@@ -296,7 +300,7 @@ function cellBeadMark(
         "text",
         { key: `times ${bead.cell}`, class: "times", x: left + w + 5, y: cy - 4, "font-size": FONT_SIZES.small },
         `×${readCount}`,
-        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${readCount}`)),
+        h("title", {}, renderContext.labels.readTimes.replace("{times}", `${readCount}`)),
       ),
     );
   return marks;

@@ -10,7 +10,7 @@ import { classNames, h } from "../../browser/svg.ts";
 import { autogradRoleLabel } from "../labels.ts";
 import { shortDtype } from "./row_cell.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 
 interface Place {
   x: number;
@@ -18,13 +18,13 @@ interface Place {
   w: number;
 }
 
-function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named: boolean) {
+function handleCardAttributes(renderContext: RenderContext, uid: string, handle: Handle, named: boolean) {
   const text = handleCardTexts(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
-  const role = `${text.tracked ? "∇ " : ""}${autogradRoleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
+  const role = `${text.tracked ? "∇ " : ""}${autogradRoleLabel(text.role, renderContext.labels)}${bits ? ` ${bits}` : ""}`;
   const description = `${uid} ${text.shape} ${unqualifiedDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
-  const fresh = stepFacts.snap.fresh.has(uid);
+  const fresh = renderContext.snap.fresh.has(uid);
   return {
     shape: text.shape,
     role,
@@ -52,21 +52,21 @@ function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle,
 }
 
 /** `isPassingGradient`: it is a gradient on its way, of which `no gradient` would say the wrong thing. */
-export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, isPassingGradient = false) {
-  const handle = findHandle(stepFacts.snap.entities, uid);
+export function handleCardMark(renderContext: RenderContext, uid: string, place: Place, isPassingGradient = false) {
+  const handle = findHandle(renderContext.snap.entities, uid);
   if (!handle) return null;
-  const card = handleCardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
+  const card = handleCardAttributes(renderContext, uid, handle, renderContext.names.tags.has(uid));
   const { x, y, w } = place;
   const isWide = w >= 80;
   const leftX = x + (isWide ? 11 : 9);
   const room = x + w - 5 - leftX;
-  const words = isPassingGradient && !handle.requires_grad ? [] : handleWords(stepFacts, handle);
+  const words = isPassingGradient && !handle.requires_grad ? [] : handleWords(renderContext, handle);
   return h(
     "g",
     card.attrs,
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 14 : 12),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(renderContext, handle, card.shape), room, isWide ? 14 : 12),
     fittedTextMark("role", leftX, y + 25, words, room, 12),
     h("title", { key: "title" }, card.description),
   );
@@ -79,7 +79,7 @@ function fittedTextMark(name: string, x: number, y: number, forms: string[], max
 }
 
 /** A shape in words: `3 numbers`, `16 × 1`; in less room `(3,)`, `16×1`. `other` is said where there is none. */
-function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string): string[] {
+function shapeWords({ labels }: RenderContext, { shape }: Handle, other: string): string[] {
   if (!shape) return [other];
   if (shape.length > 1) return [shape.join(" × "), shape.join("×")];
   if (!shape.length) return [labels.oneNumber, other];
@@ -87,7 +87,7 @@ function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string): st
 }
 
 /** What a handle is to autograd, and its dtype where that is not the usual one; in little room its colour says it. */
-function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string[] {
+function handleWords({ labels, nodeName }: RenderContext, handle: Handle): string[] {
   const dtype = shortDtype(handle.dtype);
   if (handle.kind === "array") {
     const access = handle.writeable === false ? [labels.readOnly] : [];
@@ -106,21 +106,21 @@ function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string[] 
 
 /** A handle in a closed row. `gradient`: it is on its way, of this shape. */
 export function handleCardMarkInCollapsedRow(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   uid: string,
   place: Place,
   { named, gradient }: { named: boolean; gradient: boolean },
 ) {
-  const handle = findHandle(stepFacts.snap.entities, uid);
+  const handle = findHandle(renderContext.snap.entities, uid);
   if (!handle) return null;
-  const card = handleCardAttributes(stepFacts, uid, handle, named);
+  const card = handleCardAttributes(renderContext, uid, handle, named);
   const { x, y, w } = place;
   return h(
     "g",
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 12),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(renderContext, handle, card.shape), w - 12, 12),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -135,7 +135,7 @@ interface QuietPlace {
 
 /** Handles without a name in one line, which begins at `place`. */
 export function unnamedHandlesMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   uids: string[],
   columns: MemoryColumns,
   y: number,
@@ -146,11 +146,11 @@ export function unnamedHandlesMark(
   const out = [];
   let shownCount = 0;
   for (const uid of uids) {
-    const handle = findHandle(stepFacts.snap.entities, uid);
+    const handle = findHandle(renderContext.snap.entities, uid);
     if (!handle) continue;
-    const card = handleCardAttributes(stepFacts, uid, handle, false);
+    const card = handleCardAttributes(renderContext, uid, handle, false);
     const countWidth = shownCount < uids.length - 1 ? 20 : 0;
-    const words = shapeWords(stepFacts, handle, card.shape);
+    const words = shapeWords(renderContext, handle, card.shape);
     const { text } = fittedText(words, place.room - countWidth - 13);
     const w = Math.min(textWidth(text, FONT_SIZES.small) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
@@ -178,12 +178,12 @@ export function unnamedHandlesMark(
       ),
     );
   }
-  if (place.say) out.push(unnamedHandlesLabelMark(stepFacts, uids.length, columns, y));
+  if (place.say) out.push(unnamedHandlesLabelMark(renderContext, uids.length, columns, y));
   return out;
 }
 
-function unnamedHandlesLabelMark(stepFacts: StepFacts, count: number, columns: MemoryColumns, y: number) {
-  const { unnamed } = stepFacts.labels;
+function unnamedHandlesLabelMark(renderContext: RenderContext, count: number, columns: MemoryColumns, y: number) {
+  const { unnamed } = renderContext.labels;
   const forms = count > 1 ? [`${count} × ${unnamed}`, unnamed, `${count} ×`] : [unnamed, ""];
   const { text, size, spacing } = fittedText(forms, columns.card - 12);
   const place = { x: columns.card - 8, y: y + 11.5, "font-size": size, "letter-spacing": spacing };

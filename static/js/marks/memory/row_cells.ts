@@ -15,7 +15,7 @@ import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, writtenCellHaloMark, shortDtype } from "./row_cell.ts";
 import { rowSummaryMarks, type CellStripPlace } from "./row_summary.ts";
 import type { Cell } from "../../trace/entities.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 
 /** What was described of cells that no step wrote since, by where it stands: a description that is the same object
  * as before costs the document nothing. */
@@ -24,14 +24,19 @@ const stripMarkCache = new WeakMap<object, Map<string, VNode>>();
 /** Of one storage's cells so many descriptions are kept. */
 const MAX_CACHED_STRIP_MARKS = 4;
 
-export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
-  const { entities, fresh, written } = stepFacts.snap;
+export function cellStripMark(
+  renderContext: RenderContext,
+  uid: string,
+  strip: CellStrip,
+  place: CellStripPlace,
+): VNode {
+  const { entities, fresh, written } = renderContext.snap;
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(stepFacts, uid, strip, place);
+  if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(renderContext, uid, strip, place);
   const cachedByPlace = stripMarkCache.get(cells) ?? new Map();
-  const placeKey = stripPlaceKey(stepFacts, uid, strip, place);
-  const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(stepFacts, uid, strip, place);
+  const placeKey = stripPlaceKey(renderContext, uid, strip, place);
+  const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(renderContext, uid, strip, place);
   if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_STRIP_MARKS) cachedByPlace.clear();
   stripMarkCache.set(cells, cachedByPlace.set(placeKey, mark));
   return mark;
@@ -39,7 +44,7 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
 
 /** All that a strip's description is made from besides its cells. */
 function stripPlaceKey(
-  { labels, oldValues }: StepFacts,
+  { labels, oldValues }: RenderContext,
   uid: string,
   { bands }: CellStrip,
   { x, y, full, grad }: CellStripPlace,
@@ -52,14 +57,14 @@ function stripPlaceKey(
   return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()} ${old}`;
 }
 
-function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
-  const storage = stepFacts.snap.entities.get(uid);
-  const fresh = stepFacts.snap.fresh.has(uid);
-  const writtenKeys = stepFacts.snap.written.get(uid);
+function describeCellStrip(renderContext: RenderContext, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
+  const storage = renderContext.snap.entities.get(uid);
+  const fresh = renderContext.snap.fresh.has(uid);
+  const writtenKeys = renderContext.snap.written.get(uid);
   const hasSeveralDtypes = strip.bands.length > 1;
   const bands = strip.bands.map((band) => {
     if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, place);
-    if (band.mode === "summary") return rowSummaryMarks(stepFacts, uid, storage, band, strip, place);
+    if (band.mode === "summary") return rowSummaryMarks(renderContext, uid, storage, band, strip, place);
     const values = storage.cells?.[band.dtype] ?? [];
     const writtenCount = [...(writtenKeys ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
     const isWhollyWritten = fresh || (writtenCount > 0 && writtenCount === values.length);
@@ -67,7 +72,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
     const height = band.lines * band.ch;
     return [
       isWhollyWritten &&
-        !stepFacts.manyChanged &&
+        !renderContext.manyChanged &&
         writtenCellHaloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
       h("rect", {
         key: `ground ${band.dtype}`,
@@ -78,11 +83,11 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
         height,
         rx: 3,
       }),
-      ...bandCellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
+      ...bandCellMarks(renderContext, uid, band, values, place, isWhollyWritten),
       stripOutlineMark(band.dtype, place, band.y, w, height),
       hasSeveralDtypes && bandDtypeMark(band, place, w),
-      band.every !== undefined && cutNoteMark(stepFacts, band, values, place),
-      band.wrappedColumn && columnNoteMark(stepFacts, band, place),
+      band.every !== undefined && cutNoteMark(renderContext, band, values, place),
+      band.wrappedColumn && columnNoteMark(renderContext, band, place),
     ];
   });
   const target: Target = { kind: "strip", storage: uid };
@@ -95,7 +100,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
     target,
   };
   const isChanged = fresh || (writtenKeys?.size ?? 0) > 0;
-  return h("g", attrs, bands, stepFacts.manyChanged && isChanged && changedBarMark(place.x - 6, place.y, strip.h));
+  return h("g", attrs, bands, renderContext.manyChanged && isChanged && changedBarMark(place.x - 6, place.y, strip.h));
 }
 
 const CHANGED_BAR = { width: 3, height: 18 };
@@ -125,7 +130,7 @@ function bandDtypeMark(band: CellBand, place: CellStripPlace, w: number) {
 }
 
 /** Below cells that are not all drawn: how many of them are, and what values they all have. */
-function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], place: CellStripPlace): VNode {
+function cutNoteMark({ labels }: RenderContext, band: CellBand, values: Cell[], place: CellStripPlace): VNode {
   const top = place.y + band.y + band.lines * band.ch;
   if (band.unread) {
     const words = labels.unreadCells.replace("{n}", `${band.unread}`);
@@ -146,7 +151,7 @@ function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], plac
 }
 
 /** Below (n, 1) in lines: it is one column. */
-function columnNoteMark({ labels }: StepFacts, band: CellBand, { x, y }: CellStripPlace): VNode {
+function columnNoteMark({ labels }: RenderContext, band: CellBand, { x, y }: CellStripPlace): VNode {
   const top = y + band.y + band.lines * band.ch;
   return h(
     "text",
@@ -170,7 +175,7 @@ function emptyStorageMark(band: CellBand, place: CellStripPlace) {
 
 /** `isWhollyWritten`: all of it was written, and the halo says so. */
 function bandCellMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   uid: string,
   band: CellBand,
   values: Cell[],
@@ -179,8 +184,8 @@ function bandCellMarks(
 ): (VNode | null)[] {
   if (!place.full && band.mode === "heat") return cellColourMarks(band, values, place);
   const maxMagnitude = largestMagnitude(values);
-  const writtenKeys = stepFacts.snap.written.get(uid);
-  const old = stepFacts.oldValues().get(uid);
+  const writtenKeys = renderContext.snap.written.get(uid);
+  const old = renderContext.oldValues().get(uid);
   return values.map((value, i) => {
     if (!isCellDrawn(band, i)) return null;
     const box = cellRect(band, i);
@@ -192,7 +197,7 @@ function bandCellMarks(
       most: maxMagnitude,
       now: isWritten,
       was,
-      outline: isWritten && !isWhollyWritten && !stepFacts.manyChanged,
+      outline: isWritten && !isWhollyWritten && !renderContext.manyChanged,
       full: place.full,
       first: i % band.columns === 0,
     });

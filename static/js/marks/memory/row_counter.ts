@@ -5,24 +5,24 @@ import { classNames, h } from "../../browser/svg.ts";
 import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StoragePin } from "../../layout/memory/memory_parts.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 
 /**
  * Whether a version says something: its memory was written since it was made, or a node expects one. `pins` are those
  * of the row.
  */
-export function isVersionNews({ snap }: StepFacts, counterUid: string, pins: StoragePin[]) {
+export function isVersionNews({ snap }: RenderContext, counterUid: string, pins: StoragePin[]) {
   const counter = findEntity(snap.entities, counterUid, "counter");
   return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
 }
 
 /** What of a counter every badge says. */
-function counterBadgeFacts(stepFacts: StepFacts, counterUid: string, handles: number) {
-  const value = findEntity(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
-  const before = findEntity(stepFacts.previous, counterUid, "counter")?.value;
+function counterBadgeFacts(renderContext: RenderContext, counterUid: string, handles: number) {
+  const value = findEntity(renderContext.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = findEntity(renderContext.previous, counterUid, "counter")?.value;
   const isBumped = before !== undefined && before !== value;
   const change = isBumped ? `${before} → ${value}` : `${value}`;
-  const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
+  const writes = value === "?" ? "" : `\n${renderContext.labels.writesCounted.replace("{n}", `${value}`)}`;
   return {
     value,
     before,
@@ -51,7 +51,7 @@ interface CounterMarkPlace {
 }
 
 export function versionCounterMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   counterUid: string,
   place: CounterMarkPlace,
   columns: MemoryColumns,
@@ -62,7 +62,7 @@ export function versionCounterMark(
     bumped: isBumped,
     attributes,
     title,
-  } = counterBadgeFacts(stepFacts, counterUid, place.wearers);
+  } = counterBadgeFacts(renderContext, counterUid, place.wearers);
   const { rail: x, railW: w } = columns;
   const badgeHeight = place.open ? 19 : 16;
   const isTall = place.h > badgeHeight + 12;
@@ -92,8 +92,8 @@ export function versionCounterMark(
 }
 
 /** The small badge of a gradient's counter. */
-export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
-  const { value, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
+export function gradientCounterMark(renderContext: RenderContext, counterUid: string, x: number, y: number) {
+  const { value, attributes, title } = counterBadgeFacts(renderContext, counterUid, 1);
   const text = versionTextThatFits(undefined, value, false, 22);
   const box = { x: x - 4, y: y - 1, width: 24, height: 16, rx: 4 };
   return h(

@@ -12,7 +12,7 @@ import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { CellStrip } from "../../layout/cells/row_strip.ts";
 import type { Entities } from "../../trace/state.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { HandleLine, RowBlock } from "../../layout/memory/memory_parts.ts";
 
 /** In characters. */
@@ -27,7 +27,7 @@ interface GradPlace {
 
 /** `y` is that of the line. */
 export function gradientPlaceMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   block: RowBlock,
   line: HandleLine,
   columns: MemoryColumns,
@@ -35,17 +35,18 @@ export function gradientPlaceMark(
   open: boolean,
 ) {
   const { grad, uid } = line;
-  const handle = findHandle(stepFacts.snap.entities, uid);
+  const handle = findHandle(renderContext.snap.entities, uid);
   if (!grad || !handle) return null;
   const place = { x: grad.x, y: y + grad.y, path: grad.path };
-  if (grad.block && grad.strip) return gradientStripMark(stepFacts, uid, grad.block, grad.strip, place, columns, open);
-  if (handle.grad && stepFacts.snap.entities.has(handle.grad))
-    return separateGradientMark(stepFacts, uid, handle.grad, place, columns, open);
-  return noGradientMark(stepFacts, uid, block.lost.get(uid), place, columns, open);
+  if (grad.block && grad.strip)
+    return gradientStripMark(renderContext, uid, grad.block, grad.strip, place, columns, open);
+  if (handle.grad && renderContext.snap.entities.has(handle.grad))
+    return separateGradientMark(renderContext, uid, handle.grad, place, columns, open);
+  return noGradientMark(renderContext, uid, block.lost.get(uid), place, columns, open);
 }
 
 function gradientStripMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   ownerUid: string,
   block: RowBlock,
   strip: CellStrip,
@@ -54,15 +55,15 @@ function gradientStripMark(
   open: boolean,
 ) {
   const [uid] = block.handles;
-  const handle = findHandle(stepFacts.snap.entities, uid);
+  const handle = findHandle(renderContext.snap.entities, uid);
   const counterUid = handle?.counter;
   const { path } = place;
-  const fresh = stepFacts.snap.fresh.has(uid);
+  const fresh = renderContext.snap.fresh.has(uid);
   const nameY = place.y + strip.h + 12;
-  const addition = additionNotes(stepFacts, ownerUid, block);
+  const addition = additionNotes(renderContext, ownerUid, block);
   const maxWidth = columns.w - 6 - place.x;
   const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
-  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(stepFacts, block, handle);
+  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(renderContext, block, handle);
   const shape = tupleText(handle?.shape ?? []);
   const name = fittedText([`${path}${note ? `  ${note}` : ""}`, path, ".grad"], maxWidth);
   const layout = fittedText([`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, shape], maxWidth - 2);
@@ -81,14 +82,19 @@ function gradientStripMark(
       "aria-label": `${path} ${shape}`,
     },
     block.storage
-      ? cellStripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
+      ? cellStripMark(renderContext, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
       : h("text", { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, ...letters(layout) }, layout.text),
-    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && !stepFacts.manyChanged
+    fresh && block.storage && !renderContext.snap.fresh.has(block.storage) && !renderContext.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
     counterUid &&
-      isVersionNews(stepFacts, counterUid, block.pins) &&
-      gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+      isVersionNews(renderContext, counterUid, block.pins) &&
+      gradientCounterMark(
+        renderContext,
+        counterUid,
+        place.x - 23,
+        place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5),
+      ),
     open &&
       h(
         "g",
@@ -100,7 +106,7 @@ function gradientStripMark(
           target: { kind: "path", path, ref: uid },
         },
         h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
-        h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
+        h("title", {}, `${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
@@ -120,7 +126,7 @@ function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
  * What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to
  * nothing.
  */
-function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, block: RowBlock): string[] | null {
+function additionNotes({ snap, previous, labels }: RenderContext, ownerUid: string, block: RowBlock): string[] | null {
   const visit = snap.step?.visit;
   if (visit?.accumulates !== ownerUid) return null;
   const before = findHandle(previous, findHandle(previous, ownerUid)?.grad);
@@ -133,7 +139,7 @@ function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, 
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */
-function gradientMemoryNote({ labels }: StepFacts, block: RowBlock, handle: Handle | undefined) {
+function gradientMemoryNote({ labels }: RenderContext, block: RowBlock, handle: Handle | undefined) {
   if (!handle) return "";
   const list = cellReads(handle);
   const cells = new Set(list.map(({ cell }) => cell)).size;
@@ -143,7 +149,7 @@ function gradientMemoryNote({ labels }: StepFacts, block: RowBlock, handle: Hand
 
 /** A gradient with a row of its own. */
 function separateGradientMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   ownerUid: string,
   uid: string,
   place: GradPlace,
@@ -151,8 +157,10 @@ function separateGradientMark(
   open: boolean,
 ) {
   const name =
-    stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
-  const text = `${stepFacts.labels.is} ${name}`;
+    renderContext.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ??
+    renderContext.names.paths.get(uid) ??
+    uid;
+  const text = `${renderContext.labels.is} ${name}`;
   const maxWidth = columns.w - 6 - place.x;
   return h(
     "g",
@@ -174,16 +182,16 @@ function separateGradientMark(
 
 /** No gradient yet, or none any more. */
 function noGradientMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   ownerUid: string,
   freedStorage: string | undefined,
   place: GradPlace,
   columns: MemoryColumns,
   open: boolean,
 ) {
-  const { none, freed } = stepFacts.labels;
+  const { none, freed } = renderContext.labels;
   const widthOf = (words: string) => Math.max(42, textWidth(words, FONT_SIZES.small) + 16);
-  const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
+  const why = textWidth(renderContext.labels.why, FONT_SIZES.small) + 8;
   const room = Math.min(columns.gradW, columns.w - 8 - place.x);
   const said = `${none} · ${freed}`;
   const text = freedStorage && widthOf(said) <= room ? said : none;
@@ -209,8 +217,8 @@ function noGradientMark(
       h(
         "text",
         { key: "why", class: "why", x: place.x + own, y: place.y + 19.3, "font-size": FONT_SIZES.small },
-        stepFacts.labels.why,
+        renderContext.labels.why,
       ),
-    h("title", {}, `${place.path} ${stepFacts.labels.is} None`),
+    h("title", {}, `${place.path} ${renderContext.labels.is} None`),
   );
 }

@@ -9,7 +9,7 @@ import { cellRect, bandOfDtype } from "../../layout/cells/row_strip.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { Slot } from "../../trace/wire.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { PlacedPins, PlacedPin, RowLayout } from "../../layout/memory/memory_parts.ts";
 
 /** Beside the words of a pin. */
@@ -19,17 +19,17 @@ const MIN_STATEMENT_LENGTH = 8;
 
 /** `inset` is how far the content is below the row's top. */
 export function rowPinMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   flow: PlacedPins,
   layout: RowLayout,
   columns: MemoryColumns,
   inset: number,
 ) {
-  const out = flow.pins.map((placed) => rowPinMark(stepFacts, placed, layout, columns, inset));
+  const out = flow.pins.map((placed) => rowPinMark(renderContext, placed, layout, columns, inset));
   const brokenPin = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
     const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 12 : layout.top - 6);
-    const hiddenPins = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
+    const hiddenPins = flow.more.map(({ node, slot }) => `${renderContext.nodeName(node)}.${slot}`).join(", ");
     out.push(
       h(
         "text",
@@ -40,10 +40,16 @@ export function rowPinMarks(
     );
   }
   if (!brokenPin || brokenPin.dot) return out;
-  return [...out, breakingWriteMark(stepFacts, flow, layout, columns, inset)];
+  return [...out, breakingWriteMark(renderContext, flow, layout, columns, inset)];
 }
 
-function rowPinMark(stepFacts: StepFacts, placed: PlacedPin, layout: RowLayout, columns: MemoryColumns, inset: number) {
+function rowPinMark(
+  renderContext: RenderContext,
+  placed: PlacedPin,
+  layout: RowLayout,
+  columns: MemoryColumns,
+  inset: number,
+) {
   const { pin, x, y, h: height, dot } = placed;
   const { node, slot, saved } = pin;
   const key = `${node}:${slot}`;
@@ -51,14 +57,14 @@ function rowPinMark(stepFacts: StepFacts, placed: PlacedPin, layout: RowLayout, 
   const expected = saved.expected ?? null;
   const span = dot ? null : savedCellsSpan(layout, saved, columns);
   const stripTop = inset + layout.top;
-  const description = pinDescription(stepFacts, pin);
-  const text = dot ? "" : pinText(stepFacts, placed);
+  const description = pinDescription(renderContext, pin);
+  const text = dot ? "" : pinText(renderContext, placed);
   const w = dot ? placed.w : Math.min(placed.w, textWidth(text, FONT_SIZES.small) + 2 * PIN_PADDING);
   return h(
     "g",
     {
       key: `pin ${key}`,
-      class: classNames("pin", saved.state, dot && "dot", stepFacts.events.has(key) && "news"),
+      class: classNames("pin", saved.state, dot && "dot", renderContext.events.has(key) && "news"),
       "data-pin": key,
       "data-state": saved.state,
       "data-expected": expected,
@@ -95,7 +101,7 @@ function rowPinMark(stepFacts: StepFacts, placed: PlacedPin, layout: RowLayout, 
 }
 
 /** Who keeps the cells for backward, or what is wrong with them. */
-function pinText({ labels, nodeName, snap }: StepFacts, { pin, slot, words, w }: PlacedPin) {
+function pinText({ labels, nodeName, snap }: RenderContext, { pin, slot, words, w }: PlacedPin) {
   const { node, saved, broken } = pin;
   const name = nodeName(node);
   const version = `${saved.expected ?? "?"}`;
@@ -110,7 +116,7 @@ function pinText({ labels, nodeName, snap }: StepFacts, { pin, slot, words, w }:
 }
 
 /** Who saved the cells, at which version, and what has become of them. */
-function pinDescription({ labels, nodeName }: StepFacts, { node, slot, saved }: PlacedPin["pin"]) {
+function pinDescription({ labels, nodeName }: RenderContext, { node, slot, saved }: PlacedPin["pin"]) {
   const { savedIntact: ok, savedStale: stale, savedChanged: changed } = labels;
   const state = new Map(Object.entries({ ok, stale, changed })).get(saved.state) ?? saved.state;
   const words = labels.savedBy.replace("{node}", nodeName(node)).replace("{slot}", slot);
@@ -130,14 +136,14 @@ function savedCellsSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns):
 
 /** What wrote over the value that the most alarming pin needs. */
 function breakingWriteMark(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   flow: PlacedPins,
   layout: RowLayout,
   columns: MemoryColumns,
   inset: number,
 ) {
   if (!flow.cause) return null;
-  const { labels } = stepFacts;
+  const { labels } = renderContext;
   const { line, text: statement, was, cell } = flow.cause;
   const maxWidth = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumberText(was, 7)}`;

@@ -10,7 +10,7 @@ import { classNames, h } from "../../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, writtenCellHaloMark } from "./row_cell.ts";
 import type { Storage, Summary } from "../../trace/wire.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 
 /** where the colours are */
 interface HeatPlace {
@@ -24,7 +24,7 @@ interface HeatPlace {
 }
 
 export function rowSummaryMarks(
-  stepFacts: StepFacts,
+  renderContext: RenderContext,
   uid: string,
   storage: Storage,
   band: CellBand,
@@ -46,12 +46,12 @@ export function rowSummaryMarks(
   const frame = { x: heat.x, y: heat.y, width: heat.w, height: heat.ch, rx: 3 };
   const cells = place.full ? cellsOfWindows(storage.windows?.[dtype] ?? []) : [];
   return [
-    stepFacts.snap.fresh.has(uid) && writtenCellHaloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
+    renderContext.snap.fresh.has(uid) && writtenCellHaloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
     h("rect", { key: "ground", class: "strip-ground", ...frame }),
     ...heatMapMarks(heat, numbers),
-    ...writtenStretchMarks(stepFacts, heat),
+    ...writtenStretchMarks(renderContext, heat),
     h("rect", { key: "frame", class: classNames("strip-frame", place.grad && "grad"), ...frame }),
-    ...cellWindowMarks(stepFacts, heat, cells, strip.w),
+    ...cellWindowMarks(renderContext, heat, cells, strip.w),
     place.full && summaryTextMark(heat, numbers, storage.nbytes),
   ];
 }
@@ -90,7 +90,7 @@ function heatMapMarks(heat: HeatPlace, numbers: Summary) {
 }
 
 /** What this step wrote of it. */
-function writtenStretchMarks({ snap }: StepFacts, heat: HeatPlace) {
+function writtenStretchMarks({ snap }: RenderContext, heat: HeatPlace) {
   const { uid, n, y, ch } = heat;
   return (snap.step?.log ?? []).flatMap((entry, k) => {
     if (entry.kind !== "event" || entry.event !== "written" || entry.storage !== uid) return [];
@@ -132,15 +132,20 @@ function summaryTextMark({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbyte
 }
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote. */
-function cellWindowMarks(stepFacts: StepFacts, heat: HeatPlace, cells: { i: number; value: Cell }[], width: number) {
+function cellWindowMarks(
+  renderContext: RenderContext,
+  heat: HeatPlace,
+  cells: { i: number; value: Cell }[],
+  width: number,
+) {
   if (!cells.length) return [];
   const { uid, dtype, n, x, y } = heat;
-  const writtenKeys = stepFacts.snap.written.get(uid);
+  const writtenKeys = renderContext.snap.written.get(uid);
   const firstWritten = cells.find(({ i }) => writtenKeys?.has(`${dtype}:${i}`));
   const cellWidth = 40;
   const indexWidth = width > 170 ? 44 : 0;
   const cellCount = Math.max(1, Math.floor((width - 32 - indexWidth) / cellWidth));
-  const shown = consecutiveCellsFrom(cells, stepFacts.peeks.get(uid) ?? firstWritten?.i ?? 0, cellCount);
+  const shown = consecutiveCellsFrom(cells, renderContext.peeks.get(uid) ?? firstWritten?.i ?? 0, cellCount);
   const maxMagnitude = largestMagnitude(shown.map(({ value }) => value));
   const top = y + SUMMARY_SIZES.cells;
   const [firstIndex, lastIndex] = [shown[0].i, shown[shown.length - 1].i];
@@ -169,7 +174,7 @@ function cellWindowMarks(stepFacts: StepFacts, heat: HeatPlace, cells: { i: numb
       windowButtonMark(heat, "before", Math.max(0, firstIndex - cellCount), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
       const isWritten = Boolean(writtenKeys?.has(`${dtype}:${i}`));
-      const was = stepFacts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
+      const was = renderContext.snap.oldValues.get(`${uid}:${dtype}:${i}`);
       return cellMark(uid, band, i, value, {
         ...place,
         x: x + 15 + k * cellWidth,

@@ -1,17 +1,17 @@
 /** What became of parameters in a whole run: whether they learn, and their norms round by round. */
 
 import { cellAsNumber } from "../../findings/facts/cell_values.ts";
-import { parameterMomentsOf, normAsNumber, rankOfLearningState } from "../../findings/account/parameter_rounds.ts";
+import { parameterStatesOf, normAsNumber, rankOfLearningState } from "../../findings/account/parameter_rounds.ts";
 import { recordedRounds } from "../../trace/steps/training_rounds.ts";
-import { mostSevere, severitiesOf } from "../../findings/severities.ts";
+import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
 import type { Cell } from "../../trace/entities.ts";
-import type { LearningState, ParameterMoment } from "../../findings/account/parameter_rounds.ts";
+import type { LearningState, ParameterState } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { Severity } from "../../findings/finding.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /** Norms of several parameters together. NaN: not known; null: there was none. */
-export interface ParametersOfRun {
+export interface ParameterRunSummary {
   uids: string[];
   numbers: number;
   learning: number;
@@ -20,7 +20,7 @@ export interface ParametersOfRun {
   worstCount: number;
   /** of what the verdict says of them; null where it says nothing */
   tone: Severity | null;
-  /** by round of `RunOfParameters.rounds` */
+  /** by round of `ParameterRunSummaries.rounds` */
   gradients: (number | null)[];
   /** before the first step of an optimizer, and at the end of the run */
   start: number;
@@ -31,12 +31,14 @@ export interface ParametersOfRun {
 
 type Column = "grad" | "weight" | "moved";
 
-export const runOfParameters = weakMemoize((opened: OpenTrace): RunOfParameters => new RunOfParameters(opened));
+export const parameterRunSummaries = weakMemoize(
+  (opened: OpenTrace): ParameterRunSummaries => new ParameterRunSummaries(opened),
+);
 
-class RunOfParameters {
+class ParameterRunSummaries {
   opened: OpenTrace;
-  account: ReturnType<typeof parameterMomentsOf>;
-  moments: Map<string, ParameterMoment>;
+  account: ReturnType<typeof parameterStatesOf>;
+  moments: Map<string, ParameterState>;
   /** the rounds of which something is known: their numbers */
   rounds: number[];
   /** by the last step of a recorded round */
@@ -45,7 +47,7 @@ class RunOfParameters {
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
-    this.account = parameterMomentsOf(opened);
+    this.account = parameterStatesOf(opened);
     this.moments = new Map([...this.account.rows.keys()].map((uid) => [uid, this.lastMomentOf(uid)]));
     const listed = opened.trace.rounds?.rounds.map(({ n }) => n) ?? [];
     const recorded = recordedRounds(opened.trace);
@@ -58,7 +60,7 @@ class RunOfParameters {
   }
 
   /** What came of a parameter until the run ended, or it was freed. */
-  lastMomentOf(uid: string): ParameterMoment {
+  lastMomentOf(uid: string): ParameterState {
     const { account, opened } = this;
     const last = Math.min(opened.index.lifetimes.get(uid)?.death ?? Infinity, opened.count - 1);
     const moment = account.momentAt(uid, account.holdersAt(last), last);
@@ -72,7 +74,7 @@ class RunOfParameters {
   }
 
   /** The norms of parameters together; null where there are none of the run's. */
-  of(uids: string[]): ParametersOfRun | null {
+  of(uids: string[]): ParameterRunSummary | null {
     const moments = uids.flatMap((uid) => this.moments.get(uid) ?? []);
     if (!moments.length) return null;
     const own = moments.map(({ uid }) => uid);
@@ -84,7 +86,7 @@ class RunOfParameters {
       learning: moments.filter(({ learns }) => learns === "updated").length,
       worst: worst.learns,
       worstCount: moments.filter(({ learns }) => learns === worst.learns).length,
-      tone: mostSevere(moments.filter(({ learns }) => learns !== "updated").map(({ uid }) => ofTensor.get(uid))),
+      tone: maxSeverity(moments.filter(({ learns }) => learns !== "updated").map(({ uid }) => ofTensor.get(uid))),
       gradients: this.together(own, "grad"),
       start: normOfAll(own.map((uid) => this.startOf(uid))) ?? Number.NaN,
       end: normOfAll(own.map((uid) => this.endOf(uid))) ?? Number.NaN,

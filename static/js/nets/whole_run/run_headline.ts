@@ -4,9 +4,9 @@ import { moduleCallsOf } from "../../trace/module_calls.ts";
 import { normText } from "./norm_text.ts";
 import { recordedRounds } from "../../trace/steps/training_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
-import { mostSevere, severitiesOf } from "../../findings/severities.ts";
-import { runOfParameters } from "./parameters_of_run.ts";
-import type { LearningState, ParameterMoment } from "../../findings/account/parameter_rounds.ts";
+import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
+import { parameterRunSummaries } from "./parameters_of_run.ts";
+import type { LearningState, ParameterState } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { Say } from "../../words/sentences.ts";
 import type { Severity } from "../../findings/finding.ts";
@@ -26,9 +26,9 @@ const MAX_NAMES = 2;
 
 /** The same at every step of a run. */
 export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
-  const moments = [...runOfParameters(opened).moments.values()];
-  const { table } = runOfParameters(opened).account;
-  const isOfModule = ({ uid, row }: ParameterMoment) => table.moduleNamesByParameter(row.step).has(uid);
+  const moments = [...parameterRunSummaries(opened).moments.values()];
+  const { table } = parameterRunSummaries(opened).account;
+  const isOfModule = ({ uid, row }: ParameterState) => table.moduleNamesByParameter(row.step).has(uid);
   const problems = PROBLEMS.flatMap((learns) => problemText(moments, learns, isOfModule, say));
   const rounds = roundsText(opened, say);
   const { error } = opened.trace.outcome;
@@ -43,7 +43,7 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
   const said = [parts, stopped].filter(Boolean).join(" ");
-  return { said, below: belowText(opened, say), tone: mostSevere(bad.map(({ uid }) => ofTensor.get(uid))) };
+  return { said, below: belowText(opened, say), tone: maxSeverity(bad.map(({ uid }) => ofTensor.get(uid))) };
 }
 
 /** `30 rounds, loss 3.66 → 2.10 (lowest 1.70).` */
@@ -73,9 +73,9 @@ function number(value: number | undefined) {
 
 /** `net.0 never learns; net.2 does.` */
 function problemText(
-  moments: ParameterMoment[],
+  moments: ParameterState[],
   learns: LearningState,
-  isOfModule: (moment: ParameterMoment) => boolean,
+  isOfModule: (moment: ParameterState) => boolean,
   say: Say,
 ): string[] {
   const found = moments.filter((moment) => moment.learns === learns);
@@ -93,9 +93,9 @@ function problemText(
 
 /** The modules all of whose parameters are among these, the outermost; a parameter alone by its own name. */
 function modulesOf(
-  found: ParameterMoment[],
-  all: ParameterMoment[],
-  isOfModule: (moment: ParameterMoment) => boolean,
+  found: ParameterState[],
+  all: ParameterState[],
+  isOfModule: (moment: ParameterState) => boolean,
 ): string[] {
   const others = all.filter((moment) => !found.includes(moment)).map(({ row }) => row.name ?? "?");
   const isOwn = (prefix: string) => !others.some((other) => other.startsWith(`${prefix}.`));
@@ -115,7 +115,7 @@ function modulesOf(
 }
 
 /** `all 30 parameters learn.` What is not seen to learn may have learned where nothing was recorded. */
-function learnText(moments: ParameterMoment[], isWhole: boolean, say: Say): string {
+function learnText(moments: ParameterState[], isWhole: boolean, say: Say): string {
   const made = moments.filter(({ learns }) => learns !== "not_made");
   if (!made.length) return "";
   const count = (wanted: LearningState) => made.filter(({ learns }) => learns === wanted).length;

@@ -4,7 +4,7 @@
 
 import { h, type VNode } from "../../browser/svg.ts";
 
-export const SPARK_WIDTH = 84;
+export const SPARKLINE_WIDTH = 84;
 const MAX_BARS = 8;
 
 /**
@@ -20,7 +20,7 @@ export function sparklineMarks(values: (number | null)[], count: number, height:
 }
 
 function barMarks(values: (number | null)[], count: number, largest: number, height: number): VNode[] {
-  const room = SPARK_WIDTH / Math.max(count, 5);
+  const room = SPARKLINE_WIDTH / Math.max(count, 5);
   return values.map((value, k) => {
     const place = { key: `bar ${k}`, x: k * room, width: room - 2 };
     if (value === null || Number.isNaN(value)) {
@@ -57,7 +57,7 @@ function absentMarks(values: (number | null)[], count: number, height: number): 
 }
 
 function xOf(k: number, count: number) {
-  return 1 + (k / Math.max(1, count - 1)) * (SPARK_WIDTH - 2);
+  return 1 + (k / Math.max(1, count - 1)) * (SPARKLINE_WIDTH - 2);
 }
 
 function rounded(value: number) {

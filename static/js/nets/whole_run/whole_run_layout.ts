@@ -1,21 +1,21 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
-import { assignLanes, framesAround, joinsByAddition, rowsByPlace, type Frame } from "../rail_lanes.ts";
-import { netRowName } from "../row_names.ts";
+import { assignLanes, moduleFramesAround, isJoinedByAddition, rowsByCallSite, type Frame } from "../rail_lanes.ts";
+import { netRowLabel } from "../net_row_labels.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
-import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
+import { parameterRunSummaries, type ParameterRunSummary } from "./parameters_of_run.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
-import type { FactsOfRun, PlaceOfRun } from "./place_facts.ts";
-import type { EdgeRun, NetPlace } from "../net_places.ts";
+import type { WholeRunFacts, CallSiteRunSummary } from "./call_site_facts.ts";
+import type { EdgeRun, CallSite } from "../net_call_sites.ts";
 
 export type SortColumn = "name" | "learns" | "gradient" | "weight" | "moved" | "kept" | "called";
 export type RowFilter = "all" | "findings" | "parameters";
 
-export interface RowOfRun extends NetRow {
+export interface WholeRunRow extends NetRow {
   y: number;
   /** of a row for a parameter of the row before it */
   parameter: string | null;
-  facts: PlaceOfRun;
+  facts: CallSiteRunSummary;
   /** it has inner rows, or rows for its parameters */
   opens: boolean;
   isOpen: boolean;
@@ -23,10 +23,10 @@ export interface RowOfRun extends NetRow {
   joins: boolean;
 }
 
-export interface RailOfRun {
+export interface WholeRunRail {
   key: string;
-  from: RowOfRun;
-  to: RowOfRun;
+  from: WholeRunRow;
+  to: WholeRunRow;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */
   lane: number;
   /** others run in its lane, beside it */
@@ -46,10 +46,10 @@ interface WholeRunChoices {
 export interface WholeRunLayout {
   width: number;
   height: number;
-  rows: RowOfRun[];
+  rows: WholeRunRow[];
   /** of a round; else sorted or filtered */
   isInOrder: boolean;
-  rails: RailOfRun[];
+  rails: WholeRunRail[];
   frames: Frame[];
   columns: ColumnsOfRun;
   /** the longest way that the parameters of a row moved */
@@ -81,7 +81,7 @@ const VERDICT_WIDTH = 132;
 const MAX_UNFOLDED = 60;
 
 export function layoutWholeRun(
-  run: FactsOfRun,
+  run: WholeRunFacts,
   { width, height }: { width: number; height: number },
   { open, sort, filter }: WholeRunChoices,
 ): WholeRunLayout {
@@ -105,8 +105,8 @@ export function layoutWholeRun(
     height: TOP * 2 + rows.length * ROW_HEIGHT,
     rows,
     rails: isInOrder ? railsBetween(run, rows) : [],
-    frames: isInOrder ? framesAround(rows, ({ y }) => y + ROW_HEIGHT) : [],
-    columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowName(row), 13)))),
+    frames: isInOrder ? moduleFramesAround(rows, ({ y }) => y + ROW_HEIGHT) : [],
+    columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowLabel(row), 13)))),
     mostMoved: Math.max(
       0,
       ...rows.filter(({ kind }) => kind !== "head").map(({ facts }) => facts.parameters?.moved || 0),
@@ -114,7 +114,7 @@ export function layoutWholeRun(
   };
 }
 
-function outermost(places: NetPlace[], isWanted: (place: NetPlace) => boolean): NetPlace[] {
+function outermost(places: CallSite[], isWanted: (place: CallSite) => boolean): CallSite[] {
   return places.flatMap((place) => (isWanted(place) ? [place] : outermost(place.inner, isWanted)));
 }
 
@@ -151,7 +151,7 @@ function columnsIn(width: number, names: number): ColumnsOfRun {
 }
 
 /** `isRoomy`: rows with parameters are open unless the reader closed them. */
-function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoomy: boolean): RowOfRun[] {
+function withParameterRows(run: WholeRunFacts, row: NetRow, open: OpenedRows, isRoomy: boolean): WholeRunRow[] {
   const [place] = row.places;
   const found = run.of(row.places);
   const isElsewhere = row.places.length === 1 && run.trainedElsewhere(place) !== null;
@@ -162,11 +162,11 @@ function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoo
   const isOpen =
     row.kind === "head" || (isLeaf && own.length > 0 && (open.get(place.key) ?? (isRoomy && !isElsewhere)));
   const opens = !isOne || place.inner.length > 0 || own.length > 0;
-  const placed: RowOfRun = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
+  const placed: WholeRunRow = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
   if (!isOpen) return [placed];
   const within = row.kind === "head" ? [...row.within, place] : row.within;
-  const inner = own.map((uid): RowOfRun => {
-    const parameters = runOfParameters(run.facts.opened).of([uid]);
+  const inner = own.map((uid): WholeRunRow => {
+    const parameters = parameterRunSummaries(run.facts.opened).of([uid]);
     return {
       key: `${row.key} ${uid}`,
       kind: "place",
@@ -184,12 +184,12 @@ function withParameterRows(run: FactsOfRun, row: NetRow, open: OpenedRows, isRoo
   return [placed, ...inner];
 }
 
-function isWanted({ facts, kind, parameter }: RowOfRun, filter: RowFilter) {
+function isWanted({ facts, kind, parameter }: WholeRunRow, filter: RowFilter) {
   if (filter === "findings") return facts.tone !== null && kind !== "head";
   return facts.parameters !== null && kind !== "head" && parameter === null;
 }
 
-const SORT_VALUES: Record<Exclude<SortColumn, "name">, (row: RowOfRun) => number> = {
+const SORT_VALUES: Record<Exclude<SortColumn, "name">, (row: WholeRunRow) => number> = {
   learns: ({ facts: { parameters } }) => (parameters ? parameters.learning / parameters.uids.length : Number.NaN),
   gradient: ({ facts: { parameters } }) => -(lastKnown(parameters?.gradients ?? []) ?? Number.NaN),
   weight: ({ facts: { parameters } }) => -(parameters?.end ?? Number.NaN),
@@ -199,10 +199,10 @@ const SORT_VALUES: Record<Exclude<SortColumn, "name">, (row: RowOfRun) => number
 };
 
 /** The largest first, of what learns the least; what has no number comes last. Frames have no place in it. */
-function sorted(rows: RowOfRun[], column: SortColumn): RowOfRun[] {
+function sorted(rows: WholeRunRow[], column: SortColumn): WholeRunRow[] {
   const leaves = rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null);
   if (column === "name") return leaves.sort((a, b) => nameToSort(a).localeCompare(nameToSort(b)));
-  const rankOf = (row: RowOfRun) => {
+  const rankOf = (row: WholeRunRow) => {
     const value = SORT_VALUES[column](row);
     return Number.isNaN(value) ? Infinity : value;
   };
@@ -210,18 +210,18 @@ function sorted(rows: RowOfRun[], column: SortColumn): RowOfRun[] {
   return leaves.sort((a, b) => (values.get(a) as number) - (values.get(b) as number) || 0);
 }
 
-const nameToSort = ({ places: [place] }: RowOfRun) => place.path ?? place.name;
+const nameToSort = ({ places: [place] }: WholeRunRow) => place.path ?? place.name;
 
 /** The norm of the last round in which it is known that there was one; undefined where there is none. */
-function lastKnown(gradients: ParametersOfRun["gradients"]): number | undefined {
+function lastKnown(gradients: ParameterRunSummary["gradients"]): number | undefined {
   return gradients.findLast((value): value is number => value !== null && !Number.isNaN(value));
 }
 
-function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
+function railsBetween(run: WholeRunFacts, rows: WholeRunRow[]): WholeRunRail[] {
   const { net, opened } = run.facts;
-  const rowOf = rowsByPlace(rows.filter(({ parameter }) => parameter === null));
-  const rails = new Map<string, RailOfRun>();
-  const add = (edge: { from: NetPlace; to: NetPlace }, state: RailOfRun["state"], isCut: boolean) => {
+  const rowOf = rowsByCallSite(rows.filter(({ parameter }) => parameter === null));
+  const rails = new Map<string, WholeRunRail>();
+  const add = (edge: { from: CallSite; to: CallSite }, state: WholeRunRail["state"], isCut: boolean) => {
     const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
     if (!from || !to || from === to) return;
     const key = `${from.key} ${to.key}`;
@@ -250,12 +250,12 @@ function railsBetween(run: FactsOfRun, rows: RowOfRun[]): RailOfRun[] {
   );
   const arriving = [...rails.values()].map(({ to }) => to);
   for (const row of rows)
-    row.joins = arriving.filter((to) => to === row).length > 1 && joinsByAddition(opened, row.places[0]);
+    row.joins = arriving.filter((to) => to === row).length > 1 && isJoinedByAddition(opened, row.places[0]);
   return [...rails.values()];
 }
 
 /** Whether a gradient came this way in any round. */
-function isReturned({ trace, index }: FactsOfRun["facts"]["opened"], runs: EdgeRun[]) {
+function isReturned({ trace, index }: WholeRunFacts["facts"]["opened"], runs: EdgeRun[]) {
   return runs.some(
     ({ node, edge }) =>
       node !== null && index.visitStepsByNode.get(node)?.some((step) => trace.steps[step].visit?.grad_inputs[edge]),

@@ -5,23 +5,23 @@ import { classNames, h, type VNode } from "../../browser/svg.ts";
 import {
   INDENT,
   ROW_HEIGHT,
-  type RailOfRun,
+  type WholeRunRail,
   type RowFilter,
-  type RowOfRun,
+  type WholeRunRow,
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { codeOfPlace, fitText, namesWithin, netRowName, squeezedTextAttributes } from "../row_names.ts";
+import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
-import { runOfParameters } from "./parameters_of_run.ts";
-import { learnsMark } from "./learns_mark.ts";
-import { SPARK_WIDTH, sparklineMarks } from "./sparkline.ts";
+import { parameterRunSummaries } from "./parameters_of_run.ts";
+import { learningMark } from "./learning_mark.ts";
+import { SPARKLINE_WIDTH, sparklineMarks } from "./sparkline.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
-import { wordsOfPlace } from "./statement_words.ts";
-import type { FactsOfRun } from "./place_facts.ts";
-import type { NetPlace } from "../net_places.ts";
-import type { ParametersOfRun } from "./parameters_of_run.ts";
+import { callSiteSummaryText } from "./call_site_summary_text.ts";
+import type { WholeRunFacts } from "./call_site_facts.ts";
+import type { CallSite } from "../net_call_sites.ts";
+import type { ParameterRunSummary } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
 const MOVED_WIDTH = 48;
@@ -29,7 +29,7 @@ const SPARK_HEIGHT = 16;
 const OF_PARAMETERS = new Set<SortColumn>(["learns", "gradient", "weight", "moved"]);
 
 interface WholeRunScene {
-  run: FactsOfRun;
+  run: WholeRunFacts;
   layout: WholeRunLayout;
   say: Say;
   /** of the program, by line */
@@ -64,10 +64,12 @@ export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunSc
     const isShort = (column === "gradient" || column === "weight") && isTight(column);
     return say(isShort ? `whole_head_${column}_short` : `whole_head_${column}`);
   };
-  const { opened, keptByNode } = run.facts;
+  const { opened, savedBytesByNode } = run.facts;
   // what stands in no row of the run has no heading
   const isFilled = (column: SortColumn) =>
-    column === "kept" ? keptByNode.size > 0 : !OF_PARAMETERS.has(column) || runOfParameters(opened).moments.size > 0;
+    column === "kept"
+      ? savedBytesByNode.size > 0
+      : !OF_PARAMETERS.has(column) || parameterRunSummaries(opened).moments.size > 0;
   const heading = (column: SortColumn, x: number | null, isRight = false) =>
     x !== null &&
     isFilled(column) &&
@@ -113,7 +115,7 @@ export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunSc
   ].filter((mark) => mark !== false);
 }
 
-function groundMarks({ layout, selected }: WholeRunScene, row: RowOfRun): VNode[] {
+function groundMarks({ layout, selected }: WholeRunScene, row: WholeRunRow): VNode[] {
   const isSelected = row.key === selected;
   const tone = row.kind === "head" ? null : row.facts.tone;
   if (!isSelected && !tone) return [];
@@ -128,9 +130,9 @@ function groundMarks({ layout, selected }: WholeRunScene, row: RowOfRun): VNode[
   ];
 }
 
-const middle = ({ y }: RowOfRun) => y + ROW_HEIGHT / 2;
+const middle = ({ y }: WholeRunRow) => y + ROW_HEIGHT / 2;
 
-function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): VNode[] {
+function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: WholeRunRail): VNode[] {
   const [a, b] = [middle(rail.from), middle(rail.to)];
   const lane = Math.max(8, x - 6 - 12 * rail.lane);
   const down = b > a ? 1 : -1;
@@ -162,7 +164,7 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: RailOfRun): V
   ];
 }
 
-function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
+function rowMark(scene: WholeRunScene, row: WholeRunRow): VNode {
   const { layout, selected } = scene;
   const { columns, width } = layout;
   const state = row.facts.isReturned ? "returned" : "ran";
@@ -199,13 +201,13 @@ function rowMark(scene: WholeRunScene, row: RowOfRun): VNode {
 }
 
 /** Its cut stands on the rail that leaves it, if there is one; a statement of the loop is on none. */
-function isCutWithoutRail({ isInOrder, rails }: WholeRunLayout, row: RowOfRun) {
+function isCutWithoutRail({ isInOrder, rails }: WholeRunLayout, row: WholeRunRow) {
   const isOnWay = row.parameter === null && isInOrder && !isStatement(row.places[0]);
   return isOnWay && row.facts.isCutOff && !rails.some(({ from }) => from === row);
 }
 
 /** A circle for what is on the way of gradients, a square for what makes no node. */
-function dotMark({ facts, joins, places }: RowOfRun, x: number) {
+function dotMark({ facts, joins, places }: WholeRunRow, x: number) {
   const y = ROW_HEIGHT / 2;
   if (!facts.hasNodes && !facts.parameters && places[0].kind !== "module")
     return h("rect", { class: "whole-square", x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 });
@@ -219,15 +221,15 @@ function dotMark({ facts, joins, places }: RowOfRun, x: number) {
   return h("circle", { class: classNames("net-dot", facts.hasNodes && "full"), cx: x, cy: y, r: 5 });
 }
 
-function nameMarks(scene: WholeRunScene, row: RowOfRun) {
+function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
   const { layout, run, say } = scene;
   const [place] = row.places;
   const x = layout.columns.name + row.depth * INDENT;
   const y = ROW_HEIGHT / 2 + 4.5;
-  const moment = row.parameter === null ? null : runOfParameters(run.facts.opened).moments.get(row.parameter);
+  const moment = row.parameter === null ? null : parameterRunSummaries(run.facts.opened).moments.get(row.parameter);
   const full = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
   const room = layout.columns.learns - x - 18;
-  const name = namesWithin(full, row, room);
+  const name = netRowNamesThatFit(full, row, room);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
   const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
@@ -246,8 +248,8 @@ function nameMarks(scene: WholeRunScene, row: RowOfRun) {
 }
 
 /** Out of order, a module is called by its whole path. */
-function nameOf({ layout }: WholeRunScene, row: RowOfRun) {
-  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowName(row);
+function nameOf({ layout }: WholeRunScene, row: WholeRunRow) {
+  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowLabel(row);
 }
 
 /** A parameter's name within the module that has it: `weight`, `qkv.weight`. */
@@ -256,7 +258,7 @@ function nameWithin(name: string | null, path: string | null) {
   return name.slice(path.length + 1);
 }
 
-function classOf({ kind, places }: RowOfRun, say: Say) {
+function classOf({ kind, places }: WholeRunRow, say: Say) {
   const [place] = places;
   if (kind === "repeat") return `${place.type} ×${places.length}`;
   if (kind === "fold") return say("net_rows", { n: places.length });
@@ -268,10 +270,10 @@ function classOf({ kind, places }: RowOfRun, say: Say) {
 }
 
 /** Without parameters: what it did, in words. */
-function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): VNode[] {
+function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow): VNode[] {
   const [place] = row.places;
   if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
-  const said = row.places.length === 1 ? wordsOfPlace(run, place, say) : "";
+  const said = row.places.length === 1 ? callSiteSummaryText(run, place, say) : "";
   const text = said || (row.kind === "lines" || isStatement(place) ? codeOfPlace(run.facts, place, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
@@ -287,16 +289,16 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: RowOfRun): V
 }
 
 /** A line, or a call of a function that has the name of what it makes. */
-function isStatement({ kind, name }: NetPlace) {
+function isStatement({ kind, name }: CallSite) {
   return kind === "line" || (kind === "function" && !name.endsWith("()"));
 }
 
-function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: ParametersOfRun): VNode[] {
+function parameterMarks(scene: WholeRunScene, row: WholeRunRow, parameters: ParameterRunSummary): VNode[] {
   const { layout, say } = scene;
   const { columns } = layout;
   const isOne = row.parameter !== null;
   const marks = [
-    learnsMark(
+    learningMark(
       parameters,
       { x: columns.learns, y: ROW_HEIGHT / 2, isOne, room: columns.gradient - columns.learns - 8 },
       say,
@@ -311,11 +313,11 @@ function parameterMarks(scene: WholeRunScene, row: RowOfRun, parameters: Paramet
   ];
 }
 
-function gradientMarks(scene: WholeRunScene, parameters: ParametersOfRun): VNode[] {
+function gradientMarks(scene: WholeRunScene, parameters: ParameterRunSummary): VNode[] {
   const { layout, say, run } = scene;
   const { gradient } = layout.columns;
   const { gradients } = parameters;
-  const { rounds } = runOfParameters(run.facts.opened);
+  const { rounds } = parameterRunSummaries(run.facts.opened);
   if (!rounds.length) return [];
   if (gradients.every((value) => value === null))
     return [
@@ -336,13 +338,13 @@ function gradientMarks(scene: WholeRunScene, parameters: ParametersOfRun): VNode
       ...sparklineMarks(gradients, rounds.length, SPARK_HEIGHT),
       h("title", {}, words.join("\n")),
     ),
-    ...lastNormMarks(scene, parameters, gradient + SPARK_WIDTH + 10, last),
+    ...lastNormMarks(scene, parameters, gradient + SPARKLINE_WIDTH + 10, last),
   ];
 }
 
 function lastNormMarks(
   { say }: WholeRunScene,
-  { gradients }: ParametersOfRun,
+  { gradients }: ParameterRunSummary,
   x: number,
   last = gradients.at(-1),
 ): VNode[] {
@@ -355,7 +357,7 @@ function textOfNorm(value: number | null | undefined, say: Say) {
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
 
-function weightText({ start, end }: ParametersOfRun): string | null {
+function weightText({ start, end }: ParameterRunSummary): string | null {
   if (Number.isNaN(start) && Number.isNaN(end)) return null;
   const [a, b] = [start, end].map((norm) => (Number.isNaN(norm) ? "?" : normText(norm)));
   return `${a} → ${b}`;
@@ -370,8 +372,8 @@ function valueText(text: string | null, x: number, why: string): VNode[] {
 
 function parameterMovementMarks(
   { layout, say }: WholeRunScene,
-  row: RowOfRun,
-  { moved, tone }: ParametersOfRun,
+  row: WholeRunRow,
+  { moved, tone }: ParameterRunSummary,
   x: number,
 ): VNode[] {
   if (Number.isNaN(moved)) return valueText(null, x, say("whole_moved_unknown"));
@@ -393,7 +395,7 @@ function parameterMovementMarks(
   return row.kind === "head" ? [number] : [ground, bar, number];
 }
 
-function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: RowOfRun): VNode[] {
+function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: WholeRunRow): VNode[] {
   const { kept, called } = layout.columns;
   const y = ROW_HEIGHT / 2 + 4;
   if (parameter !== null) return [];

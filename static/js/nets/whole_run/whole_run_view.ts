@@ -1,6 +1,6 @@
 /** The whole run as a list: which rows are open, by what they are sorted, and what a choice in it does. */
 
-import { factsOfRun } from "./place_facts.ts";
+import { factsOfRun } from "./call_site_facts.ts";
 import { keysToUnfoldRow } from "../net_rows.ts";
 import { layoutWholeRun, type RowFilter, type SortColumn, type WholeRunLayout } from "./whole_run_layout.ts";
 import { wholeRunHeadMarks, wholeRunMarks } from "./whole_run_marks.ts";

@@ -4,7 +4,7 @@
  */
 
 import { commandElement, textElement } from "./panel_elements.ts";
-import { packagesNotHere, type PackageNotHere } from "../../program/missing_packages.ts";
+import { missingPackages, type MissingPackage } from "../../program/missing_packages.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Repair, Trace } from "../../trace/wire.ts";
 import type { Say } from "../../words/sentences.ts";
@@ -23,7 +23,7 @@ interface PanelParts {
 /** Draws the panel; resolves once it is complete. */
 export async function showMissingPackages({ host, trace, pageSay, onRepair }: PanelParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
-  const packages = packagesNotHere(trace);
+  const packages = missingPackages(trace);
   const lines = trace.program.source.split("\n");
   const box = document.createElement("div");
   box.className = "first-answer";
@@ -41,7 +41,7 @@ const listed = (names: string[], say: Say) =>
   names.length < 2 ? names.join() : say("missing_and", { most: names.slice(0, -1).join(", "), last: names.at(-1) });
 
 /** The lines that need a package, under its name, with their code. */
-function linesElement(packages: PackageNotHere[], source: string[], say: Say) {
+function linesElement(packages: MissingPackage[], source: string[], say: Say) {
   const list = document.createElement("ol");
   for (const { name, imported, used } of packages) {
     const item = document.createElement("li");

@@ -7,7 +7,7 @@ import { showOutcome } from "../running/run_status.ts";
 import { startCodeFold } from "../../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../../editor/editor.ts";
 import { createInputBox } from "../../editor/input_box.ts";
-import { mayBeNoProgram, noProgramRefusal } from "../../program/pasted_kind.ts";
+import { mayNotBeProgram, notAProgramRefusal } from "../../program/pasted_kind.ts";
 import { programMessages } from "../../program/program_messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../../editor/output_comparison.ts";
 import { compareOutputs, type OutputRow } from "../../program/output_comparison.ts";
@@ -85,7 +85,7 @@ export function createProgramPane(
   // what is pasted for the whole program gets its answer at once, where it looks like none
   elementById("editor").addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain") ?? "";
-    if (mayBeNoProgram(pasted))
+    if (mayNotBeProgram(pasted))
       setTimeout(() => editor.text().trim() === pasted.replace(/\r\n?/g, "\n").trim() && run());
   });
   const cards = createCards(
@@ -175,7 +175,7 @@ export function createProgramPane(
       outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(elementById("outputs"), outputRows, say, { current: () => currentState().step, go });
       showOutcome(elementById, opened, say, go);
-      const isAnswered = opened !== null && noProgramRefusal(opened.trace) !== null; // beside the editor, or under it
+      const isAnswered = opened !== null && notAProgramRefusal(opened.trace) !== null; // beside the editor, or under it
       if (editorHadFocus && opened && !opened.count && !isAnswered && document.activeElement === document.body)
         editor.focus();
       editorHadFocus = false;

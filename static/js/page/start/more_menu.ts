@@ -11,7 +11,7 @@ import {
   forgetVisits,
   rememberFeatureUse,
   oftenOpenedPages,
-  featuresUsedBefore,
+  readUsedFeatures,
 } from "./visit_history.ts";
 import { pictureOfProgram } from "../../page_state/selectors.ts";
 import type { PageHost } from "../page_host.ts";
@@ -58,7 +58,7 @@ export function startMoreMenu({ elementById, state: currentState, dispatch }: Pa
    */
   function place(state: PageState) {
     if (menu.open) return;
-    const used = featuresUsedBefore();
+    const used = readUsedFeatures();
     for (const [name, matters] of Object.entries(MATTERS)) {
       const home = menu.querySelector(`[data-home="${name}"]`);
       const spot = document.querySelector(`[data-place="${name}"]`);

@@ -1,7 +1,7 @@
 /** The three ways to begin: a program, an error message, the program that opens the page. On a first visit they stand
  * under the bar, until there is a program of the visitor's own; from then on they are the menu "New". */
 
-import { showRequestFailures } from "../../browser/failed_fragments.ts";
+import { startRequestFailureMessages } from "../../browser/failed_fragments.ts";
 import { startMenu } from "../../browser/menu.ts";
 import { rememberFeatureUse } from "./visit_history.ts";
 import { isPageProgram, wasEditedByHand } from "../../page_state/selectors.ts";
@@ -27,7 +27,7 @@ export function startNewProgramMenu(
   let isUnfolded = band !== null && isFirstVisit;
   showBand();
   const dialog = elementById<HTMLDialogElement>("error-search");
-  showRequestFailures();
+  startRequestFailureMessages();
 
   async function openErrorSearch() {
     dialog.showModal();

@@ -26,13 +26,13 @@ function readJson(key: string): unknown {
   }
 }
 
-export function featuresUsedBefore(): Set<string> {
+export function readUsedFeatures(): Set<string> {
   const names = readJson(USED_KEY);
   return new Set(Array.isArray(names) ? names.map(String) : []);
 }
 
 export function rememberFeatureUse(name: RememberedFeature) {
-  const names = featuresUsedBefore();
+  const names = readUsedFeatures();
   if (!names.has(name)) writePreference(USED_KEY, JSON.stringify([...names, name]));
 }
 

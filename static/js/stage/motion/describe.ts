@@ -11,12 +11,12 @@ import type { PaneSide } from "../../layout/stage_plan.ts";
 import type { Cell } from "../../trace/entities.ts";
 import {
   boxOf,
-  copyInPlace,
+  inertCopyInPlace,
   entitiesIn,
   findByAttribute,
   findPaneContents,
   middleOf,
-  silentCopy,
+  inertCopy,
   type DrawnItemPath,
   type StageDrawing,
   type DrawnItem,
@@ -144,7 +144,7 @@ function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion
       { at: 0, opacity: 1 },
       { at: 1, opacity: 0 },
     ];
-    const copy = { copy: copyInPlace(unit), into: { behind: old.side } };
+    const copy = { copy: inertCopyInPlace(unit), into: { behind: old.side } };
     return [motion("freed", [...entitiesIn(unit.node)].join(" "), copy, frames, { easing: "linear" })];
   });
 }
@@ -207,7 +207,7 @@ function partOf({ children }: VNode, name: string): number | null {
 
 /** A part of a cell at its place of now, as it looked before. */
 function asBefore(part: VNode, cellBefore: VNode | undefined, value: Cell): VNode {
-  const copy = silentCopy(part);
+  const copy = inertCopy(part);
   const k = cellBefore ? partOf(cellBefore, part.text === null ? "cell-box" : "val") : null;
   const was = k === null ? null : cellBefore?.children[k];
   if (part.text !== null) return { ...copy, text: was?.text ?? shortNumberText(value, Math.max(3, part.text.length)) };
@@ -289,7 +289,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit 
       { at: 1, opacity: 1 },
     ];
     return [
-      motion("landed", uid, { copy: copyInPlace(target.strip, paneX, paneY), into: { over: "memory" } }, frames),
+      motion("landed", uid, { copy: inertCopyInPlace(target.strip, paneX, paneY), into: { over: "memory" } }, frames),
       motion("landed", uid, { drawn: target.strip.at }, hidden, { easing: "linear" }),
     ];
   }
@@ -299,7 +299,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit 
     { at: 0.7, x: -x * 0.96, y: -y * 0.96, opacity: 1 },
     { at: 1, x: -x, y: -y, opacity: 0 },
   ];
-  const chip = copyInPlace(source.chip, graph.drawing.x, graph.drawing.y);
+  const chip = inertCopyInPlace(source.chip, graph.drawing.x, graph.drawing.y);
   return [motion("landed", uid, { copy: chip, into: { over: "graph" } }, frames)];
 }
 

@@ -179,14 +179,14 @@ export function middleOf({ x, y, w, h: height }: Rect): Point {
 }
 
 /** A copy that says nothing, and that nobody can reach. */
-export function silentCopy(node: VNode): VNode {
+export function inertCopy(node: VNode): VNode {
   const attrs = Object.fromEntries(
     Object.entries(node.attrs).filter(([name]) => !/^(data-|aria-|role$|tabindex$)/.test(name)),
   );
-  return { ...node, attrs, title: null, target: null, children: node.children.map(silentCopy) };
+  return { ...node, attrs, title: null, target: null, children: node.children.map(inertCopy) };
 }
 
 /** A silent copy where the original stands in its pane, moved by so much. */
-export function copyInPlace({ node, x, y }: Pick<DrawnItem, "node" | "x" | "y">, dx = 0, dy = 0): VNode {
-  return h("g", { transform: `translate(${x + dx} ${y + dy})` }, silentCopy(node));
+export function inertCopyInPlace({ node, x, y }: Pick<DrawnItem, "node" | "x" | "y">, dx = 0, dy = 0): VNode {
+  return h("g", { transform: `translate(${x + dx} ${y + dy})` }, inertCopy(node));
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { h, patchHost, vnodeToSvg } from "../../browser/svg.ts";
-import { targetOf } from "../../browser/targets.ts";
+import { markTargetOf } from "../../browser/targets.ts";
 import { createRandom } from "../random.ts";
 
 /** As much of an element as a patch uses; counts what is inserted. */
@@ -122,7 +122,7 @@ test("an element stands for what its description does, and for nothing where tha
     patchHost(document, host as any, [vnode]);
     assert.equal(host.children[0].markup, vnodeToSvg(vnode));
     assert.equal(vnodeToSvg(vnode), "<g></g>");
-    return targetOf(host.children[0] as any);
+    return markTargetOf(host.children[0] as any);
   };
   assert.deepEqual(draw(0), { kind: "loom cell", storage: "s1", index: 0 });
   assert.deepEqual(draw(1), { kind: "loom cell", storage: "s1", index: 1 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryAndNodesGoneAt, linesAffectedByEdits } from "../../builder/preview_effects.ts";
+import { memoryAndNodesFreedAt, linesAffectedByEdits } from "../../builder/preview_effects.ts";
 import { openTrace } from "../../trace/state.ts";
 import { frame, node, ref, storage, tensor, trace, vars } from "../entities.ts";
 
@@ -59,6 +59,6 @@ test("a step ends memory that had a name, and nodes", () => {
       { set: { f1: { ...vars({}), unset: ["y"] } }, gone: ["t1", "s1", "n1"] },
     ]),
   );
-  assert.deepEqual(memoryAndNodesGoneAt(opened, 1), { memory: [{ name: "y", size: "8 B" }], nodes: ["Exp"] });
-  assert.deepEqual(memoryAndNodesGoneAt(opened, 0), { memory: [], nodes: [] });
+  assert.deepEqual(memoryAndNodesFreedAt(opened, 1), { memory: [{ name: "y", size: "8 B" }], nodes: ["Exp"] });
+  assert.deepEqual(memoryAndNodesFreedAt(opened, 0), { memory: [], nodes: [] });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stepNotes } from "../../captions/notes.ts";
+import { captionNotesOfStep } from "../../captions/notes.ts";
 import { openTrace } from "../../trace/state.ts";
 
 /** y = x * 3, a hook on y, and a backward from its sum. */
@@ -38,7 +38,7 @@ function opened({ arrives, edges = 1, hooks = 1 }: { arrives: number[]; edges?: 
 }
 
 const hookChanges = (how: Parameters<typeof opened>[0]) =>
-  stepNotes(opened(how), 2)
+  captionNotesOfStep(opened(how), 2)
     .filter(({ key }) => key === "hooked")
     .map(({ args }) => args);
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { explainTrace } from "../../findings/explain.ts";
 import { findingText } from "../../findings/finding_text.ts";
 import { findingLocale } from "../../findings/words.ts";
-import { stepNotes } from "../../captions/notes.ts";
+import { captionNotesOfStep } from "../../captions/notes.ts";
 import { openTrace } from "../../trace/state.ts";
 import { bare } from "../bare.ts";
 
@@ -49,7 +49,7 @@ test("what is there at the beginning is neither new nor changed", () => {
   assert.deepEqual([...opened.at(made).fresh], []);
   assert.deepEqual([...opened.at(made).changed], []);
   const tensors = Object.keys(trace.steps[made].set).filter((uid) => uid[0] === "t").length;
-  assert.deepEqual(stepNotes(opened, made), [{ key: "begun", args: { n: tensors } }]);
+  assert.deepEqual(captionNotesOfStep(opened, made), [{ key: "begun", args: { n: tensors } }]);
 });
 
 test("no statement is named for a slot that was stale at the beginning", async () => {

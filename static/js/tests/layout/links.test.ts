@@ -7,7 +7,7 @@ import { linksBetweenPanes } from "../../layout/links.ts";
 import { buildStageModel, planStage } from "../../layout/stage_plan.ts";
 import { STAGE_LABELS } from "../../marks/labels.ts";
 import { stageOverlayMarks } from "../../marks/overlay.ts";
-import { collectStepFacts } from "../../marks/step_facts.ts";
+import { createRenderContext } from "../../marks/render_context.ts";
 import { openTrace } from "../../trace/state.ts";
 
 for (const name of ["a_module_learns", "saved_then_written"])
@@ -20,7 +20,7 @@ for (const name of ["a_module_learns", "saved_then_written"])
       const model = buildStageModel(opened);
       let drawn = 0;
       for (let i = 0; i < opened.count; i++) {
-        const facts = collectStepFacts(opened, opened.at(i), STAGE_LABELS);
+        const facts = createRenderContext(opened, opened.at(i), STAGE_LABELS);
         for (const [uid, entity] of opened.state(i)) {
           if (entity.kind !== "tensor") continue;
           const plan = planStage(model, i, size, { selected: uid });
@@ -42,7 +42,7 @@ for (const name of ["a_module_learns", "saved_then_written"])
 test("an end of a link that is out of sight is named at the edge, with the height that a click brings into sight", () => {
   const opened = openTrace(JSON.parse(readFileSync("tests/golden/a_module_learns.json", "utf8")));
   const arrival = opened.trace.steps.findIndex(({ visit }) => visit?.accumulates);
-  const facts = collectStepFacts(opened, opened.at(arrival), STAGE_LABELS);
+  const facts = createRenderContext(opened, opened.at(arrival), STAGE_LABELS);
   const plan = planStage(buildStageModel(opened), arrival, { w: 1060, h: 640 });
   const [link] = linksBetweenPanes(facts, plan, null);
   const at = (scrolled: number) => ({ scrolled, beyond: () => ({ above: [], below: [] }) });

@@ -4,7 +4,7 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { firstSyntaxErrorPosition } from "../../editor/unfinished_line.ts";
 import { commonLines, stepAfterEdit, lineAfterEdit } from "../../trace/steps/step_after_edit.ts";
 import { resultHandling } from "../../live/result_handling.ts";
-import { firstChangedStep, changedBetweenSteps } from "../../live/outdated_parts.ts";
+import { firstChangedStep, entitiesChangedBetweenSteps } from "../../live/outdated_parts.ts";
 import {
   advanceSchedule,
   DEBOUNCE_MS,
@@ -273,7 +273,7 @@ test("older is what the line that differs or a later one made; a block counts as
   assert.deepEqual(firstChangedStep(made, `${made.program.source}\nf`), { line: 7, step: 6 });
   made.steps[1].set = { t1: { kind: "tensor" }, s1: { held_by: ["t1"] }, f1: { vars: { b: { ref: "t1" } } } };
   made.steps[0].set.f1 = { kind: "frame", vars: {} };
-  const { uids, names } = changedBetweenSteps(openTrace(made), 1, 3);
+  const { uids, names } = entitiesChangedBetweenSteps(openTrace(made), 1, 3);
   assert.deepEqual([[...uids], [...names]], [["t1"], ["f1/b"]], "a name more changes no memory");
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createNet, listPictureWithin } from "../../offline/list_placeholder.ts";
+import { createNet, moduleListPictureWithin } from "../../offline/module_list_placeholder.ts";
 import { createStage } from "../../offline/stage_placeholder.ts";
 import { setRunSentences, runSentences } from "../../offline/stored_run_sentences.ts";
 import { ALL } from "../traces.ts";
@@ -10,7 +10,7 @@ import { openTrace } from "../../trace/state.ts";
 
 test("a run on the stage never asks for a list", () => {
   assert.throws(createNet, /on the stage/);
-  assert.throws(listPictureWithin, /on the stage/);
+  assert.throws(moduleListPictureWithin, /on the stage/);
 });
 
 test("a stage that is not there takes what the page tells it, and has no folds", () => {

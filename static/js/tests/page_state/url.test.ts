@@ -34,7 +34,10 @@ test("a program comes back from its fragment, with step, focus and settings", as
 
 test("an address asks to predict in its fragment or its query, and can be told not to", () => {
   assert.deepEqual([url.readPosition("#i=2&predict=1").predict, url.readPosition("#i=2").predict], [true, false]);
-  assert.deepEqual([url.asksToPredict("?s=clone&predict=1"), url.asksToPredict("?s=clone")], [true, false]);
+  assert.deepEqual(
+    [url.isPredictModeRequested("?s=clone&predict=1"), url.isPredictModeRequested("?s=clone")],
+    [true, false],
+  );
   assert.equal(url.queryWithoutPredict("?s=clone&predict=1"), "?s=clone");
   assert.equal(url.queryWithoutPredict("?predict=1"), "");
   assert.equal(url.queryWithoutPredict("?q=a b"), "?q=a b", "what is not asked for is not written anew");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { articleAfterEdit } from "../../program/article.ts";
+import { applyEditToArticle } from "../../program/article.ts";
 import { programTextForAddress } from "../../page_state/selectors.ts";
 import { after, arrived, edited, ran, trace } from "../page_states.ts";
 
@@ -28,7 +28,7 @@ const CELLS: any = {
   lines: [2, 3, 6, 7],
 };
 
-const edit = (program: any, from: string, to: string) => articleAfterEdit(program, program.source.replace(from, to));
+const edit = (program: any, from: string, to: string) => applyEditToArticle(program, program.source.replace(from, to));
 
 test("a changed line loses what was printed by the one before it, the others keep theirs", () => {
   assert.deepEqual(edit(PROGRAM, "x * 2", "x * 3")?.split("\n"), [PLAIN[0], ">>> x * 3", ...PLAIN.slice(3)]);
@@ -66,10 +66,10 @@ test("without prompts the text around the program stays", () => {
 });
 
 test("another program, an added line and a text of another kind are no edits of an article", () => {
-  assert.equal(articleAfterEdit(PROGRAM, "import torch\nprint(1)"), null);
-  assert.equal(articleAfterEdit({ ...PROGRAM, pasted: null }, `${PROGRAM.source}\n1`), null);
+  assert.equal(applyEditToArticle(PROGRAM, "import torch\nprint(1)"), null);
+  assert.equal(applyEditToArticle({ ...PROGRAM, pasted: null }, `${PROGRAM.source}\n1`), null);
   const notebook: any = { source: "x = 1\nx", pasted: '{"cells": [{"source": ["x = 1", "x"]}]}', lines: [1, 1] };
-  assert.equal(articleAfterEdit(notebook, "x = 1\nx\nx"), null);
+  assert.equal(applyEditToArticle(notebook, "x = 1\nx\nx"), null);
   const imported: any = {
     source: "import torch\nx = torch.ones(1)",
     pasted: ">>> x = torch.ones(1)",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareOutputs } from "../../program/output_comparison.ts";
-import { splitOffError, normalizeOutput } from "../../program/output_normalize.ts";
+import { splitOutputAndError, normalizeOutput } from "../../program/output_normalize.ts";
 
 const out = (text: string) => ({ kind: "out", stream: "stdout", text });
 
@@ -200,6 +200,6 @@ test("what counts in a spelling", () => {
 
 test("warnings go to another stream and are left out", () => {
   const text = "<stdin>:1: UserWarning: To copy construct\n  b = torch.tensor(a)\ntensor(1.)";
-  assert.deepEqual(splitOffError(text), { whole: "tensor(1.)", text: "tensor(1.)", error: null });
+  assert.deepEqual(splitOutputAndError(text), { whole: "tensor(1.)", text: "tensor(1.)", error: null });
   assert.deepEqual(compareOutputs(trace([printed(1, "x.py:3: UserWarning: only\n  this")], [[1, null, ""]])), []);
 });

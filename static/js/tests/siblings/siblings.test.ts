@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { siblingEffectOf } from "../../siblings/preview.ts";
+import { alternativeEffectOf } from "../../siblings/preview.ts";
 import { alternativesToStatement, editsReplacingLine, type Operation } from "../../siblings/alternatives.ts";
 
 const PYTHON = `
@@ -78,7 +78,7 @@ test("a missing import comes along", () => {
 test("a sibling's mark: the same numbers at the end, others, or none", () => {
   const run = (status: string) => ({ trace: { outcome: { status } } });
   const compared = (status: string, differences: any[]) =>
-    siblingEffectOf({ left: run("finished"), right: run(status), rows: [0, 1, 2], differences } as any);
+    alternativeEffectOf({ left: run("finished"), right: run(status), rows: [0, 1, 2], differences } as any);
   assert.equal(compared("finished", []), "same");
   assert.equal(
     compared("finished", [

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { bundledLocale } from "../../words/locale.ts";
-import { stepNotes } from "../../captions/notes.ts";
+import { captionNotesOfStep } from "../../captions/notes.ts";
 import { EVENTS } from "../../trace/registry.ts";
 import { openTrace } from "../../trace/state.ts";
 import { TIMELINE_MARKS, timelineMarkOf } from "../../timeline/timeline.ts";
@@ -54,7 +54,7 @@ for (const language of ["en", "zh"]) {
     if (!row?.sentence) continue;
     test(`${name} is told in ${language}`, () => {
       const opened = openTrace({ program: { source: "" }, steps: [step(name)], outcome: { status: "finished" } });
-      const [note] = stepNotes(opened, 0);
+      const [note] = captionNotesOfStep(opened, 0);
       const text = say(note.key, note.args);
       assert.notEqual(text, note.key);
       assert.doesNotMatch(text, /[{}]|undefined/);

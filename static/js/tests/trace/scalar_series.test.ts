@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seriesCurveMarks } from "../../marks/series_curve.ts";
-import { nearestPointIndex, pointIndexAt } from "../../timeline/curves.ts";
+import { nearestPointIndex, lastPassedPointIndex } from "../../timeline/curves.ts";
 import { findScalarSeries } from "../../trace/scalar_series.ts";
 import { counter, frame, ref, storage, tensor, trace, vars } from "../entities.ts";
 import type { Number as WireNumber } from "../../trace/wire.ts";
@@ -90,7 +90,7 @@ test("skipped iterations leave room in the curve", () => {
 test("a curve is drawn to the point that the step has reached; what is not finite is a tick", () => {
   const { points } = findScalarSeries(loop([4, 2, { $f: "nan" }, 0.5]))[0];
   assert.deepEqual(
-    [1, 2, 9, 99].map((step) => pointIndexAt(points, step)),
+    [1, 2, 9, 99].map((step) => lastPassedPointIndex(points, step)),
     [-1, 0, 1, 3],
   );
   const classes = (at: number) => seriesCurveMarks(points, at).map(({ attrs }) => attrs.class);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { lastWriteStep } from "../../trace/cell_writers.ts";
 import { isHandle } from "../../trace/entities.ts";
-import { stepNotes } from "../../captions/notes.ts";
+import { captionNotesOfStep } from "../../captions/notes.ts";
 import { openTrace, iterateStates, type Entities } from "../../trace/state.ts";
 import { placementKey } from "../../trace/trace_index.ts";
 import { ALL, crowd } from "../traces.ts";
@@ -152,5 +152,5 @@ test("tensors without a storage share none", () => {
       { set: { f1: { vars: { b: { ref: "t2" } } }, t2: sparse() } },
     ]),
   );
-  assert.deepEqual(stepNotes(opened, 1), [{ key: "new_bare", args: { name: { name: "b", of: "t2" } } }]);
+  assert.deepEqual(captionNotesOfStep(opened, 1), [{ key: "new_bare", args: { name: { name: "b", of: "t2" } } }]);
 });

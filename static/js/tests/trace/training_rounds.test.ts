@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusOfRound, roundOfIteration } from "../../trace/steps/training_rounds.ts";
-import { lastIterations, roundFromText } from "../../training/round_input.ts";
+import { lastIterations, parseRoundInput } from "../../training/round_input.ts";
 import { notableRounds } from "../../training/notable_rounds.ts";
 import { roundSeries } from "../../training/round_series.ts";
 import type { Trace, TrainingRounds } from "../../trace/wire.ts";
@@ -52,7 +52,7 @@ test("a round has its number, or the counts of its loops", () => {
     "1.5e3": null,
     "1·1·1": null,
   });
-  for (const [text, n] of found) assert.equal(roundFromText(trace, text), n, text);
+  for (const [text, n] of found) assert.equal(parseRoundInput(trace, text), n, text);
   assert.equal(roundOfIteration(trace, [0, 0]), 0, "the round in which the iteration lies");
   assert.equal(lastIterations(traceWith({ ...NESTED, count: 4 })), "1·3");
   assert.equal(lastIterations(trace), null);

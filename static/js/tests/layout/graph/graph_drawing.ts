@@ -2,10 +2,10 @@
 
 import { buildGraphModel, layoutGraphPane } from "../../../layout/graph/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "../../../layout/pane.ts";
-import { WHOLE_BAND } from "../../../layout/view.ts";
+import { UNBOUNDED_BAND } from "../../../layout/view.ts";
 import { graphMarks } from "../../../marks/graph/graph_marks.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
-import { collectStepFacts } from "../../../marks/step_facts.ts";
+import { createRenderContext } from "../../../marks/render_context.ts";
 import { openTrace, type OpenTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "../../entities.ts";
 import type { VNode } from "../../../browser/svg.ts";
@@ -41,7 +41,7 @@ export function chain(length: number) {
 
 export function draw(opened: OpenTrace, i: number, room: PaneRoom, options: PaneOptions = DEFAULT_PANE_OPTIONS) {
   const pane = layoutGraphPane(buildGraphModel(opened), i, room, options);
-  return { pane, ...graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND) };
+  return { pane, ...graphMarks(createRenderContext(opened, opened.at(i), STAGE_LABELS), pane, UNBOUNDED_BAND) };
 }
 
 export const flat = (list: VNode[]): VNode[] => list.flatMap((mark) => [mark, ...flat(mark.children)]);

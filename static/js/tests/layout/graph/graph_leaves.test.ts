@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildGraphModel, layoutGraphPane } from "../../../layout/graph/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS } from "../../../layout/pane.ts";
-import { WHOLE_BAND } from "../../../layout/view.ts";
+import { UNBOUNDED_BAND } from "../../../layout/view.ts";
 import { graphMarks } from "../../../marks/graph/graph_marks.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
-import { collectStepFacts } from "../../../marks/step_facts.ts";
+import { createRenderContext } from "../../../marks/render_context.ts";
 import { openTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "../../entities.ts";
 import { ROOMS, grad, visit, draw, flat, having } from "./graph_drawing.ts";
@@ -134,7 +134,7 @@ test("a leaf that two nodes read is called the same beside both, however little 
   );
   const shortened = [300, 340, 380, 420].filter((w) => {
     const pane = layoutGraphPane(buildGraphModel(opened), 1, { w, h: 660 }, DEFAULT_PANE_OPTIONS);
-    const { body } = graphMarks(collectStepFacts(opened, opened.at(1), STAGE_LABELS), pane, WHOLE_BAND);
+    const { body } = graphMarks(createRenderContext(opened, opened.at(1), STAGE_LABELS), pane, UNBOUNDED_BAND);
     const leaves = flat(body).filter(({ attrs }) => attrs["data-node"] === "n1" || attrs["data-again"] === "n1");
     const texts = leaves.map((leaf) =>
       flat([leaf])

@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { freeBytesText } from "../../../layout/memory/allocator.ts";
 import { buildMemoryModel, layoutMemoryPane } from "../../../layout/memory/memory_pane.ts";
 import { DEFAULT_PANE_OPTIONS } from "../../../layout/pane.ts";
-import { WHOLE_BAND } from "../../../layout/view.ts";
+import { UNBOUNDED_BAND } from "../../../layout/view.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
 import { memoryMarks } from "../../../marks/memory/memory_marks.ts";
-import { collectStepFacts } from "../../../marks/step_facts.ts";
+import { createRenderContext } from "../../../marks/render_context.ts";
 import { relatedHighlightKeys } from "../../../stage/relatives.ts";
 import { gpuTrace } from "../../../specimens/traces.ts";
 import { openTrace } from "../../../trace/state.ts";
@@ -22,7 +22,7 @@ function drawn(recorded: any, i = 0, { w = WIDTH, toggled = new Set() }: { w?: n
   const opened = openTrace(recorded);
   const pane = layoutMemoryPane(buildMemoryModel(opened), i, { w, h: Infinity }, { ...DEFAULT_PANE_OPTIONS, toggled });
   const place = pane.placed.find(({ item }) => item.kind === "allocator");
-  const marks = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
+  const marks = memoryMarks(createRenderContext(opened, opened.at(i), STAGE_LABELS), pane, UNBOUNDED_BAND);
   const allocator = marks.body.find(({ attrs }) => attrs["data-allocator"]);
   return { opened, place, segments: place?.allocator?.segments ?? [], marks: allocator ? all(allocator) : [] };
 }

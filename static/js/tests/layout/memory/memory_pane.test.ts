@@ -14,10 +14,10 @@ import {
   type MemoryPane,
 } from "../../../layout/memory/memory_pane.ts";
 import { cellReads } from "../../../trace/reads.ts";
-import { WHOLE_BAND } from "../../../layout/view.ts";
+import { UNBOUNDED_BAND } from "../../../layout/view.ts";
 import { STAGE_LABELS } from "../../../marks/labels.ts";
 import { memoryMarks } from "../../../marks/memory/memory_marks.ts";
-import { collectStepFacts } from "../../../marks/step_facts.ts";
+import { createRenderContext } from "../../../marks/render_context.ts";
 import { openTrace, type OpenTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "../../entities.ts";
 import { ALL } from "../../traces.ts";
@@ -41,7 +41,7 @@ function open(document: any) {
 
 /** Every mark, with those around it before it. */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
-  const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
+  const { heading, body } = memoryMarks(createRenderContext(opened, opened.at(i), STAGE_LABELS), pane, UNBOUNDED_BAND);
   const all = [] as VNode[];
   const walk = (mark: VNode) => {
     all.push(mark);

@@ -2,7 +2,7 @@
 
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
-import type { ParametersOfRun } from "./parameters_of_run.ts";
+import type { ParameterRunSummary } from "./parameters_of_run.ts";
 import type { Say } from "../../words/sentences.ts";
 
 interface LearnsMarkOptions {
@@ -16,8 +16,8 @@ interface LearnsMarkOptions {
   room?: number;
 }
 
-export function learnsMark(
-  parameters: ParametersOfRun,
+export function learningMark(
+  parameters: ParameterRunSummary,
   { x, y, isOne, isShort = false, room = Number.POSITIVE_INFINITY }: LearnsMarkOptions,
   say: Say,
 ): VNode {
@@ -36,20 +36,20 @@ export function learnsMark(
   );
 }
 
-function verdictOf({ learning, uids, worst, tone }: ParametersOfRun) {
+function verdictOf({ learning, uids, worst, tone }: ParameterRunSummary) {
   if (tone) return tone;
   return learning === uids.length || worst === "updated" ? "learns" : "";
 }
 
 /** A disc where all learn, a cross where the verdict has something to say, a ring else. */
-function signOf(parameters: ParametersOfRun, x: number, y: number) {
+function signOf(parameters: ParameterRunSummary, x: number, y: number) {
   if (parameters.tone) return `M${x + 1} ${y - 3.5}l7 7m0 -7l-7 7`;
   return `M${x + 1} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`;
 }
 
 /** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
 function verdictText(
-  { learning, uids, worst, worstCount }: ParametersOfRun,
+  { learning, uids, worst, worstCount }: ParameterRunSummary,
   { isOne, isShort }: Pick<LearnsMarkOptions, "isOne" | "isShort">,
   say: Say,
 ): string {

@@ -9,11 +9,11 @@ import { findingText } from "../findings/finding_text.ts";
 import { svgToPng } from "../picture/files.ts";
 import { linkCardSvg } from "../picture/picture.ts";
 import { filmSvg } from "./film.ts";
-import { stepMarkdown, verdictHtml, verdictMarkdown, type VerdictLinks } from "./markdown.ts";
+import { stepMarkdown, findingHtml, findingMarkdown, type FindingSummaryLinks } from "./markdown.ts";
 import { plainText } from "./rich_text.ts";
 import { verdictOf } from "./verdict.ts";
-import { CARD_SIZE } from "./verdict_picture.ts";
-import { verdictSvg } from "./verdict_svg.ts";
+import { CARD_SIZE } from "./finding_picture.ts";
+import { findingSvg } from "./finding_svg.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -47,14 +47,14 @@ export async function pictureWithText(run: SharedRun, address: string) {
   const { opened, title, sayFinding, language } = run;
   const { say } = bundledLocale(language);
   const verdict = verdictOf(opened, sayFinding);
-  const links: VerdictLinks = { address, picture: address ? `${address}.card.png` : "" };
+  const links: FindingSummaryLinks = { address, picture: address ? `${address}.card.png` : "" };
   const svg = verdict
-    ? verdictSvg(verdict, CARD_SIZE, { opened, title, say: sayFinding, language }, run.theme)
+    ? findingSvg(verdict, CARD_SIZE, { opened, title, say: sayFinding, language }, run.theme)
     : linkCardSvg(opened.trace, null, title, run);
   const text = verdict
-    ? verdictMarkdown(verdict, links, sayFinding)
+    ? findingMarkdown(verdict, links, sayFinding)
     : stepMarkdown(opened, title, links, sayFinding, say);
-  const html = verdict ? verdictHtml(verdict, links, links.picture, sayFinding) : "";
+  const html = verdict ? findingHtml(verdict, links, links.picture, sayFinding) : "";
   return { png: await svgToPng(svg), text, html };
 }
 

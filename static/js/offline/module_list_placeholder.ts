@@ -4,4 +4,4 @@ export function createNet(): never {
   throw new Error("this run is drawn on the stage");
 }
 
-export const listPictureWithin = createNet;
+export const moduleListPictureWithin = createNet;

@@ -3,7 +3,7 @@
 import { textOfStatement } from "../syntax/statement_text.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import type { NetFacts } from "./net_state.ts";
-import type { NetPlace } from "./net_places.ts";
+import type { CallSite } from "./net_call_sites.ts";
 import type { NetRow } from "./net_rows.ts";
 
 /** Pixels. */
@@ -12,7 +12,7 @@ const NAME_SIZE = 13;
 const FOLD_SEPARATOR = " · ";
 
 /** The names of a row, as it shows them. */
-export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): string {
+export function netRowLabel({ kind, places }: Pick<NetRow, "kind" | "places">): string {
   const [first, last] = [places[0], places[places.length - 1]];
   if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
   if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
@@ -21,7 +21,7 @@ export function netRowName({ kind, places }: Pick<NetRow, "kind" | "places">): s
 }
 
 /** A row's name in so many pixels: of several the first ones and the last, each whole. One is never shortened. */
-export function namesWithin(name: string, { kind }: Pick<NetRow, "kind">, room: number): string {
+export function netRowNamesThatFit(name: string, { kind }: Pick<NetRow, "kind">, room: number): string {
   const between = kind === "fold" ? FOLD_SEPARATOR : ", ";
   const names = name.split(between);
   const fits = (text: string) => textWidth(text, NAME_SIZE) <= room;
@@ -44,7 +44,7 @@ function withoutCommon(one: string, other: string) {
 }
 
 /** What a place's statement computes, on one line. */
-export function codeOfPlace({ opened }: NetFacts, { units, line }: NetPlace, lines: string[]): string {
+export function codeOfPlace({ opened }: NetFacts, { units, line }: CallSite, lines: string[]): string {
   const [{ stmt }] = units;
   return codeText((stmt === null ? "" : textOfStatement(opened.trace.program, stmt)) || (lines[line - 1] ?? ""));
 }

@@ -3,7 +3,7 @@
 import type { RunFacts } from "./run_facts.ts";
 
 /** The function, which computes once for a trace. */
-export function oncePerRun<T>(compute: (facts: RunFacts) => T): (facts: RunFacts) => T {
+export function memoizePerRun<T>(compute: (facts: RunFacts) => T): (facts: RunFacts) => T {
   const known = new WeakMap<object, { value: T }>();
   return (facts) => {
     const computed = known.get(facts.trace) ?? { value: compute(facts) };

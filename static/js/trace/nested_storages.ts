@@ -14,7 +14,7 @@ interface OuterStorage {
 }
 
 /** The steps as if all that lies within another storage, under its dtypes, were read from that one. */
-export function joinMemory(steps: Step[]): Step[] {
+export function mergeNestedStorages(steps: Step[]): Step[] {
   const joined = joinableStorages(steps);
   if (!joined.size) return steps;
   /** handles that read a joined storage */

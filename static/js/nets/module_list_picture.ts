@@ -6,7 +6,7 @@ import { createLocale, type Locale, type Say } from "../words/sentences.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { bottomOf, layoutNet, type NetLayout } from "./net_layout.ts";
 import { netHeadMarks, netMarks } from "./net_marks.ts";
-import { netOf } from "./net_places.ts";
+import { netOf } from "./net_call_sites.ts";
 import { NetFacts } from "./net_state.ts";
 import { rowEndsAt } from "./row_ends.ts";
 import { createWholeRun } from "./whole_run/whole_run_view.ts";
@@ -16,15 +16,15 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
 import { weakMemoize } from "../trace/weak_memoize.ts";
 
-export const listLocale: (language: string) => Locale = createLocale({ en, zh });
+export const moduleListLocale: (language: string) => Locale = createLocale({ en, zh });
 
 /** Of the headings over the columns. */
-export const LIST_HEAD_HEIGHT = 24;
+export const MODULE_LIST_HEAD_HEIGHT = 24;
 /** Of a list that is drawn smaller than on the page. */
 const SCALES = [1, 0.9, 0.8, 0.72];
 const NO_CHOICES: OpenedRows = new Map();
 
-export const listFactsOf = weakMemoize((opened: OpenTrace): NetFacts => new NetFacts(opened, netOf(opened)));
+export const moduleListFactsOf = weakMemoize((opened: OpenTrace): NetFacts => new NetFacts(opened, netOf(opened)));
 
 interface ListRoom {
   width: number;
@@ -45,7 +45,7 @@ interface DrawnList {
 }
 
 /** The rows at a step: that of the step is open, or both ends of the finding that it is part of. */
-export function listAtStep(
+export function moduleListAtStep(
   facts: NetFacts,
   { i, chain, choices = NO_CHOICES, lit = null }: ListAtStep,
   { width, height }: ListRoom,
@@ -65,17 +65,17 @@ interface ListPictureSubject extends ListAtStep {
  * The list as a picture. `most` is the height that it may have, with its headings: of a longer one the part with what
  * is open, cut between two rows.
  */
-export function listPicture(
+export function moduleListPicture(
   opened: OpenTrace,
   subject: ListPictureSubject,
   { width, height, most = Number.POSITIVE_INFINITY }: ListRoom & { most?: number },
   language: string,
 ): Picture {
-  const { say } = listLocale(language);
-  const facts = listFactsOf(opened);
-  const room = { width, height: height - LIST_HEAD_HEIGHT };
+  const { say } = moduleListLocale(language);
+  const facts = moduleListFactsOf(opened);
+  const room = { width, height: height - MODULE_LIST_HEAD_HEIGHT };
   const list = subject.view === "run" ? listOfWholeRun(facts, room, say) : listOfStep(facts, subject, room, say);
-  const part = partOf(list, most - LIST_HEAD_HEIGHT);
+  const part = partOf(list, most - MODULE_LIST_HEAD_HEIGHT);
   const svg = (name: string, y: number, [from, to]: [number, number], marks: VNode[]) =>
     h(
       "svg",
@@ -91,9 +91,12 @@ export function listPicture(
     );
   return {
     width,
-    height: LIST_HEAD_HEIGHT + part[1] - part[0],
+    height: MODULE_LIST_HEAD_HEIGHT + part[1] - part[0],
     cut: part[1] - part[0] < list.height,
-    nodes: [svg("net-head", 0, [0, LIST_HEAD_HEIGHT], list.head), svg("net-body", LIST_HEAD_HEIGHT, part, list.body)],
+    nodes: [
+      svg("net-head", 0, [0, MODULE_LIST_HEAD_HEIGHT], list.head),
+      svg("net-body", MODULE_LIST_HEAD_HEIGHT, part, list.body),
+    ],
   };
 }
 
@@ -101,7 +104,7 @@ export function listPicture(
  * A list in a room that may be too low for what is open: then it is laid out in a larger one, and drawn smaller.
  * `scale`: how much smaller.
  */
-export function listPictureWithin(
+export function moduleListPictureWithin(
   opened: OpenTrace,
   subject: ListPictureSubject,
   { width, height }: ListRoom,
@@ -110,7 +113,7 @@ export function listPictureWithin(
   let picture: Picture | null = null;
   for (const scale of SCALES) {
     const room = { width: width / scale, height: height / scale, most: height / scale };
-    const drawn = listPicture(opened, subject, room, language);
+    const drawn = moduleListPicture(opened, subject, room, language);
     if (!drawn.cut) return { ...drawn, scale };
     picture ??= drawn;
   }
@@ -121,7 +124,7 @@ export function listPictureWithin(
 type PlacedList = DrawnList & { height: number; bottoms: number[]; wanted: [number, number] };
 
 function listOfStep(facts: NetFacts, subject: ListAtStep, room: ListRoom, say: Say): PlacedList {
-  const { head, body, layout } = listAtStep(facts, subject, room, say);
+  const { head, body, layout } = moduleListAtStep(facts, subject, room, say);
   const { rows, height } = layout;
   const open = rows.filter((row) => row.isNow || row.end || row.body);
   const wanted: [number, number] = [open[0]?.y ?? 0, Math.max(0, ...open.map(bottomOf))];

@@ -7,7 +7,7 @@ import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
-export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
+export function pythonConversionReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const computedFrom = dataflowOf(facts).descendants(uid, step);
   const cut = facts
     .eventsOfKind("path_cut")

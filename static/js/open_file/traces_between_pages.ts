@@ -5,7 +5,7 @@
 const DATABASE_NAME = "gradbox-opened";
 const OBJECT_STORE_NAME = "traces";
 
-export interface HandedTraces {
+export interface TracesFromPreviousPage {
   name: string;
   texts: string[];
   /** which of the texts */
@@ -13,7 +13,7 @@ export interface HandedTraces {
 }
 
 /** Rejects where the browser keeps nothing. */
-export async function storeTracesForNextPage(traces: HandedTraces): Promise<void> {
+export async function storeTracesForNextPage(traces: TracesFromPreviousPage): Promise<void> {
   const database = await openDatabase();
   await resultOfDatabaseRequest(
     database.transaction(OBJECT_STORE_NAME, "readwrite").objectStore(OBJECT_STORE_NAME).put(traces, "handed"),
@@ -22,7 +22,7 @@ export async function storeTracesForNextPage(traces: HandedTraces): Promise<void
 }
 
 /** What was handed over, which is forgotten with that; null where there is nothing. */
-export async function takeHandedTraces(): Promise<HandedTraces | null> {
+export async function takeTracesFromPreviousPage(): Promise<TracesFromPreviousPage | null> {
   try {
     const database = await openDatabase();
     const store = database.transaction(OBJECT_STORE_NAME, "readwrite").objectStore(OBJECT_STORE_NAME);

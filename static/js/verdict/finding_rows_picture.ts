@@ -4,8 +4,8 @@ import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans } from "./rich_text.ts";
-import { svgText, type PictureBlock } from "./verdict_lines_picture.ts";
-import type { NamedRow, Verdict } from "./verdict.ts";
+import { svgText, type PictureBlock } from "./finding_lines_picture.ts";
+import type { LabelledFindingRow, Verdict } from "./verdict.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -32,7 +32,7 @@ const SCALES = [1.5, 1.35, 1.2, 1.1, 1, 0.9, 0.8, 0.72];
 const SMALLEST = 0.72;
 
 /** As large as there is room for, without leaving numbers out that a smaller one shows. */
-export function verdictRowsBlock(verdict: Verdict, box: Box, scale: number, say: Say): PictureBlock {
+export function findingRowsBlock(verdict: Verdict, box: Box, scale: number, say: Say): PictureBlock {
   const all = [...verdict.rows, ...verdict.rowsAfterCut];
   const showsHistory = Boolean(verdict.cut);
   const isLossless = (size: number) =>
@@ -74,7 +74,7 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
 }
 
 /** A tensor: its names above its cells. `showsHistory`: the node that made it is told beside them. */
-function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
+function rowBlock(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
   const heading = headingMarks(row, box, scale);
   const top = box.y + heading.height;
   const cells = cellMarks(row, { ...box, y: top }, scale, showsHistory, say);
@@ -82,7 +82,7 @@ function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean,
 }
 
 /** The names as tags, the shape, and after which line it is so; in two lines where one is too short. */
-function headingMarks(row: NamedRow, box: Box, scale: number): PictureBlock & { isBroken: boolean } {
+function headingMarks(row: LabelledFindingRow, box: Box, scale: number): PictureBlock & { isBroken: boolean } {
   const size = SIZES.name * scale;
   const nodes: VNode[] = [];
   const tagHeight = SIZES.tag * scale;
@@ -132,7 +132,7 @@ function headingMarks(row: NamedRow, box: Box, scale: number): PictureBlock & { 
 }
 
 /** `v0→v1`, where the step counted. */
-function versionsText({ versions, kind }: NamedRow) {
+function versionsText({ versions, kind }: LabelledFindingRow) {
   if (!versions || kind === "none" || versions[0] === null || versions[0] === versions[1]) return "";
   return `v${versions[0]}→v${versions[1]}`;
 }
@@ -148,7 +148,7 @@ function fittedName(name: string, room: number, size: number): { text: string; s
   return { text: `${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}`, size: smaller };
 }
 
-function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
+function cellMarks(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
   const { cell } = SIZES;
   const w = cell.w * scale;
   const height = (row.old ? cell.withOld : cell.h) * scale;
@@ -186,14 +186,21 @@ function cellMarks(row: NamedRow, box: Box, scale: number, showsHistory: boolean
 }
 
 /** How many of a row's cells are drawn. */
-function shownCells(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): number {
+function shownCells(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): number {
   const count = row.cells?.length ?? 0;
   const history = showsHistory ? historyMarks(row, box, 0, scale, say).width : 0;
   const fitting = Math.floor((box.w - history - (history ? 34 * scale : 0)) / (SIZES.cell.w * scale));
   return count <= fitting ? count : Math.max(1, fitting - 1);
 }
 
-function cellNodes(row: NamedRow, value: Cell, k: number, place: Box, largest: number, scale: number): VNode[] {
+function cellNodes(
+  row: LabelledFindingRow,
+  value: Cell,
+  k: number,
+  place: Box,
+  largest: number,
+  scale: number,
+): VNode[] {
   const old = row.old?.[k];
   const tint = signTint(value, largest);
   const center = place.x + place.w / 2;
@@ -220,7 +227,7 @@ function cellNodes(row: NamedRow, value: Cell, k: number, place: Box, largest: n
 }
 
 /** What a tensor holds whose numbers the trace does not list. */
-function summaryMarks({ shape, summary }: NamedRow, box: Box, height: number, scale: number, say: Say) {
+function summaryMarks({ shape, summary }: LabelledFindingRow, box: Box, height: number, scale: number, say: Say) {
   const count = say("verdict.numbers", { n: shape.reduce((a, b) => a * b, 1) });
   const range =
     summary?.min != null && summary.max != null
@@ -240,7 +247,7 @@ function summaryMarks({ shape, summary }: NamedRow, box: Box, height: number, sc
 }
 
 /** The node that made a tensor, or that it has no history. */
-function historyMarks(row: NamedRow, box: Box, height: number, scale: number, say: Say) {
+function historyMarks(row: LabelledFindingRow, box: Box, height: number, scale: number, say: Say) {
   // of a result that is gone the trace may not tell the node
   if (row.requiresGrad && !row.history) return { width: 0, nodes: () => [] };
   const size = SIZES.label * scale;

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from server.http import fair_turns
-from server.http.fair_turns import FairTurns, work_in_thread
+from server.http import fair_work_scheduler
+from server.http.fair_work_scheduler import FairWorkScheduler, work_in_thread
 from server.pool import fair_queue
 from tests.support.waiting import PATIENCE, eventually
 
@@ -18,7 +18,7 @@ def played(charged: dict[str, float]) -> list[str]:
     charged: seconds, before
     """
     now, done = [0.0], []
-    turns = FairTurns(lambda: now[0])
+    turns = FairWorkScheduler(lambda: now[0])
 
     def work(name: str) -> None:
         done.append(name)
@@ -45,7 +45,7 @@ def test_a_charged_client_waits() -> None:
 
 def test_a_newcomer_is_next() -> None:
     """However much waits, and however much the newcomer had long ago."""
-    turns, done = FairTurns(), []
+    turns, done = FairWorkScheduler(), []
 
     def work(name: str) -> None:
         time.sleep(0.003)  # what the work takes
@@ -67,12 +67,12 @@ def test_a_newcomer_is_next() -> None:
 
 
 def test_the_event_loop_runs_between_turns() -> None:
-    turns, rounds = FairTurns(), 0
+    turns, rounds = FairWorkScheduler(), 0
 
     async def main() -> None:
         nonlocal rounds
         for _ in range(40):
-            turns.add_work("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))  # what it takes
+            turns.add_work("a", lambda: time.sleep(fair_work_scheduler.ROUND_SECONDS / 2))  # what it takes
         while turns._running:
             rounds += 1
             await asyncio.sleep(0)
@@ -82,7 +82,7 @@ def test_the_event_loop_runs_between_turns() -> None:
 
 
 def test_each_step_of_a_metered_task_is_charged() -> None:
-    turns = FairTurns()
+    turns = FairWorkScheduler()
 
     def busy() -> None:
         until = time.thread_time() + 0.01
@@ -99,7 +99,7 @@ def test_each_step_of_a_metered_task_is_charged() -> None:
 
 
 def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
-    turns, begun, ended = FairTurns(), asyncio.Event(), []
+    turns, begun, ended = FairWorkScheduler(), asyncio.Event(), []
 
     async def work() -> None:
         try:
@@ -126,7 +126,7 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
 
 
 def test_an_abandoned_turn_delays_no_other() -> None:
-    turns = FairTurns()
+    turns = FairWorkScheduler()
 
     async def main() -> None:
         gone = asyncio.create_task(turns.wait_for_turn("a"))
@@ -138,7 +138,7 @@ def test_an_abandoned_turn_delays_no_other() -> None:
 
 
 def test_a_turn_that_fails_does_not_end_others() -> None:
-    turns, done = FairTurns(), []
+    turns, done = FairWorkScheduler(), []
 
     async def main() -> None:
         turns.add_work("a", lambda: 1 // 0)  # type: ignore[arg-type, return-value]
@@ -151,7 +151,7 @@ def test_a_turn_that_fails_does_not_end_others() -> None:
 
 def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_queue, "MAX_FLOWS", 50)
-    turns = FairTurns()
+    turns = FairWorkScheduler()
 
     async def main() -> None:
         for k in range(1000):
@@ -167,7 +167,7 @@ def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatc
 def test_what_a_request_does_in_a_thread_is_charged_to_its_network() -> None:
     charged: dict[str, float] = {}
 
-    class Noting(FairTurns):
+    class Noting(FairWorkScheduler):
         def charge_network(self, network: str, seconds: float) -> None:
             charged[network] = charged.get(network, 0.0) + seconds
 
@@ -196,7 +196,7 @@ def test_what_a_request_does_in_a_thread_is_charged_to_its_network() -> None:
 
 def test_one_thread_works_at_a_time_and_a_newcomer_is_next() -> None:
     """Two of them would have Python's lock in turn, and the event loop would wait for both."""
-    turns, done, working = FairTurns(), [], 0
+    turns, done, working = FairWorkScheduler(), [], 0
 
     def work(name: str) -> None:
         nonlocal working

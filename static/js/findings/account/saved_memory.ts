@@ -8,7 +8,7 @@ import type { OpenTrace } from "../../trace/state.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 /** released: the step after which nothing keeps it any more; null where something does until the end */
-export interface KeptMemory {
+export interface SavedMemory {
   storage: string;
   node: string;
   bytes: number;
@@ -16,27 +16,27 @@ export interface KeptMemory {
   released: number | null;
 }
 
-type KeptSpan = Pick<KeptMemory, "bytes" | "birth" | "released">;
+type SavedSpan = Pick<SavedMemory, "bytes" | "birth" | "released">;
 
 /** What each node keeps, booked once for a trace. */
-export const bookedMemoryByNode = weakMemoize((opened: OpenTrace): Map<string, KeptMemory[]> => {
-  const kept = new Map<string, KeptMemory[]>();
-  for (const memory of bookedMemory(opened)) addToList(kept, memory.node, memory);
+export const savedMemoryByNode = weakMemoize((opened: OpenTrace): Map<string, SavedMemory[]> => {
+  const kept = new Map<string, SavedMemory[]>();
+  for (const memory of savedMemory(opened)) addToList(kept, memory.node, memory);
   return kept;
 });
 
-function bookedMemory(opened: OpenTrace): KeptMemory[] {
+function savedMemory(opened: OpenTrace): SavedMemory[] {
   const { sizes, outerStorage, ofParameters } = storagesOf(opened);
   const { pins, slots, lastStep } = opened.index;
   const depthOf = depthInGraph(opened);
-  const savings = new Map<string, Pick<KeptMemory, "node" | "birth" | "released">[]>();
+  const savings = new Map<string, Pick<SavedMemory, "node" | "birth" | "released">[]>();
   for (const { node, slot, storage: inner, birth, death } of pins.values()) {
     const storage = outerStorage(inner);
     const released = death < lastStep ? death + 1 : (slots.get(`${node}:${slot}`)?.released ?? null);
     if (!ofParameters.has(storage)) addToList(savings, storage, { node, birth, released });
   }
   return [...savings].flatMap(([storage, ofStorage]) => {
-    const booked: KeptMemory[] = [];
+    const booked: SavedMemory[] = [];
     for (const { node, birth, released } of ofStorage.sort(
       (a, b) => a.birth - b.birth || depthOf(a.node) - depthOf(b.node),
     )) {
@@ -87,8 +87,8 @@ function storagesOf({ trace }: OpenTrace) {
 }
 
 /** Bytes that were kept until a step, those of them that are kept after it, and whether it let go of any. */
-export function keptBytesAt(
-  spans: Iterable<KeptSpan>,
+export function savedBytesAt(
+  spans: Iterable<SavedSpan>,
   step: number,
 ): { kept: number; holds: number; letGoNow: boolean } {
   let [kept, holds, letGoNow] = [0, 0, false];
@@ -102,7 +102,7 @@ export function keptBytesAt(
 }
 
 /** Bytes that are kept at the same time, at most. */
-export function peakKeptBytes(spans: KeptSpan[]): number {
+export function peakSavedBytes(spans: SavedSpan[]): number {
   const changes = spans.flatMap(({ bytes, birth, released }) => [
     { step: birth, bytes },
     { step: released ?? Infinity, bytes: -bytes },

@@ -1,17 +1,17 @@
 /** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
 
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { verdictPicture, verdictSentences, type VerdictSubject } from "./verdict_picture.ts";
+import { findingPicture, findingPictureSentences, type FindingPictureSubject } from "./finding_picture.ts";
 import { plainText } from "./rich_text.ts";
 import type { Verdict } from "./verdict.ts";
 
 const SMALLEST_HEIGHT = 150;
 
 /** Lays a run's finding over a part of the page; `go` leads to a step. Returns what takes it away. */
-export function showVerdict(
+export function showFindingPicture(
   host: HTMLElement,
   verdict: Verdict,
-  subject: VerdictSubject,
+  subject: FindingPictureSubject,
   go: (step: number) => void,
 ): () => void {
   const { say } = subject;
@@ -21,7 +21,7 @@ export function showVerdict(
   section.setAttribute("aria-label", plainText(verdict.headline));
   const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${plainText(verdict.headline)} ${verdictSentences(verdict)}`);
+  svg.setAttribute("aria-label", `${plainText(verdict.headline)} ${findingPictureSentences(verdict)}`);
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = say("verdict.step_through");
@@ -38,7 +38,7 @@ export function showVerdict(
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("width", String(width));
     svg.setAttribute("height", String(height));
-    patchHost(document, svg, verdictPicture(verdict, { width, height }, subject).nodes);
+    patchHost(document, svg, findingPicture(verdict, { width, height }, subject).nodes);
   };
   const observer = new ResizeObserver(draw);
   observer.observe(section);

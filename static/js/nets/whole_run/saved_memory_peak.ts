@@ -1,10 +1,10 @@
 /** What is kept for backward at the moment of a run at which most is, and by what. */
 
-import { bookedMemoryByNode, type KeptMemory } from "../../findings/account/kept_memory.ts";
+import { savedMemoryByNode, type SavedMemory } from "../../findings/account/saved_memory.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
-interface KeptPeak {
+interface SavedMemoryPeak {
   /** the first step after which most bytes are kept; -1 where none ever are */
   step: number;
   bytes: number;
@@ -12,9 +12,11 @@ interface KeptPeak {
   byNode: Map<string, number>;
 }
 
-export const keptPeakOf = weakMemoize((opened: OpenTrace): KeptPeak => findPeak(bookedMemoryByNode(opened)));
+export const savedMemoryPeakOf = weakMemoize(
+  (opened: OpenTrace): SavedMemoryPeak => findPeak(savedMemoryByNode(opened)),
+);
 
-function findPeak(kept: Map<string, KeptMemory[]>): KeptPeak {
+function findPeak(kept: Map<string, SavedMemory[]>): SavedMemoryPeak {
   const changes = new Map<number, number>();
   const add = (step: number, bytes: number) => changes.set(step, (changes.get(step) ?? 0) + bytes);
   for (const spans of kept.values())

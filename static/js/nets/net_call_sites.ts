@@ -5,26 +5,32 @@
 
 import { isLoop, isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
-import { unitsOfRun, type GradientCut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
-import { operationWord } from "./net_words.ts";
+import {
+  buildInvocationTree,
+  type GradientCut,
+  type Unit,
+  type InvocationKind,
+  type InvocationTree,
+} from "./net_calls.ts";
+import { operationLabel } from "./net_words.ts";
 import { calleeName } from "../syntax/expressions.ts";
 import { statementTree, type SyntaxNode } from "../syntax/tree.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import { weakMemoize } from "../trace/weak_memoize.ts";
 
 /** Where the program calls a module or a function, or runs operations itself. */
-export interface NetPlace {
+export interface CallSite {
   /** its name among all */
   key: string;
-  kind: UnitKind;
+  kind: InvocationKind;
   /** within what calls it: `att`, `blocks.1`; of a line, the name that it assigns */
   name: string;
   /** of a module, as the program reaches it */
   path: string | null;
   type: string;
   line: number;
-  parent: NetPlace | null;
-  inner: NetPlace[];
+  parent: CallSite | null;
+  inner: CallSite[];
   /** its runs, in order */
   units: Unit[];
   /** it stands for itself nowhere: what it calls stands in its place */
@@ -53,15 +59,15 @@ export interface EdgeRun {
 }
 
 export interface NetEdge {
-  from: NetPlace;
-  to: NetPlace;
+  from: CallSite;
+  to: CallSite;
   /** by stretch of the run */
   runs: Map<number, EdgeRun[]>;
 }
 
-export interface Net extends UnitsOfRun, Rounds {
-  top: NetPlace[];
-  placeOfUnit: Map<Unit, NetPlace>;
+export interface Net extends InvocationTree, Rounds {
+  top: CallSite[];
+  callSiteOfInvocation: Map<Unit, CallSite>;
   /** between places without inner ones */
   edges: NetEdge[];
   /** by node of a leaf, the nodes that read it */
@@ -72,11 +78,11 @@ export const netOf = weakMemoize((opened: OpenTrace): Net => new NetBuilder(open
 
 class NetBuilder {
   opened: OpenTrace;
-  run: UnitsOfRun;
+  run: InvocationTree;
   rounds: Rounds;
   lines: string[];
-  placeOfUnit = new Map<Unit, NetPlace>();
-  byKey = new Map<string, NetPlace>();
+  callSiteOfInvocation = new Map<Unit, CallSite>();
+  byKey = new Map<string, CallSite>();
   /** functions that train, or call what does */
   trainers = new Set<Unit>();
   backwardStatements = new Set<number>();
@@ -90,7 +96,7 @@ class NetBuilder {
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
-    this.run = unitsOfRun(opened);
+    this.run = buildInvocationTree(opened);
     this.rounds = roundsOf(opened, this.run);
     this.lines = opened.trace.program.source.split("\n");
   }
@@ -108,7 +114,7 @@ class NetBuilder {
       ...this.run,
       ...this.rounds,
       top: root.inner,
-      placeOfUnit: this.placeOfUnit,
+      callSiteOfInvocation: this.callSiteOfInvocation,
       edges: this.edges(),
       readersOfLeaf: this.readersOfLeaf(),
     };
@@ -124,7 +130,8 @@ class NetBuilder {
       if (isTraining(this.opened, step) && typeof step.stmt === "number") this.backwardStatements.add(step.stmt);
       else if (!steps) continue;
       const chain: Unit[] = [];
-      for (let unit = this.run.unitOfFrame.get(step.frame ?? "") ?? null; unit; unit = unit.parent) chain.push(unit);
+      for (let unit = this.run.invocationByFrame.get(step.frame ?? "") ?? null; unit; unit = unit.parent)
+        chain.push(unit);
       if (chain.every(({ kind }) => kind === "function")) for (const unit of chain) this.trainers.add(unit);
     }
     this.trainers.add(this.run.root);
@@ -159,11 +166,11 @@ class NetBuilder {
     for (const loop of this.rounds.loopOfStretch) if (loop !== null) this.layerLoops.delete(loop);
   }
 
-  addRun(place: NetPlace, unit: Unit) {
+  addRun(place: CallSite, unit: Unit) {
     place.units.push(unit);
-    this.placeOfUnit.set(unit, place);
+    this.callSiteOfInvocation.set(unit, place);
     let at = 0;
-    const seen = new Set<NetPlace>();
+    const seen = new Set<CallSite>();
     const earlier = new EarlierRuns(this.opened, this.rounds);
     for (const child of this.childrenOf(unit)) {
       const site = this.siteKey(child);
@@ -220,7 +227,7 @@ class NetBuilder {
   }
 
   /** A call of a function that only makes what a net reads is a line of the program like others. */
-  kindOf(unit: Unit): UnitKind {
+  kindOf(unit: Unit): InvocationKind {
     if (!this.isNamedByLine(unit)) return unit.kind;
     unit.isStatement ||= unit.kind === "function";
     return "line";
@@ -244,11 +251,11 @@ class NetBuilder {
     return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
   }
 
-  place(key: string, kind: UnitKind, unit: Unit, parent: NetPlace | null): NetPlace {
+  place(key: string, kind: InvocationKind, unit: Unit, parent: CallSite | null): CallSite {
     const isAgain = unit.stmt !== null && this.backwardStatements.has(unit.stmt) && kind !== "line";
     const { type, line } = unit;
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
-    const inner: NetPlace[] = [];
+    const inner: CallSite[] = [];
     const name = this.nameOf(unit, path, parent);
     const isOfLoop = kind === "line" && !unit.isStatement && isLoop(this.statements, unit.stmt);
     return {
@@ -277,7 +284,7 @@ class NetBuilder {
     return isTraining ? loopOfStretch[stretchOfStep[unit.begins]] === null : unit.makesObjects;
   }
 
-  nameOf(unit: Unit, path: string | null, parent: NetPlace | null): string {
+  nameOf(unit: Unit, path: string | null, parent: CallSite | null): string {
     if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
     if (this.isNamedByLine(unit))
       return lineLabel(
@@ -285,7 +292,7 @@ class NetBuilder {
         this.lines[unit.line - 1] ?? "",
         unit.isStatement,
       );
-    if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
+    if (unit.kind === "own") return operationLabel(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
     const prefix = outer?.path ?? "";
@@ -294,7 +301,7 @@ class NetBuilder {
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */
-  markPrefixes(places: NetPlace[]) {
+  markPrefixes(places: CallSite[]) {
     for (const place of places) {
       this.markPrefixes(place.inner);
       place.isTwice = place.path !== null && places.some((other) => other !== place && other.path === place.path);
@@ -312,7 +319,7 @@ class NetBuilder {
     const flows = this.run.flows.filter(({ from, to }) => this.isSameRound(from, to));
     const givers = new Set(flows.flatMap(({ from, to }) => (to.isStatement ? [] : [from])));
     const add = (run: Omit<EdgeRun, "stretch">) => {
-      const [from, to] = [this.placeOfUnit.get(run.from), this.placeOfUnit.get(run.to)];
+      const [from, to] = [this.callSiteOfInvocation.get(run.from), this.callSiteOfInvocation.get(run.to)];
       if (!from || !to || from.inner.length || to.inner.length) return;
       if (run.to.isStatement && !givers.has(run.to)) return;
       const stretch = this.rounds.stretchOfStep[run.to.begins];
@@ -323,9 +330,9 @@ class NetBuilder {
       if (runs) runs.push({ ...run, stretch });
       else edge.runs.set(stretch, [{ ...run, stretch }]);
     };
-    for (const [node, to] of this.run.unitOfNode)
+    for (const [node, to] of this.run.invocationByNode)
       for (const [edge, next] of (this.opened.index.nodes.get(node)?.next ?? []).entries()) {
-        const from = next && this.run.unitOfNode.get(next[0]);
+        const from = next && this.run.invocationByNode.get(next[0]);
         const step = this.opened.index.lifetimes.get(node)?.birth ?? to.begins;
         if (from && from !== to) add({ from, to, node, edge, step, cut: null });
       }
@@ -338,7 +345,7 @@ class NetBuilder {
 
   readersOfLeaf() {
     const readers = new Map<string, string[]>();
-    for (const [uid] of this.run.unitOfNode)
+    for (const [uid] of this.run.invocationByNode)
       for (const edge of this.opened.index.nodes.get(uid)?.next ?? [])
         if (edge && this.opened.index.nodes.get(edge[0])?.variable) addToList(readers, edge[0], uid);
     return readers;
@@ -370,7 +377,7 @@ class EarlierRuns {
     const key = `${site}|${this.rounds.stretchOfStep[unit.begins]}|${unit.iter.join()}`;
     const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: unit.begins };
     this.runs.set(key, known);
-    const nodes = nodesOfUnit(unit);
+    const nodes = nodesOfInvocation(unit);
     const read = new Set<Unit>();
     const seen = new Set<string>();
     const pending = known.maker.size ? [...nodes] : [];
@@ -394,8 +401,8 @@ class EarlierRuns {
 }
 
 /** The nodes of a unit and of what it called. */
-export function nodesOfUnit(unit: Unit): string[] {
-  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfUnit)] : [...unit.nodes];
+export function nodesOfInvocation(unit: Unit): string[] {
+  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfInvocation)] : [...unit.nodes];
 }
 
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);

@@ -17,7 +17,7 @@ import type { StageLabels } from "./labels.ts";
 /** So many changed tensors have frames around what changed. */
 const MAX_FRAMED = 12;
 
-export interface StepFacts {
+export interface RenderContext {
   snap: Snapshot;
   /** what the step touched */
   touched: TouchedEntities;
@@ -54,12 +54,12 @@ export interface StepFacts {
   oldValues: () => OldValues;
 }
 
-export function collectStepFacts(
+export function createRenderContext(
   opened: OpenTrace,
   snap: Snapshot,
   labels: StageLabels,
   windowStarts: Map<string, number> = new Map(),
-): StepFacts {
+): RenderContext {
   const { entities, index } = snap;
   const { steps } = opened.trace;
   const namesAndPaths = opened.names(index);
@@ -90,7 +90,7 @@ export function collectStepFacts(
 function gradientAndReaderFacts(
   { entities }: Snapshot,
   namesAndPaths: Names,
-): Pick<StepFacts, "grads" | "readers" | "outputs"> {
+): Pick<RenderContext, "grads" | "readers" | "outputs"> {
   const grads = new Set<string>();
   const readers = new Map<string, string[]>();
   const outputs = new Map<string, string[]>();
@@ -114,7 +114,7 @@ function gradientAndReaderFacts(
 function backwardVisitFacts(
   opened: OpenTrace,
   { entities, step, index }: Snapshot,
-): Pick<StepFacts, "visits" | "visited" | "sums"> {
+): Pick<RenderContext, "visits" | "visited" | "sums"> {
   const visits = step?.visit ? (opened.index.visitsByBackward.get(step.visit.backward) ?? []) : [];
   const visited = new Map<string, { k: number; step: number }>();
   visits.forEach(({ node, step: visitStep }, k) => {
@@ -132,7 +132,7 @@ function backwardVisitFacts(
   return { visits, visited, sums };
 }
 
-function eventFacts({ step }: Snapshot): Pick<StepFacts, "events" | "writers"> {
+function eventFacts({ step }: Snapshot): Pick<RenderContext, "events" | "writers"> {
   const events = new Set<string>();
   const writers = new Set<string>();
   for (const entry of step?.log ?? []) {

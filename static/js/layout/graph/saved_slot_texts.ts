@@ -12,7 +12,7 @@ const MAX_NAME_LENGTH = 18;
 /** Slots that torch calls after an operand's place: they say nothing to who wrote the program. */
 const OPERAND_SLOT_PATTERN = /^(self|other|input|mat\d?|tensor\d?|result\d?)$/;
 
-export interface KeptSlot {
+export interface SavedSlotText {
   slot: string;
   saved: Slot;
   /** the saved slot's, `freed` where the node let go of everything */
@@ -27,7 +27,7 @@ export interface KeptSlot {
   known: boolean;
 }
 
-export function keptSlotTexts(graphStep: GraphStep, uid: string): KeptSlot[] {
+export function savedSlotTexts(graphStep: GraphStep, uid: string): SavedSlotText[] {
   const node = graphStep.node(uid);
   return Object.entries(node?.saved ?? {}).map(([slot, saved]) => {
     const state = saved.state === "freed" || node?.released ? "freed" : saved.state;
@@ -35,7 +35,7 @@ export function keptSlotTexts(graphStep: GraphStep, uid: string): KeptSlot[] {
     const now = state === "stale" && typeof value === "number" ? value : null;
     const kept = state === "freed" ? savedBefore(graphStep, uid, slot) : saved;
     const names = state === "freed" ? graphStep.model.opened.names(graphStep.i - 1) : graphStep.names;
-    const text = kept ? keptName(slot, kept, names, graphStep.firstNameByStorage) : "";
+    const text = kept ? savedValueName(slot, kept, names, graphStep.firstNameByStorage) : "";
     return { slot, saved, state, text, now, said: text || "a result", known: kept !== null };
   });
 }
@@ -47,7 +47,7 @@ function savedBefore(graphStep: GraphStep, uid: string, slot: string): Slot | nu
   return saved && saved.state !== "freed" ? saved : null;
 }
 
-function keptName(slot: string, saved: Slot, names: Names, nameByStorage: Map<string, string>) {
+function savedValueName(slot: string, saved: Slot, names: Names, nameByStorage: Map<string, string>) {
   if (saved.value != null) {
     const value = shortValueText(saved.value, 10);
     return OPERAND_SLOT_PATTERN.test(slot) ? value : `${slot} ${value}`;

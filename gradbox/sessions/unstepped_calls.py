@@ -19,17 +19,17 @@ Statement = tuple[str, int | None, tuple[int, ...]]
 """A running statement: its frame's uid, its index, and the counts of the loops around it."""
 
 
-class PassedCalls:
+class UnsteppedCalls:
     """Counts the calls of one session and decides which ones pass without steps."""
 
     def __init__(self) -> None:
         self._counts: dict[int, tuple[Statement, int]] = {}  # by the id of the code
         self._has_passed = False
 
-    def passes_without_steps(self, frame: FrameType, recorder: Recorder) -> bool:
+    def runs_without_steps(self, frame: FrameType, recorder: Recorder) -> bool:
         """Whether the call that begins with this frame passes without steps, by itself or within another one
         that does."""
-        if stack.is_in_passed_call(frame.f_back):
+        if stack.is_in_unstepped_call(frame.f_back):
             return True
         code = frame.f_code
         caller = stack.innermost_stepping_frame(frame.f_back)
@@ -43,14 +43,14 @@ class PassedCalls:
         self._counts[id(code)] = statement, count
         if count <= MAX_CALLS:
             return False
-        stack.passed_calls[:] = [(id(frame), code)]
+        stack.unstepped_calls[:] = [(id(frame), code)]
         self._has_passed = True
         return True
 
-    def take_has_passed(self, frame: FrameType | None) -> bool:
+    def take_has_run_unstepped(self, frame: FrameType | None) -> bool:
         """Whether a call has passed since this was last asked, or is passing now.
 
         frame: the innermost frame that runs
         """
-        passed, self._has_passed = self._has_passed, stack.is_in_passed_call(frame)
+        passed, self._has_passed = self._has_passed, stack.is_in_unstepped_call(frame)
         return passed

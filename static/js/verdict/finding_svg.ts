@@ -2,28 +2,33 @@
 
 import tokens from "../../css/base/tokens.css";
 import findingMarks from "../../css/findings/finding_marks.css";
-import verdictStyles from "../../css/findings/verdict.css";
+import findingPictureStyles from "../../css/findings/verdict.css";
 import { svgFileText } from "../marks/svg_document.ts";
 import { pictureStyles } from "../picture/styles.ts";
 import { plainText } from "./rich_text.ts";
-import { verdictPicture, verdictSentences, type VerdictSize, type VerdictSubject } from "./verdict_picture.ts";
+import {
+  findingPicture,
+  findingPictureSentences,
+  type FindingPictureSize,
+  type FindingPictureSubject,
+} from "./finding_picture.ts";
 import type { Verdict } from "./verdict.ts";
 
-export const verdictCss = [findingMarks, verdictStyles].join("");
+export const findingPictureCss = [findingMarks, findingPictureStyles].join("");
 
-export function verdictSvg(
+export function findingSvg(
   verdict: Verdict,
-  size: VerdictSize,
-  subject: VerdictSubject,
+  size: FindingPictureSize,
+  subject: FindingPictureSubject,
   theme: "light" | "dark",
 ): string {
-  const css = verdict.list ? [pictureStyles, verdictCss].join("") : verdictCss;
+  const css = verdict.list ? [pictureStyles, findingPictureCss].join("") : findingPictureCss;
   const styles = { css, tokens, theme, language: subject.language };
   return svgFileText(
     "card",
-    verdictPicture(verdict, size, subject),
+    findingPicture(verdict, size, subject),
     plainText(verdict.headline),
-    verdictSentences(verdict),
+    findingPictureSentences(verdict),
     styles,
   );
 }

@@ -3,17 +3,17 @@
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
 import { decodeRealNumber } from "../../training/round_series.ts";
 import { normText } from "./norm_text.ts";
-import { runOfParameters } from "./parameters_of_run.ts";
+import { parameterRunSummaries } from "./parameters_of_run.ts";
 import { shortNumberText } from "../../trace/format.ts";
 import { statementTree } from "../../syntax/tree.ts";
-import type { FactsOfRun } from "./place_facts.ts";
-import type { NetPlace } from "../net_places.ts";
+import type { WholeRunFacts } from "./call_site_facts.ts";
+import type { CallSite } from "../net_call_sites.ts";
 import type { Say } from "../../words/sentences.ts";
 import type { Step } from "../../trace/wire.ts";
 import type { Unit } from "../net_calls.ts";
 
 /** Of a place without parameters; empty where there is nothing to say but its code. */
-export function wordsOfPlace(run: FactsOfRun, place: NetPlace, say: Say): string {
+export function callSiteSummaryText(run: WholeRunFacts, place: CallSite, say: Say): string {
   const trained = run.trainedElsewhere(place);
   if (trained) return say("whole_trained_elsewhere", { line: trained.line });
   if (place.kind === "module") {
@@ -30,15 +30,15 @@ export function wordsOfPlace(run: FactsOfRun, place: NetPlace, say: Say): string
 }
 
 /** By run of a place, the steps of its statement. */
-function stepsOfUnits({ facts }: FactsOfRun, { units }: NetPlace): Step[][] {
+function stepsOfInvocations({ facts }: WholeRunFacts, { units }: CallSite): Step[][] {
   const { steps } = facts.opened.trace;
   return units.map(({ begins, ends, stmt }) => steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt));
 }
 
 /** `lr .01, holds all 30 parameters, moves 28 of them`. */
-function optimizerWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+function optimizerWords(run: WholeRunFacts, place: CallSite, say: Say): string {
   const { opened } = run.facts;
-  const stepped = stepsOfUnits(run, place)
+  const stepped = stepsOfInvocations(run, place)
     .flat()
     .flatMap(({ log, i }) =>
       (log ?? []).flatMap((entry) =>
@@ -47,7 +47,7 @@ function optimizerWords(run: FactsOfRun, place: NetPlace, say: Say): string {
     );
   const last = stepped.at(-1);
   if (!last) return "";
-  const { account, moments } = runOfParameters(opened);
+  const { account, moments } = parameterRunSummaries(opened);
   const held = [...moments.values()].filter(({ uid }) =>
     account.table.holders.get(uid)?.some(({ optimizer }) => optimizer === last.uid),
   );
@@ -66,8 +66,8 @@ function optimizerWords(run: FactsOfRun, place: NetPlace, say: Say): string {
 }
 
 /** `141 nodes a round`. */
-function backwardWords(run: FactsOfRun, place: NetPlace, say: Say): string {
-  const counts = stepsOfUnits(run, place).map((steps) => steps.filter(({ visit }) => visit).length);
+function backwardWords(run: WholeRunFacts, place: CallSite, say: Say): string {
+  const counts = stepsOfInvocations(run, place).map((steps) => steps.filter(({ visit }) => visit).length);
   const present = counts.filter((count) => count > 0);
   if (!present.length) return "";
   const [least, most] = [Math.min(...present), Math.max(...present)];
@@ -75,12 +75,12 @@ function backwardWords(run: FactsOfRun, place: NetPlace, say: Say): string {
 }
 
 /** What a statement did to gradients: took them away, or changed their numbers. */
-function gradientWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+function gradientWords(run: WholeRunFacts, place: CallSite, say: Say): string {
   const { opened } = run.facts;
   const tree = statementTree(opened.trace.program, place.units[0].stmt);
   const names = callsIn(tree).map(calleeName);
-  const units = stepsOfUnits(run, place);
-  const { moments } = runOfParameters(opened);
+  const units = stepsOfInvocations(run, place);
+  const { moments } = parameterRunSummaries(opened);
   const taken = units.map((steps) => new Set(steps.flatMap((step) => takenGradients(step, moments))));
   const most = Math.max(...taken.map(({ size }) => size));
   const isEvery = taken.every(({ size }, k) => size === countGradients(run, place.units[k].begins - 1));
@@ -94,8 +94,8 @@ function gradientWords(run: FactsOfRun, place: NetPlace, say: Say): string {
 }
 
 /** How many parameters have a gradient after a step. */
-function countGradients({ facts }: FactsOfRun, step: number): number {
-  const { moments, account } = runOfParameters(facts.opened);
+function countGradients({ facts }: WholeRunFacts, step: number): number {
+  const { moments, account } = parameterRunSummaries(facts.opened);
   const history = account.table.facts.history;
   return [...moments.keys()].filter((uid) => history.valueAt(uid, "grad", step)).length;
 }
@@ -107,7 +107,7 @@ function takenGradients({ set }: Step, moments: ReadonlyMap<string, unknown>): s
 }
 
 /** What a step wrote into the memory of gradients: how many numbers became others, null where that is not known. */
-function changesOfGradients({ facts }: FactsOfRun, { log }: Step): (number | null)[] {
+function changesOfGradients({ facts }: WholeRunFacts, { log }: Step): (number | null)[] {
   const { gradOwners } = facts.opened.index;
   return (log ?? []).flatMap((entry) =>
     entry.kind === "event" && entry.event === "written" && gradOwners.has(entry.storage) ? [entry.changed] : [],
@@ -115,22 +115,22 @@ function changesOfGradients({ facts }: FactsOfRun, { log }: Step): (number | nul
 }
 
 /** `3.66 → 2.10`, of the line that made what a backward began at. */
-function lossWords(run: FactsOfRun, place: NetPlace): string {
-  const values = lossesOfPlace(run, place);
+function lossWords(run: WholeRunFacts, place: CallSite): string {
+  const values = lossesOfCallSite(run, place);
   if (!values.length) return "";
   const [first, last] = [values[0], values[values.length - 1]].map(normText);
   return values.length > 1 ? `${first} → ${last}` : first;
 }
 
 /** By round, the losses that a place made, as backwards began at them. */
-function lossesOfPlace({ facts }: FactsOfRun, place: NetPlace): number[] {
+function lossesOfCallSite({ facts }: WholeRunFacts, place: CallSite): number[] {
   const { index, trace } = facts.opened;
   const units = new Set<Unit>(place.units);
   for (const { fields } of index.backwardChanges) {
     const loss = (trace.rounds?.losses ?? []).find(
       ({ stmt, root }) =>
         stmt === fields.stmt &&
-        units.has(facts.net.unitOfNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Unit),
+        units.has(facts.net.invocationByNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Unit),
     );
     if (loss) return loss.values.flatMap((value) => decodeRealNumber(value) ?? []);
   }
@@ -138,7 +138,7 @@ function lossesOfPlace({ facts }: FactsOfRun, place: NetPlace): number[] {
 }
 
 /** `under no_grad: the history ends here`. */
-function cutWords(run: FactsOfRun, place: NetPlace, say: Say): string {
+function cutWords(run: WholeRunFacts, place: CallSite, say: Say): string {
   const [cut] = run.ofPlace(place).isCutOff ? run.cutsAt(place) : [];
   return cut ? say("whole_cut", { what: cut.reason }) : "";
 }

@@ -12,7 +12,7 @@ import type { ChainLink, Fact, Finding } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { Summary } from "../trace/wire.ts";
 
-export interface VerdictRow {
+export interface FindingSummaryRow {
   uid: string;
   step: number;
   storage: string | null;
@@ -41,19 +41,19 @@ export interface VerdictRow {
 }
 
 /** a saved slot as the failing or misled node finds it */
-export interface VerdictPin {
+export interface FindingSummaryPin {
   node: string;
   expected: number;
   found: number;
 }
 
-interface VerdictEvidence {
+interface FindingEvidence {
   /** before the cut, if there is one; else all */
-  rows: VerdictRow[];
+  rows: FindingSummaryRow[];
   /** what the cut leaves */
-  rowsAfterCut: VerdictRow[];
+  rowsAfterCut: FindingSummaryRow[];
   isCut: boolean;
-  pin: VerdictPin | null;
+  pin: FindingSummaryPin | null;
 }
 
 const MAX_ROWS = 4;
@@ -61,12 +61,12 @@ const MAX_NAMES = 3;
 const GRADIENT_ROLES = new Set(["none", "gradient", "nonfinite", "used"]);
 
 /** `cause` has the finding's links at the first of the two lines, `effect` those at the second. */
-export function verdictEvidence(
+export function findingEvidenceRows(
   facts: RunFacts,
   finding: Finding,
   cause: ChainLink[],
   effect: ChainLink[],
-): VerdictEvidence {
+): FindingEvidence {
   const list = new RowList(facts);
   const pin = brokenPin(facts, finding, effect);
   const isCut = cause.some(({ role }) => role === "cut");
@@ -90,7 +90,7 @@ export function verdictEvidence(
 }
 
 /** What is about the cause, then gradients, then the rest. */
-function rankOfRow({ tone, kind, leaf }: VerdictRow) {
+function rankOfRow({ tone, kind, leaf }: FindingSummaryRow) {
   if (tone === "cause" && !leaf && kind === "tensor") return 0;
   return kind === "tensor" ? 2 : 1;
 }
@@ -109,7 +109,7 @@ function addGradients(facts: RunFacts, list: RowList, finding: Finding, cause: C
 /** Collects rows, each tensor once as long as it holds the same. */
 class RowList {
   _facts: RunFacts;
-  _rows: VerdictRow[] = [];
+  _rows: FindingSummaryRow[] = [];
   /** by memory, since the last `take` */
   _seen = new Map<string, string>();
   /** by tensor */
@@ -131,7 +131,7 @@ class RowList {
     return rows;
   }
 
-  add(uid: string, step: number, tone: VerdictRow["tone"]) {
+  add(uid: string, step: number, tone: FindingSummaryRow["tone"]) {
     const facts = this._facts;
     // what a line binds anew is gone after it, and stood before it
     const birth = facts.birthStep(uid);
@@ -141,7 +141,7 @@ class RowList {
   }
 
   /** What a step made that has a name. */
-  addMade(step: number, tone: VerdictRow["tone"]) {
+  addMade(step: number, tone: FindingSummaryRow["tone"]) {
     for (const uid of this._facts.opened.at(step).fresh)
       if (isHandle(this._facts.stateAt(step).get(uid)) && this._facts.nameText(uid, step)) this.add(uid, step, tone);
   }
@@ -183,7 +183,7 @@ class RowList {
     this._push({ ...row, uid: `${uid}.grad`, names, kind: "none", cells: null, old: null, summary: null });
   }
 
-  _push(row: VerdictRow) {
+  _push(row: FindingSummaryRow) {
     const memory = row.kind === "none" ? row.uid : (row.storage ?? row.uid);
     const content = JSON.stringify([row.cells, row.shape]);
     const isOld = this._seen.get(memory) === content || this._contents.get(row.uid) === content;
@@ -194,7 +194,13 @@ class RowList {
   }
 }
 
-function rowOfHandle(facts: RunFacts, uid: string, handle: Handle, step: number, tone: VerdictRow["tone"]): VerdictRow {
+function rowOfHandle(
+  facts: RunFacts,
+  uid: string,
+  handle: Handle,
+  step: number,
+  tone: FindingSummaryRow["tone"],
+): FindingSummaryRow {
   const state = facts.stateAt(step);
   const storage = findEntity(state, handle.storage, "storage") ?? null;
   const version = versionAt(facts, handle.counter, step);

@@ -19,7 +19,7 @@ from server.pool.fair_queue import FairScheduler
 ROUND_SECONDS = 0.004
 """Seconds in one round of the event loop during which new work is begun."""
 
-TurnWork = Callable[[], bool | None]
+ScheduledWork = Callable[[], bool | None]
 """The work of a turn. Returns True if most of it happens later; then nothing else is begun in this round."""
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ T = TypeVar("T")
 log = logging.getLogger("gradbox.server")
 
 
-class FairTurns:
+class FairWorkScheduler:
     """Shares the event loop's time fairly among networks: a newcomer is next, whoever else has work waiting.
 
     clock: returns the processor seconds of this thread
@@ -38,12 +38,12 @@ class FairTurns:
         self._clock = clock
         self._scheduler = FairScheduler()
         self._thread = FairLock(sys.maxsize)  # one works at a time: each has Python's lock, which the event loop needs
-        self._waiting: dict[str, deque[TurnWork]] = {}
+        self._waiting: dict[str, deque[ScheduledWork]] = {}
         self._order: list[tuple[float, int, str]] = []  # a heap of (tag, arrival, network): those with work
         self._arrivals = itertools.count()
         self._running = False
 
-    def add_work(self, network: str, work: TurnWork) -> None:
+    def add_work(self, network: str, work: ScheduledWork) -> None:
         """Do this work when it is the network's turn."""
         if network in self._waiting:
             self._waiting[network].append(work)

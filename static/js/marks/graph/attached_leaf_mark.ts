@@ -1,29 +1,29 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
-import { maxLeafLabelLength } from "../../layout/graph/graph_docks.ts";
+import { maxLeafLabelLength } from "../../layout/graph/attached_leaves.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { visitOrderMark, gradientSumCountMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
-import type { UnreadLeafPlace } from "../../layout/graph/graph_idle.ts";
+import type { UnreadLeafPlace } from "../../layout/graph/unread_leaves.ts";
 import type { VisitOrder } from "../../layout/graph/graph_step.ts";
 import type { Rect } from "../../layout/pane.ts";
 import type { Node } from "../../trace/wire.ts";
-import type { StepFacts } from "../step_facts.ts";
+import type { RenderContext } from "../render_context.ts";
 import type { NodePlace, AttachedLeafPlace, ReshapingNodePlace } from "../../layout/graph/graph_places.ts";
 
 /** A leaf at a reader, with the nodes between them. */
-export function attachedLeafMark(stepFacts: StepFacts, row: NodePlace, dock: AttachedLeafPlace) {
+export function attachedLeafMark(renderContext: RenderContext, row: NodePlace, dock: AttachedLeafPlace) {
   const showsSum = dock.met > 1 && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
-    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y)),
-    leafNodeMark(stepFacts, dock, row.y),
+    dock.shapings.map((shaping) => reshapingNodeMark(renderContext, shaping, row.y)),
+    leafNodeMark(renderContext, dock, row.y),
     showsSum &&
       gradientSumCountMark(
-        stepFacts.labels,
+        renderContext.labels,
         dock.met,
         hasSeveralEdges ? dock.x - 12 : dock.x + dock.w + 10,
         dock.cy - row.y,
@@ -32,7 +32,7 @@ export function attachedLeafMark(stepFacts: StepFacts, row: NodePlace, dock: Att
 }
 
 /** A node that brings a parameter into shape. */
-function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number) {
+function reshapingNodeMark({ snap }: RenderContext, shaping: ReshapingNodePlace, top: number) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
@@ -69,7 +69,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
 
 /** The node that accumulates into a leaf. */
 function leafNodeMark(
-  { snap }: StepFacts,
+  { snap }: RenderContext,
   place: Rect & {
     leaf: string;
     label: string;
@@ -119,12 +119,12 @@ function leafNodeMark(
 }
 
 /** A leaf that no living node reads. */
-export function unreadLeafMark(stepFacts: StepFacts, place: UnreadLeafPlace) {
+export function unreadLeafMark(renderContext: RenderContext, place: UnreadLeafPlace) {
   return h(
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
-    leafNodeMark(stepFacts, place, place.y),
-    place.grad && gradientChipMark(stepFacts.labels, place.grad, place.y),
+    leafNodeMark(renderContext, place, place.y),
+    place.grad && gradientChipMark(renderContext.labels, place.grad, place.y),
     place.grad &&
       h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
   );

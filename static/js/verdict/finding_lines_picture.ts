@@ -4,7 +4,7 @@ import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
-import type { Verdict, VerdictLine } from "./verdict.ts";
+import type { Verdict, FindingSummaryLine } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
 interface Box {
@@ -33,7 +33,7 @@ const FEWER_LINES: MaxLines[] = [
 const SHRINKING = [1, 0.9, 0.8, 0.7, 0.62, 0.55];
 
 /** `codeSize` is that of the code where there is room. */
-export function verdictLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): PictureBlock {
+export function findingLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): PictureBlock {
   let block: PictureBlock = { height: 0, nodes: [] };
   for (const share of SHRINKING) {
     const size = Math.max(SMALLEST_CODE, Math.round(codeSize * share * 2) / 2);
@@ -96,7 +96,7 @@ function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, sa
 
 /** A statement on its ground, with its number. */
 function codeBlock(
-  line: VerdictLine,
+  line: FindingSummaryLine,
   box: Box,
   size: number,
   { numberWidth, most, stopped }: { numberWidth: number; most: number; stopped: boolean },
@@ -126,14 +126,14 @@ function codeBlock(
 }
 
 /** Red where it shows, amber for the cause; where both are one line, what is graver. */
-function toneOfLine({ isCause, isEffect }: VerdictLine, stopped: boolean) {
+function toneOfLine({ isCause, isEffect }: FindingSummaryLine, stopped: boolean) {
   if (isEffect && (stopped || !isCause)) return "effect";
   return isCause ? "cause" : "context";
 }
 
 /** What a line has to do with the finding: the mark of the role and its sentence. */
 function roleRows(
-  line: VerdictLine,
+  line: FindingSummaryLine,
   box: Box,
   size: number,
   numberWidth: number,

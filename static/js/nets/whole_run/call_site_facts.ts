@@ -1,20 +1,20 @@
 /** What is known of a place of the net over the whole run: its parameters, what it keeps, how often it ran. */
 
-import { mostSevere, severitiesOf } from "../../findings/severities.ts";
-import { keptPeakOf } from "./kept_at_peak.ts";
+import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
+import { savedMemoryPeakOf } from "./saved_memory_peak.ts";
 import { entityHistoryOf } from "../../trace/entity_history.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { runCoverage } from "../../findings/account/run_coverage.ts";
-import { runOfParameters, type ParametersOfRun } from "./parameters_of_run.ts";
+import { parameterRunSummaries, type ParameterRunSummary } from "./parameters_of_run.ts";
 import type { NetFacts } from "../net_state.ts";
-import type { NetPlace } from "../net_places.ts";
-import { CUTS, type Unit } from "../net_calls.ts";
+import type { CallSite } from "../net_call_sites.ts";
+import { GRAPH_CUT_OPERATIONS, type Unit } from "../net_calls.ts";
 import type { Severity } from "../../findings/finding.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
-export interface PlaceOfRun {
-  parameters: ParametersOfRun | null;
+export interface CallSiteRunSummary {
+  parameters: ParameterRunSummary | null;
   /** bytes, at the moment of the run at which most is kept */
   kept: number;
   /** in the recorded rounds */
@@ -29,11 +29,11 @@ export interface PlaceOfRun {
   tone: Severity | null;
 }
 
-export const factsOfRun = weakMemoize((facts: NetFacts): FactsOfRun => new FactsOfRun(facts));
+export const factsOfRun = weakMemoize((facts: NetFacts): WholeRunFacts => new WholeRunFacts(facts));
 
-export class FactsOfRun {
+export class WholeRunFacts {
   facts: NetFacts;
-  places = new Map<NetPlace, PlaceOfRun>();
+  places = new Map<CallSite, CallSiteRunSummary>();
   /** parameters that modules of the net have: a line that reads them has none of its own */
   ofModules = new Set<string>();
 
@@ -41,13 +41,13 @@ export class FactsOfRun {
 
   constructor(facts: NetFacts) {
     this.facts = facts;
-    this.coverage = runCoverage(runOfParameters(facts.opened).account.table.facts);
-    const visit = (place: NetPlace) => {
+    this.coverage = runCoverage(parameterRunSummaries(facts.opened).account.table.facts);
+    const visit = (place: CallSite) => {
       if (place.kind === "module") for (const uid of this.ofModule(place)) this.ofModules.add(uid);
       place.inner.forEach(visit);
     };
     facts.net.top.forEach(visit);
-    const find = (place: NetPlace) => {
+    const find = (place: CallSite) => {
       if (place.path !== null && this.ofPlace(place).isReturned && !this.trained.has(place.path))
         this.trained.set(place.path, place);
       place.inner.forEach(find);
@@ -55,15 +55,15 @@ export class FactsOfRun {
     facts.net.top.forEach(find);
   }
 
-  waysOfData: { from: NetPlace; to: NetPlace }[] | null = null;
+  waysOfData: { from: CallSite; to: CallSite }[] | null = null;
 
   /** Between places of which one made no node, the ways that only tensors tell. */
   get dataWays() {
-    const { edges, flows, placeOfUnit } = this.facts.net;
+    const { edges, flows, callSiteOfInvocation } = this.facts.net;
     if (this.waysOfData) return this.waysOfData;
     const known = new Set(edges.map(({ from, to }) => `${from.key} ${to.key}`));
     this.waysOfData = flows.flatMap((flow) => {
-      const [from, to] = [placeOfUnit.get(flow.from), placeOfUnit.get(flow.to)];
+      const [from, to] = [callSiteOfInvocation.get(flow.from), callSiteOfInvocation.get(flow.to)];
       if (!from || !to || from.inner.length || to.inner.length || known.has(`${from.key} ${to.key}`)) return [];
       if (flow.from.nodes.length && flow.to.nodes.length) return [];
       known.add(`${from.key} ${to.key}`);
@@ -73,7 +73,7 @@ export class FactsOfRun {
   }
 
   /** Whether a statement lets an optimizer step. */
-  isOptimizerStep({ units }: NetPlace): boolean {
+  isOptimizerStep({ units }: CallSite): boolean {
     const { steps } = this.facts.opened.trace;
     return units.some(
       ({ isStatement, begins, ends }) =>
@@ -85,23 +85,23 @@ export class FactsOfRun {
   }
 
   /** Of several places together, each parameter once. */
-  of(places: NetPlace[]): PlaceOfRun {
+  of(places: CallSite[]): CallSiteRunSummary {
     const each = places.map((place) => this.ofPlace(place));
     if (each.length === 1) return each[0];
     const uids = new Set(each.flatMap(({ parameters }) => parameters?.uids ?? []));
     return {
-      parameters: runOfParameters(this.facts.opened).of([...uids]),
+      parameters: parameterRunSummaries(this.facts.opened).of([...uids]),
       kept: each.reduce((sum, { kept }) => sum + kept, 0),
       calls: Math.max(...each.map(({ calls }) => calls)),
       isAtLeast: each.some(({ isAtLeast }) => isAtLeast),
       hasNodes: each.some(({ hasNodes }) => hasNodes),
       isReturned: each.some(({ isReturned }) => isReturned),
       isCutOff: each.some(({ isCutOff }) => isCutOff),
-      tone: mostSevere(each.map(({ tone }) => tone ?? undefined)),
+      tone: maxSeverity(each.map(({ tone }) => tone ?? undefined)),
     };
   }
 
-  ofPlace(place: NetPlace): PlaceOfRun {
+  ofPlace(place: CallSite): CallSiteRunSummary {
     let found = this.places.get(place);
     if (!found) {
       found = this.readPlace(place);
@@ -110,12 +110,12 @@ export class FactsOfRun {
     return found;
   }
 
-  readPlace(place: NetPlace): PlaceOfRun {
+  readPlace(place: CallSite): CallSiteRunSummary {
     const { facts } = this;
     const { opened } = facts;
-    const parameters = runOfParameters(opened).of(this.parametersOf(place));
+    const parameters = parameterRunSummaries(opened).of(this.parametersOf(place));
     const nodes = new Set(place.units.flatMap((unit) => facts.nodes(unit)));
-    const { byNode } = keptPeakOf(opened);
+    const { byNode } = savedMemoryPeakOf(opened);
     const cut = severitiesOf(opened).ofCut.get(place.line);
     const isCut = this.isCutOff(place);
     return {
@@ -126,28 +126,28 @@ export class FactsOfRun {
       isAtLeast: this.isThinned(place),
       hasNodes: nodes.size > 0,
       isReturned: [...nodes].some((node) => (opened.index.visitStepsByNode.get(node) ?? []).length > 0),
-      tone: mostSevere([parameters?.tone ?? undefined, isCut ? cut : undefined]),
+      tone: maxSeverity([parameters?.tone ?? undefined, isCut ? cut : undefined]),
     };
   }
 
   /** Those of its module and of the modules in it, and those that it reads and no module has; in the modules' order. */
-  parametersOf(place: NetPlace): string[] {
+  parametersOf(place: CallSite): string[] {
     const own = this.ofModule(place);
     for (const uid of this.readBy(place)) if (!this.ofModules.has(uid)) own.add(uid);
-    return [...runOfParameters(this.facts.opened).moments.keys()].filter((uid) => own.has(uid));
+    return [...parameterRunSummaries(this.facts.opened).moments.keys()].filter((uid) => own.has(uid));
   }
 
   /** by module and the end of a call */
   inModules = new Map<string, Set<string>>();
 
   /** The parameters that a module has as it runs last; those that it reads where no name led to it. */
-  ofModule(place: NetPlace): Set<string> {
+  ofModule(place: CallSite): Set<string> {
     const unit = place.units.findLast(({ uid }) => uid);
     if (place.kind !== "module" || !unit?.uid) return new Set(place.kind === "module" ? this.readBy(place) : []);
     const key = `${unit.uid} ${unit.ends}`;
     const known = this.inModules.get(key);
     if (known) return known;
-    const { moments } = runOfParameters(this.facts.opened);
+    const { moments } = parameterRunSummaries(this.facts.opened);
     const entities = entityHistoryOf(this.facts.opened).stateAfter(unit.ends);
     const modules = new Set([unit.uid]);
     const found = new Set<string>();
@@ -164,9 +164,9 @@ export class FactsOfRun {
     return found;
   }
 
-  readBy({ units }: NetPlace): string[] {
+  readBy({ units }: CallSite): string[] {
     const { nodes } = this.facts.opened.index;
-    const { moments } = runOfParameters(this.facts.opened);
+    const { moments } = parameterRunSummaries(this.facts.opened);
     return units.flatMap((unit) =>
       this.facts.nodes(unit).flatMap((node) =>
         (nodes.get(node)?.next ?? []).flatMap((edge) => {
@@ -178,7 +178,7 @@ export class FactsOfRun {
   }
 
   /** Parameters of a module that no module in it has. */
-  ownParametersOf(place: NetPlace): string[] {
+  ownParametersOf(place: CallSite): string[] {
     const uids = this.ofPlace(place).parameters?.uids ?? [];
     const inner = new Set(
       place.inner.flatMap((part) => this.innerModules(part)).flatMap((part) => this.parametersOf(part)),
@@ -186,18 +186,18 @@ export class FactsOfRun {
     return uids.filter((uid) => !inner.has(uid));
   }
 
-  innerModules(place: NetPlace): NetPlace[] {
+  innerModules(place: CallSite): CallSite[] {
     return place.kind === "module" ? [place] : place.inner.flatMap((part) => this.innerModules(part));
   }
 
   /** Places of modules at which gradients come, by the modules' paths. */
-  trained = new Map<string, NetPlace>();
+  trained = new Map<string, CallSite>();
 
   /**
    * Of a module that no gradient comes through here, as in an evaluation, where it is trained; of a function, the same
    * of the first module that it calls. Null where that is nowhere.
    */
-  trainedElsewhere(place: NetPlace): NetPlace | null {
+  trainedElsewhere(place: CallSite): CallSite | null {
     const isModule = place.kind === "module";
     if (this.ofPlace(place).isReturned || (!isModule && place.kind !== "function")) return null;
     if (isModule) return this.trained.get(place.path ?? "") ?? null;
@@ -206,25 +206,25 @@ export class FactsOfRun {
   }
 
   /** Whether iterations that run a place may have been left out of the trace. */
-  isThinned({ units }: NetPlace): boolean {
+  isThinned({ units }: CallSite): boolean {
     const isInLoop = (unit: Unit | null): boolean => unit !== null && (unit.iter.length > 0 || isInLoop(unit.parent));
     return units.some(isInLoop) && this.coverage.isThinned;
   }
 
   /** Whether what it makes leaves its history behind in every run. */
-  isCutOff(place: NetPlace): boolean {
+  isCutOff(place: CallSite): boolean {
     if (place.inner.length || (place.kind === "module" && place.units.some((unit) => unit.nodes.length))) return false;
     return new Set(this.cutsAt(place).map(({ step }) => step)).size >= place.units.length;
   }
 
   /** The lines at which the history of what a place makes is left behind, a cut for each run. */
-  cutsAt({ units }: NetPlace): { step: number; reason: string }[] {
+  cutsAt({ units }: CallSite): { step: number; reason: string }[] {
     const { steps } = this.facts.opened.trace;
     return units.flatMap(({ begins, ends, stmt }) =>
       steps.slice(begins, ends + 1).flatMap((step) => {
         if (step.stmt !== stmt) return [];
         const events = (step.log ?? []).flatMap((entry) => (entry.kind === "event" ? [entry] : []));
-        const cut = events.find((event) => event.event === "path_cut" && CUTS.has(event.reason));
+        const cut = events.find((event) => event.event === "path_cut" && GRAPH_CUT_OPERATIONS.has(event.reason));
         return cut?.event === "path_cut" ? [{ step: step.i, reason: cut.reason }] : [];
       }),
     );

@@ -15,21 +15,21 @@ import {
   spanWidth,
   wrapSpans,
 } from "./rich_text.ts";
-import { verdictLinesBlock } from "./verdict_lines_picture.ts";
-import { verdictRowsBlock } from "./verdict_rows_picture.ts";
-import { listPictureWithin } from "../nets/list_picture.ts";
+import { findingLinesBlock } from "./finding_lines_picture.ts";
+import { findingRowsBlock } from "./finding_rows_picture.ts";
+import { moduleListPictureWithin } from "../nets/module_list_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
-export interface VerdictSize {
+export interface FindingPictureSize {
   width: number;
   height: number;
 }
 
 /** Of a preview of a link. */
-export const CARD_SIZE: VerdictSize = { width: 1200, height: 630 };
+export const CARD_SIZE: FindingPictureSize = { width: 1200, height: 630 };
 /** Below this width the rows stand under the lines. */
 const NARROW = 560;
 /** The width at which all is at its usual size. */
@@ -50,7 +50,7 @@ interface Measures {
   foot: number;
 }
 
-function measuresFor({ width, height }: VerdictSize): Measures {
+function measuresFor({ width, height }: FindingPictureSize): Measures {
   const scale = Math.max(SMALLEST_SCALE, Math.min(1, width / USUAL_WIDTH, height / 630));
   const isSmall = scale < 0.8;
   const headlines = isSmall ? [20, 18, 16, 15, 14] : [44, 40, 36, 32, 28, 26];
@@ -69,7 +69,7 @@ function measuresFor({ width, height }: VerdictSize): Measures {
 }
 
 /** What a verdict is drawn of. */
-export interface VerdictSubject {
+export interface FindingPictureSubject {
   opened: OpenTrace;
   /** the program's, "" for none; it stands in the foot */
   title: string;
@@ -78,7 +78,7 @@ export interface VerdictSubject {
   language: string;
 }
 
-export function verdictPicture(verdict: Verdict, size: VerdictSize, subject: VerdictSubject): Picture {
+export function findingPicture(verdict: Verdict, size: FindingPictureSize, subject: FindingPictureSubject): Picture {
   const { title } = subject;
   const { width, height } = size;
   const m = measuresFor(size);
@@ -110,17 +110,23 @@ interface Box {
 }
 
 /** The lines at the left and the rows at the right, each in the middle of its height; or the rows below. */
-function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, subject: VerdictSubject): VNode[] {
+function bodyMarks(
+  verdict: Verdict,
+  box: Box,
+  m: Measures,
+  isNarrow: boolean,
+  subject: FindingPictureSubject,
+): VNode[] {
   const { say } = subject;
   const gap = 40 * m.scale;
   if (isNarrow) {
-    const lines = verdictLinesBlock(verdict, box, m.code, say);
+    const lines = findingLinesBlock(verdict, box, m.code, say);
     const rowsTop = box.y + lines.height + gap / 2;
     if (verdict.list) {
       const room = { ...box, y: rowsTop, h: box.y + box.h - rowsTop };
       return room.h < LEAST_LIST ? lines.nodes : [...lines.nodes, ...listMarks(verdict.list, room, subject).nodes];
     }
-    const rows = verdictRowsBlock(verdict, { ...box, y: rowsTop, h: box.y + box.h - rowsTop }, m.scale, say);
+    const rows = findingRowsBlock(verdict, { ...box, y: rowsTop, h: box.y + box.h - rowsTop }, m.scale, say);
     return [...lines.nodes, ...rows.nodes];
   }
   const isList = verdict.list !== null && box.h >= LEAST_LIST;
@@ -128,10 +134,10 @@ function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, s
   const linesWidth = hasRows ? Math.round(box.w * (isList ? 0.32 : 0.44)) : box.w;
   const lines = { ...box, w: linesWidth };
   const rows = { ...box, x: box.x + linesWidth + gap, w: box.w - linesWidth - gap };
-  const drawLines = (at: Box) => verdictLinesBlock(verdict, at, m.code, say);
+  const drawLines = (at: Box) => findingLinesBlock(verdict, at, m.code, say);
   const drawRows = (at: Box) => {
     if (isList && verdict.list) return listMarks(verdict.list, at, subject);
-    return hasRows ? verdictRowsBlock(verdict, at, Math.max(m.scale, 0.7), say) : { height: 0, nodes: [] };
+    return hasRows ? findingRowsBlock(verdict, at, Math.max(m.scale, 0.7), say) : { height: 0, nodes: [] };
   };
   const taken = Math.max(drawLines(lines).height, drawRows(rows).height);
   const shift = Math.max(0, (box.h - taken) * 0.42);
@@ -140,9 +146,9 @@ function bodyMarks(verdict: Verdict, box: Box, m: Measures, isNarrow: boolean, s
 }
 
 /** The rows of the list with both ends of the finding open. */
-function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box, subject: VerdictSubject) {
+function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box, subject: FindingPictureSubject) {
   const { opened, language } = subject;
-  const drawn = listPictureWithin(opened, list, { width: Math.floor(w), height: room }, language);
+  const drawn = moduleListPictureWithin(opened, list, { width: Math.floor(w), height: room }, language);
   const [width, height] = [drawn.width * drawn.scale, drawn.height * drawn.scale];
   const viewBox = `0 0 ${drawn.width} ${drawn.height}`;
   const frame = h("rect", { class: "verdict-list", x: x - 1, y: y - 1, width: width + 2, height: height + 2 });
@@ -150,7 +156,7 @@ function listMarks(list: NonNullable<Verdict["list"]>, { x, y, w, h: room }: Box
 }
 
 /** All that a verdict says of its two lines, for those who can't see it. */
-export function verdictSentences({ kicker, lines, why, todo }: Verdict) {
+export function findingPictureSentences({ kicker, lines, why, todo }: Verdict) {
   const links = lines.flatMap(({ links: ofLine }) => ofLine.map(({ text }) => text));
   return plainText([kicker, ...links, why, todo].filter(Boolean).join(". "));
 }
@@ -188,7 +194,7 @@ function footMarks(
   { todo, why, headline }: Verdict,
   title: string,
   m: Measures,
-  { width, height }: VerdictSize,
+  { width, height }: FindingPictureSize,
 ): { height: number; nodes: VNode[] } {
   const contentWidth = width - m.left - m.right;
   const leading = m.foot * 1.42;
