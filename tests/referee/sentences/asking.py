@@ -31,7 +31,7 @@ class Moment:
     visits: by frame, how many nodes backward has run since the frame's last statement
     came: by leaf, how many gradients have come; at_first: its bytes when the first one came
     arrivals: how many have come to leaves; broken_arrivals: with NaN or inf; leaves_met: to how many leaves; met: those
-    lines: of the program; places: of its statements
+    lines: of the program; places: of its statements; has_generators: a function of it yields
     visited: the node that backward has just run
     arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement, and whether
         there was one before
@@ -56,6 +56,7 @@ class Moment:
     met: dict[int, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    has_generators: bool = False
     visited: Visit | None = None
     arrived: dict[int, dict[int, bool]] = field(default_factory=dict)
     shown: Any = None
@@ -182,6 +183,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
 
     def passed() -> int:
         """How many statements, heads, calls and returns passed unrecorded before."""
+        if moment.has_generators:
+            raise Undecided("a generator yields and resumes, and has no probe there")
         return moment.passed
 
     def passed_nodes() -> int:

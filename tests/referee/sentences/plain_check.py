@@ -115,6 +115,9 @@ class PlainCheck:
         self.state: State = {}
         self.frames = Frames(self.state)
         self.moment = Moment(self.frames, Seen(), lines=self.source.splitlines(), places=self.prober.places)
+        self.moment.has_generators = any(
+            isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(ast.parse(self.source))
+        )
         self.pending: list[Pending] = []
         self.prepared = -1
         self.iterations: dict[tuple[int, int], int] = {}
