@@ -147,6 +147,26 @@ def test_the_headline_has_the_losses_of_all_rounds_and_says_what_was_recorded() 
     assert found["headline"]["tone"] is None and not any(row["tone"] for row in found["rows"])
 
 
+FROZEN_ON_THE_WAY = """\
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    if epoch == 1:
+        net[0].weight.requires_grad = False
+    opt.zero_grad()
+    net(torch.ones(2, 3)).square().sum().backward()
+    opt.step()
+"""
+
+
+def test_what_learned_until_it_was_frozen_is_told_from_what_learns_to_the_end() -> None:
+    said = {language: shown(FROZEN_ON_THE_WAY, language=language)["headline"]["said"] for language in ("en", "zh")}
+    assert said["en"].endswith("all 4 parameters learn. One of them was frozen before the end.")
+    assert said["zh"].endswith("全部 4 个参数都在学习。其中 1 个在结束前被冻结。")
+
+
 def test_what_is_frozen_is_called_so_and_moves_nowhere() -> None:
     found = shown(PART_FROZEN)
     assert "2 of 4 parameters learn, 2 frozen." in found["headline"]["said"]

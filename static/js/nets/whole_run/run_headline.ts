@@ -34,15 +34,21 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
   const { error } = opened.trace.outcome;
   const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
   const stopped = error ? say("whole_stopped", { type: error.type, line }) : "";
-  const learn = problems.length ? "" : learnText(moments, table.isWhole, say);
+  const isFrozen = ({ uid }: ParameterState) =>
+    table.facts.history.valueAt(uid, "requires_grad", opened.count - 1) === false;
+  const frozen = moments.filter((moment) => moment.learns === "updated" && isFrozen(moment)).length;
+  const frozenText = frozen ? say("whole_frozen_later", { n: frozen }) : "";
+  const learn = problems.length
+    ? ""
+    : [learnText(moments, table.isWhole, say), frozenText].filter(Boolean).join(say("whole_join"));
   const { ofTensor } = severitiesOf(opened);
   const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
   const parts = problems.length
-    ? [...problems, rounds].filter(Boolean).join(" ")
+    ? [...problems, rounds].filter(Boolean).join(say("whole_join"))
     : rounds && learn
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
-  const said = [parts, stopped].filter(Boolean).join(" ");
+  const said = [parts, stopped].filter(Boolean).join(say("whole_join"));
   return { said, below: belowText(opened, say), tone: maxSeverity(bad.map(({ uid }) => ofTensor.get(uid))) };
 }
 
@@ -149,7 +155,7 @@ function belowText(opened: OpenTrace, say: Say): string {
   const calls = called.length
     ? say(isThinned ? "whole_calls_recorded" : "whole_calls", { calls: listText(called, say) })
     : "";
-  return [coverage, calls].filter(Boolean).join(" ");
+  return [coverage, calls].filter(Boolean).join(say("whole_join"));
 }
 
 /** `a, b and c`. */
