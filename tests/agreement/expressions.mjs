@@ -7,8 +7,8 @@ import { openTrace } from "../../static/js/trace/state.ts";
 export default function expressionsOf(trace) {
   const facts = new RunFacts(openTrace(trace));
   return trace.steps.flatMap((_, step) =>
-    facts.opsAt(step).flatMap((op) => {
-      const expression = operationExpression(trace.program, facts.scan, op);
+    facts.opsAt(step).flatMap((op, own, ops) => {
+      const expression = operationExpression(trace.program, ops, own);
       const results = op.outputs.map((uid) => facts.tensor(uid, step)).filter((fields) => fields?.dtype);
       if (!expression || results.length !== 1 || results.length !== op.outputs.length) return [];
       const { dtype, shape } = results[0];

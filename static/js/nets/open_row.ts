@@ -7,6 +7,7 @@ import { cellAsNumber, cellsReadBy } from "../findings/facts/cell_values.ts";
 import { parameterStatesOf } from "../findings/account/parameter_rounds.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
 import { findEntity, mergeEntityFields, type Cell, type EntityLookup } from "../trace/entities.ts";
+import { operationExpression } from "../findings/facts/operation_expression.ts";
 import { mentionedNames } from "../syntax/name_uses.ts";
 import { referencedUid } from "../trace/names.ts";
 import { statementTree } from "../syntax/tree.ts";
@@ -16,6 +17,9 @@ import type { Grad, Step, Summary } from "../trace/wire.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
 import type { Unit } from "./net_calls.ts";
+
+/** An expression that is longer leaves no room for what is said beside it. */
+const MAX_NAME_CHARACTERS = 28;
 
 /** Numbers in logical order; where there are too many to list, what the trace has of all of them. */
 export interface RowValues {
@@ -302,7 +306,17 @@ class OpenRowReader {
     if (name) return name;
     const base = findEntity(this.lastMomentOf(uid), uid, "tensor")?.base;
     const whole = base && base !== uid ? this.nameOf(base, role) : null;
-    return whole && !whole.endsWith("]") ? `${whole}[…]` : whole;
+    if (whole) return whole.endsWith("]") ? whole : `${whole}[…]`;
+    return role === "read" ? this.expressionOf(uid) : null;
+  }
+
+  /** The expression whose value a tensor without a name is, where it is as short as a name. */
+  expressionOf(uid: string): string | null {
+    const { trace, index } = this.facts.opened;
+    const ops = (trace.steps[index.lifetimes.get(uid)?.birth ?? -1]?.log ?? []).filter((entry) => entry.kind === "op");
+    const own = ops.findIndex(({ outputs }) => outputs.includes(uid));
+    const expression = own < 0 ? null : operationExpression(trace.program, ops, own);
+    return expression?.isValue && expression.text.length <= MAX_NAME_CHARACTERS ? expression.text : null;
   }
 
   /** The gradient of a tensor in the last backward that came this way. */

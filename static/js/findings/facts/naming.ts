@@ -43,7 +43,9 @@ export class EntityNaming {
     const type = uid?.startsWith("o") && this.facts.scan.initialFields(uid)?.type;
     if (type) return codeFact(type);
     const op = this.facts.producingOperation(uid);
-    const expression = op && operationExpression(this.facts.trace.program, this.facts.scan, op);
+    const ops = op ? this.facts.opsAt(op.step) : [];
+    const own = ops.findIndex(({ at }) => at === op?.at);
+    const expression = own < 0 ? null : operationExpression(this.facts.trace.program, ops, own);
     if (expression?.isValue) return { result: expression.text, line: expression.line };
     const line = this.facts.lineOf(op?.step ?? this.facts.birthStep(uid));
     const result = { result: op ? this.operationText(op, uid) : "", line };

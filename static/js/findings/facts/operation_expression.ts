@@ -2,8 +2,7 @@
 
 import { calleePath } from "../../syntax/expressions.ts";
 import { statementTree, walk, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Program } from "../../trace/wire.ts";
-import type { Operation, RunScan } from "./scan.ts";
+import type { Op, Program } from "../../trace/wire.ts";
 
 /** A longer one would bury the sentence that it stands in. */
 const MAX_CHARACTERS = 60;
@@ -19,16 +18,21 @@ interface OperationExpression {
   isValue: boolean;
 }
 
-/** null where the recorder did not see it, and where it is long or has comments between its lines. */
-export function operationExpression(program: Program, scan: RunScan, op: Operation): OperationExpression | null {
+/**
+ * null where the recorder did not see it, and where it is long or has comments between its lines.
+ *
+ * `ops`: the operations of a step, in order; `own`: the place of this one
+ */
+export function operationExpression(program: Program, ops: Op[], own: number): OperationExpression | null {
+  const op = ops[own];
   const node = nodeOf(program, op);
   const text = node && onOneLine(node.text);
   const line = program.statements?.[op.expression?.[0] ?? -1]?.line;
   if (!text || !line || text.length > MAX_CHARACTERS) return null;
-  return { text, line, isValue: makesValue(program, scan, op, node) };
+  return { text, line, isValue: makesValue(program, ops, own, node) };
 }
 
-function nodeOf(program: Program, { expression }: Operation): SyntaxNode | null {
+function nodeOf(program: Program, { expression }: Op): SyntaxNode | null {
   const [stmt, number] = expression ?? [];
   const tree = statementTree(program, stmt);
   return tree && number ? ([...walk(tree)][number] ?? null) : null;
@@ -47,13 +51,12 @@ function onOneLine(text: string): string | null {
  * Whether the expression, which gives a tensor, called this operation alone, or the operation of the expression around
  * it took what this one made.
  */
-function makesValue(program: Program, scan: RunScan, op: Operation, node: SyntaxNode): boolean {
-  const ops = scan.opsAt(op.step);
-  const own = ops.findIndex(({ at }) => at === op.at);
-  const isOfSame = (other: Operation | undefined) => String(other?.expression) === String(op.expression);
+function makesValue(program: Program, ops: Op[], own: number, node: SyntaxNode): boolean {
+  const op = ops[own];
+  const isOfSame = (other: Op | undefined) => String(other?.expression) === String(op.expression);
   if (op.direct && !isOfSame(ops[own - 1]) && !isOfSame(ops[own + 1]) && givesTensor(node)) return true;
   const around = node.field === "value" && node.parent?.field === "func" ? node.parent.parent : node.parent;
-  const takes = (other: Operation) => other.inputs.some((uid) => op.outputs.includes(uid));
+  const takes = (other: Op) => other.inputs.some((uid) => op.outputs.includes(uid));
   return ops.slice(own + 1).some((other) => other.direct && takes(other) && nodeOf(program, other) === around);
 }
 
