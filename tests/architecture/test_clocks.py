@@ -22,6 +22,7 @@ MEASURING = {
     "gpu_check.py": "`make gpu-check` prints a table of figures",
     "image.py": "`make image-check`, likewise",
     "large_model_script.py": "a program's own figures",
+    "loop_pieces.py": "how late a callback of the loop comes, and no more than other threads have computed meanwhile",
     "versions.py": "`make test-versions` prints minutes",
     "waiting.py": "gives up after a while",
 }

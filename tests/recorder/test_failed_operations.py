@@ -32,6 +32,8 @@ def test_a_failed_operation_is_recorded_with_its_inputs() -> None:
             "outputs": [],
             "requires_grad": [],
             "grad_mode": True,
+            "expression": [3, 1],
+            "direct": True,
             "failed": True,
         }
     ]

@@ -32,7 +32,7 @@ from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
-from gradbox.recorder.stack import frames_outward, has_steps, is_in_unstepped_call, is_program_code
+from gradbox.recorder.stack import frames_outward, has_steps, is_in_unstepped_call, is_program_code, unstepped_calls
 from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
 
@@ -209,17 +209,18 @@ class OpRecorder:
         A lambda or a comprehension has expressions of its own, but only the statement that it stands in has steps.
         """
         innermost: tuple[int, int] | None = None
+        unstepped = unstepped_calls[0][0] if is_in_unstepped_call(frame) else None
         for f in frames_outward(frame):
             code = f.f_code
+            if unstepped is not None:  # what runs without steps is part of the statement that called it
+                unstepped = None if id(f) == unstepped else unstepped
+                continue
             if not is_program_code(code):
                 continue
             found = self._statements.expression_at(code, f.f_lasti)
             if innermost is None or (found is not None and found[0] != innermost[0]):
                 innermost = found
             if has_steps(code):
-                if is_in_unstepped_call(f):
-                    innermost = None
-                    continue
                 statement = self._statements.statement_at(code, f.f_lasti)
                 return list(innermost) if innermost is not None and innermost[0] == statement else None
         return None

@@ -68,7 +68,7 @@ class BrokerQueue:
 
     def set_askers(self, run: str, askers: Askers, web: str = "web") -> None:
         records = json.dumps([record(asker, web).model_dump() for asker in askers])
-        self._set_askers(keys=[self.prefix], args=[run, web, records])  # type: ignore[attr-defined]
+        self._set_waiting_clients(keys=[self.prefix], args=[run, web, records])  # type: ignore[attr-defined]
 
     def leave(self, run: str, web: str = "web") -> str:
         return str(self._leave(keys=[self.prefix], args=[run, 900, web]).decode())  # type: ignore[attr-defined]

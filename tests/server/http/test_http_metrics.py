@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,15 +10,17 @@ from starlette.testclient import TestClient
 
 from server.app import create_app
 from server.settings import Settings
+from tests.support.waiting import wait_until
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    settings: dict[str, Any] = {"sandbox": "off", "gpu": False, "data": str(tmp_path_factory.mktemp("data"))}
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    settings: dict[str, Any] = {"sandbox": "off", "gpu": False, "data": str(tmp_path)}
     settings |= {"public_url": "http://127.0.0.1/box", "request_limit": "1000/second"}
     app = create_app(Settings({}, **settings), "tests.support.stand_in_recorder:prepare")
     app.state.services.gallery.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
+        wait_until(lambda: client.get("/readyz").status_code == 200)
         yield client
 
 
