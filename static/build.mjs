@@ -75,7 +75,10 @@ const KEPT = { "run_sentences.ts": "offline/stored_run_sentences.ts" };
 /** The scripts of offline files, by what one holds: a run that has one picture, several runs, or two to compare. */
 const OFFLINE = {
   list: ["static/js/offline.ts", { ...KEPT, "stage.ts": "offline/stage_placeholder.ts" }],
-  stage: ["static/js/offline.ts", { ...KEPT, "(net_view|module_list_picture).ts": "offline/module_list_placeholder.ts" }],
+  stage: [
+    "static/js/offline.ts",
+    { ...KEPT, "(net_view|module_list_picture).ts": "offline/module_list_placeholder.ts" },
+  ],
   series: ["static/js/offline_series.ts", {}],
   compare: ["static/js/offline_compare.ts", {}],
 };
