@@ -115,7 +115,7 @@ class OwnModuleHooks(InstrumentationHooks):
 
     def __init__(self, recorder: Recorder, unstepped_calls: UnsteppedCalls) -> None:
         super().__init__(recorder)
-        self._passed_calls = unstepped_calls
+        self._unstepped_calls = unstepped_calls
 
     def is_current_thread_recorded(self) -> bool:
         return super().is_current_thread_recorded() and not is_in_unstepped_call(sys._getframe(2))
@@ -124,7 +124,7 @@ class OwnModuleHooks(InstrumentationHooks):
         if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         frame = sys._getframe(1)
-        if super().is_current_thread_recorded() and not self._passed_calls.runs_without_steps(frame, self._recorder):
+        if super().is_current_thread_recorded() and not self._unstepped_calls.runs_without_steps(frame, self._recorder):
             self._recorder.on_call(i, frame=frame)
 
 

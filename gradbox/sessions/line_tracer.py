@@ -35,7 +35,7 @@ class OwnFiles:
     """
 
     def __init__(self, add_file: Callable[[CodeType], StatementTable | None], unstepped_calls: UnsteppedCalls) -> None:
-        self._add_file, self._passed_calls = add_file, unstepped_calls
+        self._add_file, self._unstepped_calls = add_file, unstepped_calls
         self._tables: dict[str, StatementTable | None] = {}
 
     def statement_table_for_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
@@ -43,7 +43,7 @@ class OwnFiles:
         if frame.f_code.co_name == "<module>":
             return None
         table = self.statement_table_for_code(frame.f_code)
-        return None if table is None or self._passed_calls.runs_without_steps(frame, recorder) else table
+        return None if table is None or self._unstepped_calls.runs_without_steps(frame, recorder) else table
 
     def statement_table_for_code(self, code: CodeType) -> StatementTable | None:
         """The statements of the file that a code is of; None where it is not to be followed."""

@@ -104,10 +104,10 @@ class Session:
         self._exit_stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
         self._traced_frame: FrameType | None = None  # the frame that asked for `follow_frame`
-        self._passed_calls = UnsteppedCalls()
+        self._unstepped_calls = UnsteppedCalls()
         self.own_modules = OwnModules(options.own_folder)
         self._own_hooks: OwnModuleHooks | None = None
-        self._own_files = OwnFiles(self._add_running_file, self._passed_calls)
+        self._own_files = OwnFiles(self._add_running_file, self._unstepped_calls)
         self._unstepped: UnsteppedCode | None = None
         self.slow_recording_message = ""
         self._muted_output = False
@@ -155,7 +155,7 @@ class Session:
         if self.options.shows_earlier_names:
             hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
         with process_changes.program_files_registered(self._code.line_offsets):
-            self._unstepped = unstepped = UnsteppedCode(self.namespace, self._passed_calls)
+            self._unstepped = unstepped = UnsteppedCode(self.namespace, self._unstepped_calls)
         context = RunContext(
             self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
             self.options.focus, hidden_names=hidden,
@@ -165,7 +165,7 @@ class Session:
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = InstrumentationHooks(recorder)
         enter = self._exit_stack.enter_context
-        self._own_hooks = OwnModuleHooks(recorder, self._passed_calls)
+        self._own_hooks = OwnModuleHooks(recorder, self._unstepped_calls)
         self._exit_stack.callback(hooks.disconnect)
         self._exit_stack.callback(self._own_hooks.disconnect)
         enter(process_changes.program_files_registered(self._code.line_offsets))

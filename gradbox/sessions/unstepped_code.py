@@ -47,7 +47,7 @@ class UnsteppedCode:
     """
 
     def __init__(self, namespace: dict[str, Any], unstepped_calls: UnsteppedCalls) -> None:
-        self._namespace, self._passed_calls = namespace, unstepped_calls
+        self._namespace, self._unstepped_calls = namespace, unstepped_calls
         self.looks: Counter[FullObservationReason] = Counter()
         self._classified: dict[str, ModuleType] = {}
         self._modules: dict[str, ModuleType] = {}
@@ -63,7 +63,7 @@ class UnsteppedCode:
         frame: the innermost frame that runs
         """
         self._classify_new_modules()
-        has_passed = self._passed_calls.take_has_run_unstepped(frame)
+        has_passed = self._unstepped_calls.take_has_run_unstepped(frame)
         had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
         reason: FullObservationReason | None = None
         if has_passed:
