@@ -124,7 +124,7 @@ function cells(facts, step) {
 }
 
 /** Sentences with others in them, and parts of sentences that state nothing. */
-const PARTS = /^whole_(both|and|list|loss|comma|count|is_\w+|calls|calls_recorded)$/;
+const PARTS = /^whole_(join|both|and|list|loss|comma|count|is_\w+|calls|calls_recorded)$/;
 
 function saidBy(tell, step) {
   const said = [];
