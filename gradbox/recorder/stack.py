@@ -92,10 +92,15 @@ def is_in_unstepped_call(frame: FrameType | None) -> bool:
     if not unstepped_calls:
         return False
     mark, code = unstepped_calls[0]
-    if any(id(f) == mark and f.f_code is code for f in frames_outward(frame)):
-        return True
-    unstepped_calls.clear()
-    return False
+    return any(id(f) == mark and f.f_code is code for f in frames_outward(frame))
+
+
+def is_unstepped_call_running(frame: FrameType | None) -> bool:
+    """The same of the innermost frame that runs; a call that is over is forgotten, for a new frame may get its id."""
+    is_running = is_in_unstepped_call(frame)
+    if not is_running:
+        unstepped_calls.clear()
+    return is_running
 
 
 def innermost_stepping_frame(frame: FrameType | None) -> FrameType | None:

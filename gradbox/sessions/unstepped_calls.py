@@ -29,7 +29,7 @@ class UnsteppedCalls:
     def runs_without_steps(self, frame: FrameType, recorder: Recorder) -> bool:
         """Whether the call that begins with this frame passes without steps, by itself or within another one
         that does."""
-        if stack.is_in_unstepped_call(frame.f_back):
+        if stack.is_unstepped_call_running(frame.f_back):
             return True
         code = frame.f_code
         caller = stack.innermost_stepping_frame(frame.f_back)
@@ -52,5 +52,5 @@ class UnsteppedCalls:
 
         frame: the innermost frame that runs
         """
-        passed, self._has_passed = self._has_passed, stack.is_in_unstepped_call(frame)
+        passed, self._has_passed = self._has_passed, stack.is_unstepped_call_running(frame)
         return passed

@@ -39,20 +39,20 @@ class OperationRow:
     inside: str | None = None
 
 
-def required_placeholder(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplatePlaceholder:
+def operand(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplatePlaceholder:
     """Return an operand that the program must provide, by default a tensor."""
     return TemplatePlaceholder(name, kind, sample=sample)
 
 
-def number_placeholder(name: str, proposed: str) -> TemplatePlaceholder:
+def number_operand(name: str, proposed: str) -> TemplatePlaceholder:
     return TemplatePlaceholder(name, "number", proposed)
 
 
-def integer_placeholder(name: str, proposed: int) -> TemplatePlaceholder:
+def integer_operand(name: str, proposed: int) -> TemplatePlaceholder:
     return TemplatePlaceholder(name, "int", str(proposed))
 
 
-def shape_placeholder(proposed: str) -> TemplatePlaceholder:
+def shape_operand(proposed: str) -> TemplatePlaceholder:
     """Return an operand of sizes, as arguments of a call."""
     return TemplatePlaceholder("shape", "shape", proposed)
 

@@ -3,57 +3,57 @@
 from server.operations.operand_kinds import (
     OperationRow,
     TemplatePlaceholder,
-    integer_placeholder,
-    number_placeholder,
-    required_placeholder,
-    shape_placeholder,
+    integer_operand,
+    number_operand,
+    operand,
+    shape_operand,
 )
 
 DATA = TemplatePlaceholder("data", "numbers", "[1., 2., 4.]")
-A = required_placeholder("a")
+A = operand("a")
 
 CREATE = (
     OperationRow("tensor", "{out} = torch.tensor({data})", (DATA,), ("leaf", "zeros", "arange")),
     OperationRow("leaf", "{out} = torch.tensor({data}, requires_grad=True)", (DATA,), ("tensor", "parameter")),
-    OperationRow("zeros", "{out} = torch.zeros({shape})", (shape_placeholder("2, 3"),), ("ones", "full", "empty")),
-    OperationRow("ones", "{out} = torch.ones({shape})", (shape_placeholder("2, 3"),), ("zeros", "full")),
+    OperationRow("zeros", "{out} = torch.zeros({shape})", (shape_operand("2, 3"),), ("ones", "full", "empty")),
+    OperationRow("ones", "{out} = torch.ones({shape})", (shape_operand("2, 3"),), ("zeros", "full")),
     OperationRow(
         "full",
         "{out} = torch.full({sizes}, {x})",
-        (TemplatePlaceholder("sizes", "sizes", "(2, 3)"), number_placeholder("x", "0.5")),
+        (TemplatePlaceholder("sizes", "sizes", "(2, 3)"), number_operand("x", "0.5")),
         ("zeros", "ones"),
     ),
-    OperationRow("empty", "{out} = torch.empty({shape})", (shape_placeholder("2, 3"),), ("zeros", "empty_like")),
-    OperationRow("arange", "{out} = torch.arange({x})", (number_placeholder("x", "6."),), ("linspace", "tensor")),
+    OperationRow("empty", "{out} = torch.empty({shape})", (shape_operand("2, 3"),), ("zeros", "empty_like")),
+    OperationRow("arange", "{out} = torch.arange({x})", (number_operand("x", "6."),), ("linspace", "tensor")),
     OperationRow(
         "linspace",
         "{out} = torch.linspace({low}, {high}, {n})",
-        (number_placeholder("low", "0."), number_placeholder("high", "1."), integer_placeholder("n", 5)),
+        (number_operand("low", "0."), number_operand("high", "1."), integer_operand("n", 5)),
         ("arange",),
     ),
-    OperationRow("randn", "{out} = torch.randn({shape})", (shape_placeholder("2, 3"),), ("rand", "zeros")),
-    OperationRow("rand", "{out} = torch.rand({shape})", (shape_placeholder("2, 3"),), ("randn", "randint")),
+    OperationRow("randn", "{out} = torch.randn({shape})", (shape_operand("2, 3"),), ("rand", "zeros")),
+    OperationRow("rand", "{out} = torch.rand({shape})", (shape_operand("2, 3"),), ("randn", "randint")),
     OperationRow(
         "randint",
         "{out} = torch.randint({high}, {sizes})",
-        (integer_placeholder("high", 10), TemplatePlaceholder("sizes", "sizes", "(2, 3)")),
+        (integer_operand("high", 10), TemplatePlaceholder("sizes", "sizes", "(2, 3)")),
         ("rand", "arange"),
     ),
-    OperationRow("eye", "{out} = torch.eye({n})", (integer_placeholder("n", 3),), ("zeros", "ones")),
+    OperationRow("eye", "{out} = torch.eye({n})", (integer_operand("n", 3),), ("zeros", "ones")),
     OperationRow("zeros_like", "{out} = torch.zeros_like({a})", (A,), ("ones_like", "empty_like", "clone")),
     OperationRow("ones_like", "{out} = torch.ones_like({a})", (A,), ("zeros_like",)),
     OperationRow("empty_like", "{out} = torch.empty_like({a})", (A,), ("zeros_like", "empty")),
     OperationRow(
         "parameter",
         "{out} = torch.nn.Parameter({a})",
-        (required_placeholder("a", "float tensor"),),
+        (operand("a", "float tensor"),),
         ("leaf", "detach", "parameter_data"),
     ),
 )
 """Operations that make a tensor of numbers, of a shape, or of another tensor's shape."""
 
 
-B = required_placeholder("b")
+B = operand("b")
 
 COPY = (
     OperationRow(
@@ -69,13 +69,7 @@ COPY = (
     OperationRow("new_tensor", "{out} = {a}.new_tensor({b})", (A, B), ("clone_detach", "tensor_of")),
     OperationRow("tensor_of", "{out} = torch.tensor({a})", (A,), ("clone_detach", "new_tensor", "as_tensor")),
     OperationRow("copy_", "{out} = torch.empty_like({a}).copy_({a})", (A,), ("clone",)),
-    OperationRow(
-        "deepcopy",
-        "{out} = copy.deepcopy({a})",
-        (required_placeholder("a", "leaf"),),
-        ("clone", "copy_copy"),
-        ("copy",),
-    ),
+    OperationRow("deepcopy", "{out} = copy.deepcopy({a})", (operand("a", "leaf"),), ("clone", "copy_copy"), ("copy",)),
     OperationRow("contiguous", "{out} = {a}.contiguous()", (A,), ("clone", "reshape")),
     OperationRow(
         "take_rows",
@@ -83,13 +77,11 @@ COPY = (
         (A, TemplatePlaceholder("rows", "indices", "[0, 1]")),
         ("index", "slice", "masked"),
     ),
-    OperationRow(
-        "masked", "{out} = {a}[{mask}]", (A, required_placeholder("mask", "boolean tensor")), ("where", "take_rows")
-    ),
+    OperationRow("masked", "{out} = {a}[{mask}]", (A, operand("mask", "boolean tensor")), ("where", "take_rows")),
     OperationRow(
         "index_select",
         "{out} = {a}.index_select({dim}, {labels})",
-        (A, integer_placeholder("dim", 1), required_placeholder("labels", "labels")),
+        (A, integer_operand("dim", 1), operand("labels", "labels")),
         ("take_rows",),
     ),
     OperationRow(
@@ -105,37 +97,29 @@ COPY = (
         ("clone", "to_dtype"),
     ),
     OperationRow("float", "{out} = {a}.float()", (A,), ("to_dtype", "half")),
-    OperationRow("half", "{out} = {a}.half()", (required_placeholder("a", "float tensor"),), ("float", "to_dtype")),
+    OperationRow("half", "{out} = {a}.half()", (operand("a", "float tensor"),), ("float", "to_dtype")),
     OperationRow("cat", "{out} = torch.cat([{a}, {b}])", (A, B), ("stack",)),
     OperationRow("stack", "{out} = torch.stack([{a}, {b}])", (A, B), ("cat",)),
-    OperationRow(
-        "repeat",
-        "{out} = {a}.repeat({n})",
-        (required_placeholder("a", "vector"), integer_placeholder("n", 2)),
-        ("expand",),
-    ),
+    OperationRow("repeat", "{out} = {a}.repeat({n})", (operand("a", "vector"), integer_operand("n", 2)), ("expand",)),
 )
 """Operations whose result has memory of its own, always or where it is needed."""
 
 
-LEAF = required_placeholder("a", "leaf")
+LEAF = operand("a", "leaf")
 
 SHARE = (
     OperationRow("alias", "{out} = {a}", (A,), ("clone", "detach")),
     OperationRow("detach", "{out} = {a}.detach()", (A,), ("data", "clone", "clone_detach")),
     OperationRow("data", "{out} = {a}.data", (A,), ("detach", "clone_detach")),
     OperationRow(
-        "parameter_data",
-        "{out} = torch.nn.Parameter({a}.data)",
-        (required_placeholder("a", "float tensor"),),
-        ("parameter", "leaf"),
+        "parameter_data", "{out} = torch.nn.Parameter({a}.data)", (operand("a", "float tensor"),), ("parameter", "leaf")
     ),
     OperationRow("as_tensor", "{out} = torch.as_tensor({a})", (A,), ("tensor_of", "alias")),
     OperationRow("numpy", "{out} = {a}.detach().numpy()", (A,), ("detach", "tolist")),
     OperationRow(
         "from_numpy",
         "{out} = torch.from_numpy({array})",
-        (required_placeholder("array", "array"),),
+        (operand("array", "array"),),
         ("as_tensor", "tensor_of"),
         ("numpy as np",),
     ),
@@ -144,114 +128,109 @@ SHARE = (
 """Operations that give memory another name or another handle, and are no views to autograd."""
 
 
-MATRIX = required_placeholder("a", "matrix")
+MATRIX = operand("a", "matrix")
 
 VIEW = (
     OperationRow(
-        "view", "{out} = {a}.view({shape})", (A, shape_placeholder("-1")), ("reshape", "contiguous_view", "flatten")
+        "view", "{out} = {a}.view({shape})", (A, shape_operand("-1")), ("reshape", "contiguous_view", "flatten")
     ),
-    OperationRow("reshape", "{out} = {a}.reshape({shape})", (A, shape_placeholder("-1")), ("view", "contiguous_view")),
+    OperationRow("reshape", "{out} = {a}.reshape({shape})", (A, shape_operand("-1")), ("view", "contiguous_view")),
     OperationRow(
-        "contiguous_view", "{out} = {a}.contiguous().view({shape})", (A, shape_placeholder("-1")), ("view", "reshape")
+        "contiguous_view", "{out} = {a}.contiguous().view({shape})", (A, shape_operand("-1")), ("view", "reshape")
     ),
     OperationRow("flatten", "{out} = {a}.flatten()", (A,), ("view", "reshape")),
     OperationRow("t", "{out} = {a}.t()", (MATRIX,), ("transpose", "permute")),
     OperationRow(
         "transpose",
         "{out} = {a}.transpose({i}, {j})",
-        (MATRIX, integer_placeholder("i", 0), integer_placeholder("j", 1)),
+        (MATRIX, integer_operand("i", 0), integer_operand("j", 1)),
         ("t", "permute"),
     ),
     OperationRow(
         "permute",
         "{out} = {a}.permute({i}, {j})",
-        (MATRIX, integer_placeholder("i", 1), integer_placeholder("j", 0)),
+        (MATRIX, integer_operand("i", 1), integer_operand("j", 0)),
         ("transpose", "t", "reshape"),
     ),
-    OperationRow("unsqueeze", "{out} = {a}.unsqueeze({dim})", (A, integer_placeholder("dim", 0)), ("squeeze", "view")),
+    OperationRow("unsqueeze", "{out} = {a}.unsqueeze({dim})", (A, integer_operand("dim", 0)), ("squeeze", "view")),
     OperationRow("squeeze", "{out} = {a}.squeeze()", (A,), ("unsqueeze", "flatten")),
     OperationRow(
-        "expand",
-        "{out} = {a}.expand({n}, -1)",
-        (required_placeholder("a", "vector"), integer_placeholder("n", 3)),
-        ("repeat",),
+        "expand", "{out} = {a}.expand({n}, -1)", (operand("a", "vector"), integer_operand("n", 3)), ("repeat",)
     ),
-    OperationRow("index", "{out} = {a}[{n}]", (A, integer_placeholder("n", 0)), ("take_rows", "slice", "unbind")),
+    OperationRow("index", "{out} = {a}[{n}]", (A, integer_operand("n", 0)), ("take_rows", "slice", "unbind")),
     OperationRow(
         "slice",
         "{out} = {a}[{start}:{stop}]",
-        (A, integer_placeholder("start", 0), integer_placeholder("stop", 2)),
+        (A, integer_operand("start", 0), integer_operand("stop", 2)),
         ("index", "narrow", "take_rows"),
     ),
     OperationRow(
         "narrow",
         "{out} = {a}.narrow({dim}, {start}, {n})",
-        (A, integer_placeholder("dim", 0), integer_placeholder("start", 0), integer_placeholder("n", 1)),
+        (A, integer_operand("dim", 0), integer_operand("start", 0), integer_operand("n", 1)),
         ("slice",),
     ),
-    OperationRow("chunk", "{out} = {a}.chunk({n})", (A, integer_placeholder("n", 2)), ("split", "unbind")),
-    OperationRow("split", "{out} = {a}.split({n})", (A, integer_placeholder("n", 1)), ("chunk", "unbind")),
+    OperationRow("chunk", "{out} = {a}.chunk({n})", (A, integer_operand("n", 2)), ("split", "unbind")),
+    OperationRow("split", "{out} = {a}.split({n})", (A, integer_operand("n", 1)), ("chunk", "unbind")),
     OperationRow("unbind", "{out} = {a}.unbind()", (A,), ("chunk", "index")),
     OperationRow(
         "unfold",
         "{out} = {a}.unfold({dim}, {size}, {step})",
-        (MATRIX, integer_placeholder("dim", 1), integer_placeholder("size", 2), integer_placeholder("step", 1)),
+        (MATRIX, integer_operand("dim", 1), integer_operand("size", 2), integer_operand("step", 1)),
         ("slice",),
     ),
     OperationRow("diagonal", "{out} = {a}.diagonal()", (MATRIX,), ("index",)),
-    OperationRow("real", "{out} = {a}.real", (required_placeholder("a", "complex tensor"),), ("view_as_real",)),
-    OperationRow(
-        "view_as_real", "{out} = torch.view_as_real({a})", (required_placeholder("a", "complex tensor"),), ("real",)
-    ),
+    OperationRow("real", "{out} = {a}.real", (operand("a", "complex tensor"),), ("view_as_real",)),
+    OperationRow("view_as_real", "{out} = torch.view_as_real({a})", (operand("a", "complex tensor"),), ("real",)),
 )
 """Operations that read the memory of another tensor in another shape or order, or a part of it."""
 
 
-WRITABLE = required_placeholder("a", "writable tensor")
-NUMBER = number_placeholder("x", "1")
+WRITABLE = operand("a", "writable tensor")
+NUMBER = number_operand("x", "1")
 
 IN_PLACE = (
     OperationRow("add_", "{a}.add_({x})", (WRITABLE, NUMBER), ("iadd", "add")),
     OperationRow("iadd", "{a} += {x}", (WRITABLE, NUMBER), ("add_", "rebind", "add")),
     OperationRow("rebind", "{a} = {a} + {x}", (WRITABLE, NUMBER), ("iadd", "add_")),
-    OperationRow("mul_", "{a}.mul_({x})", (WRITABLE, number_placeholder("x", "2")), ("mul", "add_")),
+    OperationRow("mul_", "{a}.mul_({x})", (WRITABLE, number_operand("x", "2")), ("mul", "add_")),
     OperationRow(
         "set_item",
         "{a}[{n}] = {x}",
-        (WRITABLE, integer_placeholder("n", 0), number_placeholder("x", "0.")),
+        (WRITABLE, integer_operand("n", 0), number_operand("x", "0.")),
         ("fill_", "masked_fill_"),
     ),
     OperationRow("zero_", "{a}.zero_()", (WRITABLE,), ("fill_",)),
-    OperationRow("fill_", "{a}.fill_({x})", (WRITABLE, number_placeholder("x", "1.")), ("zero_", "set_item")),
+    OperationRow("fill_", "{a}.fill_({x})", (WRITABLE, number_operand("x", "1.")), ("zero_", "set_item")),
     OperationRow(
         "masked_fill_",
         "{a}.masked_fill_({a} < {low}, {x})",
-        (WRITABLE, number_placeholder("low", "0."), number_placeholder("x", "0.")),
+        (WRITABLE, number_operand("low", "0."), number_operand("x", "0.")),
         ("clamp_", "where"),
     ),
     OperationRow("relu_", "{a}.relu_()", (WRITABLE,), ("relu", "clamp_")),
     OperationRow(
         "clamp_",
         "{a}.clamp_({low}, {high})",
-        (WRITABLE, number_placeholder("low", "0."), number_placeholder("high", "1.")),
+        (WRITABLE, number_operand("low", "0."), number_operand("high", "1.")),
         ("clamp",),
     ),
     OperationRow(
         "write_into",
         "{a}.copy_({b})",
-        (WRITABLE, required_placeholder("b", "plain tensor", "{name} = torch.tensor([5., 6., 7.])")),
+        (WRITABLE, operand("b", "plain tensor", "{name} = torch.tensor([5., 6., 7.])")),
         ("set_data", "fill_"),
     ),
     OperationRow(
         "set_data",
         "{a}.data = {b}",
-        (WRITABLE, required_placeholder("b", "plain tensor", "{name} = torch.tensor([5., 6., 7.])")),
+        (WRITABLE, operand("b", "plain tensor", "{name} = torch.tensor([5., 6., 7.])")),
         ("write_into", "alias"),
     ),
     OperationRow(
         "leaf_step",
         "{w} -= {x} * {w}.grad",
-        (required_placeholder("w", "leaf with grad"), number_placeholder("x", "0.1")),
+        (operand("w", "leaf with grad"), number_operand("x", "0.1")),
         ("step",),
         inside="with torch.no_grad():",
     ),
@@ -259,25 +238,20 @@ IN_PLACE = (
 """Operations that write into memory that is already there."""
 
 
-FLOATS = required_placeholder("a", "float tensor")
-SECOND_OPERAND = required_placeholder("b", "float tensor", "{name} = torch.tensor([[1., 2., 3.], [4., 5., 7.]])")
+FLOATS = operand("a", "float tensor")
+SECOND_OPERAND = operand("b", "float tensor", "{name} = torch.tensor([[1., 2., 3.], [4., 5., 7.]])")
 
 MATH = (
     OperationRow("add", "{out} = {a} + {b}", (A, B), ("sub", "mul", "iadd")),
     OperationRow("sub", "{out} = {a} - {b}", (A, B), ("add",)),
     OperationRow("mul", "{out} = {a} * {b}", (A, B), ("matmul", "mul_", "add")),
-    OperationRow("div", "{out} = {a} / {x}", (A, number_placeholder("x", "2.")), ("mul",)),
-    OperationRow("pow", "{out} = {a} ** {x}", (A, number_placeholder("x", "2")), ("mul", "exp")),
-    OperationRow(
-        "matmul",
-        "{out} = {a} @ {b}",
-        (required_placeholder("a", "matrix"), required_placeholder("b", "vector")),
-        ("mul", "einsum"),
-    ),
+    OperationRow("div", "{out} = {a} / {x}", (A, number_operand("x", "2.")), ("mul",)),
+    OperationRow("pow", "{out} = {a} ** {x}", (A, number_operand("x", "2")), ("mul", "exp")),
+    OperationRow("matmul", "{out} = {a} @ {b}", (operand("a", "matrix"), operand("b", "vector")), ("mul", "einsum")),
     OperationRow(
         "einsum",
         '{out} = torch.einsum("ij,j->i", {a}, {b})',
-        (required_placeholder("a", "matrix"), required_placeholder("b", "vector")),
+        (operand("a", "matrix"), operand("b", "vector")),
         ("matmul",),
     ),
     OperationRow("exp", "{out} = {a}.exp()", (FLOATS,), ("log", "pow")),
@@ -288,22 +262,19 @@ MATH = (
     OperationRow("sigmoid", "{out} = torch.sigmoid({a})", (FLOATS,), ("relu", "tanh")),
     OperationRow("tanh", "{out} = torch.tanh({a})", (FLOATS,), ("sigmoid", "relu")),
     OperationRow(
-        "softmax",
-        "{out} = torch.softmax({a}, {dim})",
-        (FLOATS, integer_placeholder("dim", -1)),
-        ("sigmoid", "log_softmax"),
+        "softmax", "{out} = torch.softmax({a}, {dim})", (FLOATS, integer_operand("dim", -1)), ("sigmoid", "log_softmax")
     ),
     OperationRow(
-        "log_softmax", "{out} = torch.log_softmax({a}, {dim})", (FLOATS, integer_placeholder("dim", -1)), ("softmax",)
+        "log_softmax", "{out} = torch.log_softmax({a}, {dim})", (FLOATS, integer_operand("dim", -1)), ("softmax",)
     ),
     OperationRow(
         "clamp",
         "{out} = {a}.clamp({low}, {high})",
-        (A, number_placeholder("low", "0."), number_placeholder("high", "1.")),
+        (A, number_operand("low", "0."), number_operand("high", "1.")),
         ("clamp_", "relu"),
     ),
     OperationRow(
-        "where", "{out} = torch.where({a} > {x}, {a}, {b})", (A, number_placeholder("x", "2"), B), ("clamp", "masked")
+        "where", "{out} = torch.where({a} > {x}, {a}, {b})", (A, number_operand("x", "2"), B), ("clamp", "masked")
     ),
     OperationRow("isclose", "{out} = torch.isclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("allclose",)),
     OperationRow("allclose", "{out} = torch.allclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("isclose",)),
@@ -311,114 +282,95 @@ MATH = (
 """Operations that compute new numbers, place by place or as a product."""
 
 
-SAME_SHAPE = required_placeholder("b", "float tensor", "{name} = torch.zeros(2, 3)")
+SAME_SHAPE = operand("b", "float tensor", "{name} = torch.zeros(2, 3)")
 
 REDUCE = (
     OperationRow("sum", "{out} = {a}.sum()", (A,), ("mean", "sum_dim", "max")),
-    OperationRow("sum_dim", "{out} = {a}.sum({dim})", (A, integer_placeholder("dim", 0)), ("sum",)),
+    OperationRow("sum_dim", "{out} = {a}.sum({dim})", (A, integer_operand("dim", 0)), ("sum",)),
     OperationRow("mean", "{out} = {a}.mean()", (FLOATS,), ("sum",)),
     OperationRow("max", "{out} = {a}.max()", (A,), ("argmax", "sum", "mean")),
-    OperationRow("argmax", "{out} = {a}.argmax({dim})", (A, integer_placeholder("dim", 1)), ("max", "softmax")),
+    OperationRow("argmax", "{out} = {a}.argmax({dim})", (A, integer_operand("dim", 1)), ("max", "softmax")),
     OperationRow("norm", "{out} = {a}.norm()", (FLOATS,), ("sum",)),
     OperationRow("mse", "{out} = torch.nn.functional.mse_loss({a}, {b})", (FLOATS, SAME_SHAPE), ("mean", "l1")),
     OperationRow("l1", "{out} = torch.nn.functional.l1_loss({a}, {b})", (FLOATS, SAME_SHAPE), ("mse",)),
     OperationRow(
         "cross_entropy",
         "{out} = torch.nn.functional.cross_entropy({a}, {labels})",
-        (required_placeholder("a", "float matrix"), required_placeholder("labels", "labels")),
+        (operand("a", "float matrix"), operand("labels", "labels")),
         ("mse",),
     ),
-    OperationRow("item", "{out} = {a}.item()", (required_placeholder("a", "scalar tensor"),), ("detach", "tolist")),
+    OperationRow("item", "{out} = {a}.item()", (operand("a", "scalar tensor"),), ("detach", "tolist")),
     OperationRow("tolist", "{out} = {a}.tolist()", (A,), ("item", "numpy")),
 )
 """Operations that make fewer numbers of many: sums, losses, numbers for Python."""
 
 
-ANY_NODE = required_placeholder("a", "node")
+ANY_NODE = operand("a", "node")
 
 GRAPH = (
-    OperationRow(
-        "requires_grad_", "{a}.requires_grad_()", (required_placeholder("a", "plain tensor"),), ("leaf", "freeze")
-    ),
-    OperationRow(
-        "freeze", "{a}.requires_grad_(False)", (required_placeholder("a", "leaf"),), ("requires_grad_", "detach")
-    ),
+    OperationRow("requires_grad_", "{a}.requires_grad_()", (operand("a", "plain tensor"),), ("leaf", "freeze")),
+    OperationRow("freeze", "{a}.requires_grad_(False)", (operand("a", "leaf"),), ("requires_grad_", "detach")),
     OperationRow("detach_", "{a}.detach_()", (ANY_NODE,), ("detach",)),
     OperationRow("retain_grad", "{a}.retain_grad()", (ANY_NODE,), ("hook",)),
-    OperationRow("hook", "{a}.register_hook({f})", (ANY_NODE, required_placeholder("f", "function")), ("retain_grad",)),
+    OperationRow("hook", "{a}.register_hook({f})", (ANY_NODE, operand("f", "function")), ("retain_grad",)),
     OperationRow(
-        "no_grad",
-        "with torch.no_grad():\n    {out} = {a} * 2",
-        (required_placeholder("a", "leaf"),),
-        ("inference_mode", "detach"),
+        "no_grad", "with torch.no_grad():\n    {out} = {a} * 2", (operand("a", "leaf"),), ("inference_mode", "detach")
     ),
     OperationRow(
-        "inference_mode",
-        "with torch.inference_mode():\n    {out} = {a} * 2",
-        (required_placeholder("a", "leaf"),),
-        ("no_grad",),
+        "inference_mode", "with torch.inference_mode():\n    {out} = {a} * 2", (operand("a", "leaf"),), ("no_grad",)
     ),
     OperationRow(
-        "enable_grad",
-        "with torch.enable_grad():\n    {out} = {a} * 2",
-        (required_placeholder("a", "leaf"),),
-        ("no_grad",),
+        "enable_grad", "with torch.enable_grad():\n    {out} = {a} * 2", (operand("a", "leaf"),), ("no_grad",)
     ),
     OperationRow(
         "set_grad",
         "{a}.grad = {g}",
-        (required_placeholder("a", "leaf"), TemplatePlaceholder("g", "tensor", "torch.ones(3)")),
+        (operand("a", "leaf"), TemplatePlaceholder("g", "tensor", "torch.ones(3)")),
         ("clear_grad", "backward_with"),
     ),
 )
 """Operations on the autograd graph: what is recorded, kept and called."""
 
 
-LOSS = required_placeholder("loss", "scalar node")
-W = required_placeholder("w", "leaf")
-OF_W = required_placeholder("loss", "scalar node", "{name} = (w * w).sum()")
+LOSS = operand("loss", "scalar node")
+W = operand("w", "leaf")
+OF_W = operand("loss", "scalar node", "{name} = (w * w).sum()")
 
 BACKWARD = (
     OperationRow("backward", "{loss}.backward()", (LOSS,), ("grad",)),
     OperationRow("backward_retain", "{loss}.backward(retain_graph=True)", (LOSS,)),
-    OperationRow(
-        "backward_with", "{a}.backward(torch.ones_like({a}))", (required_placeholder("a", "node"),), ("backward",)
-    ),
+    OperationRow("backward_with", "{a}.backward(torch.ones_like({a}))", (operand("a", "node"),), ("backward",)),
     OperationRow("grad", "{out}, = torch.autograd.grad({loss}, {w})", (W, OF_W), ("backward", "grad_create")),
     OperationRow("grad_create", "{out}, = torch.autograd.grad({loss}, {w}, create_graph=True)", (W, OF_W), ("grad",)),
-    OperationRow(
-        "clear_grad", "{w}.grad = None", (required_placeholder("w", "leaf with grad"),), ("zero_grad_tensor",)
-    ),
-    OperationRow(
-        "zero_grad_tensor", "{w}.grad.zero_()", (required_placeholder("w", "leaf with grad"),), ("clear_grad",)
-    ),
+    OperationRow("clear_grad", "{w}.grad = None", (operand("w", "leaf with grad"),), ("zero_grad_tensor",)),
+    OperationRow("zero_grad_tensor", "{w}.grad.zero_()", (operand("w", "leaf with grad"),), ("clear_grad",)),
 )
 """Operations that compute gradients, and those that clear them."""
 
 
-NETWORK = required_placeholder("net", "module")
-SIZES = (integer_placeholder("inputs", 3), integer_placeholder("outputs", 2))
+NETWORK = operand("net", "module")
+SIZES = (integer_operand("inputs", 3), integer_operand("outputs", 2))
 
 MODULE = (
     OperationRow("linear", "{out} = torch.nn.Linear({inputs}, {outputs})", SIZES, ("sequential",)),
     OperationRow(
         "sequential",
         "{out} = torch.nn.Sequential(torch.nn.Linear({inputs}, {n}), torch.nn.ReLU(), torch.nn.Linear({n}, {outputs}))",
-        (integer_placeholder("inputs", 3), integer_placeholder("n", 4), integer_placeholder("outputs", 1)),
+        (integer_operand("inputs", 3), integer_operand("n", 4), integer_operand("outputs", 1)),
         ("linear",),
     ),
-    OperationRow("batch_norm", "{out} = torch.nn.BatchNorm1d({n})", (integer_placeholder("n", 3),), ("linear",)),
+    OperationRow("batch_norm", "{out} = torch.nn.BatchNorm1d({n})", (integer_operand("n", 3),), ("linear",)),
     OperationRow(
         "embedding",
         "{out} = torch.nn.Embedding({rows}, {n})",
-        (integer_placeholder("rows", 5), integer_placeholder("n", 3)),
+        (integer_operand("rows", 5), integer_operand("n", 3)),
         ("linear",),
     ),
-    OperationRow("call", "{out} = {net}({a})", (NETWORK, required_placeholder("a", "float matrix")), ("matmul",)),
+    OperationRow("call", "{out} = {net}({a})", (NETWORK, operand("a", "float matrix")), ("matmul",)),
     OperationRow(
         "dropout",
         "{out} = torch.nn.functional.dropout({a}, {x})",
-        (required_placeholder("a", "float tensor"), number_placeholder("x", "0.5")),
+        (operand("a", "float tensor"), number_operand("x", "0.5")),
         ("relu",),
     ),
     OperationRow("eval", "{net}.eval()", (NETWORK,), ("train", "no_grad")),
@@ -426,41 +378,38 @@ MODULE = (
     OperationRow("freeze_module", "{net}.requires_grad_(False)", (NETWORK,), ("eval", "freeze")),
     OperationRow("state_dict", "{out} = {net}.state_dict()", (NETWORK,), ("deepcopy_module",)),
     OperationRow(
-        "load_state_dict",
-        "{net}.load_state_dict({state})",
-        (NETWORK, required_placeholder("state", "state")),
-        ("state_dict",),
+        "load_state_dict", "{net}.load_state_dict({state})", (NETWORK, operand("state", "state")), ("state_dict",)
     ),
     OperationRow("deepcopy_module", "{out} = copy.deepcopy({net})", (NETWORK,), ("alias", "state_dict"), ("copy",)),
     OperationRow(
         "clip",
         "torch.nn.utils.clip_grad_norm_({net}.parameters(), {x})",
-        (required_placeholder("net", "module with grads"), number_placeholder("x", "1.0")),
+        (operand("net", "module with grads"), number_operand("x", "1.0")),
         ("step",),
     ),
 )
 """Operations that make modules, run them, and use what they own."""
 
 
-OPTIMIZER = required_placeholder("opt", "optimizer")
+OPTIMIZER = operand("opt", "optimizer")
 
 OPTIMIZERS = (
     OperationRow(
         "sgd",
         "{out} = torch.optim.SGD({net}.parameters(), lr={x})",
-        (NETWORK, number_placeholder("x", "0.1")),
+        (NETWORK, number_operand("x", "0.1")),
         ("momentum", "adam"),
     ),
     OperationRow(
         "momentum",
         "{out} = torch.optim.SGD({net}.parameters(), lr={x}, momentum={m})",
-        (NETWORK, number_placeholder("x", "0.1"), number_placeholder("m", "0.9")),
+        (NETWORK, number_operand("x", "0.1"), number_operand("m", "0.9")),
         ("sgd", "adam"),
     ),
     OperationRow(
         "adam",
         "{out} = torch.optim.Adam({net}.parameters(), lr={x})",
-        (NETWORK, number_placeholder("x", "0.01")),
+        (NETWORK, number_operand("x", "0.01")),
         ("sgd", "momentum"),
     ),
     OperationRow("step", "{opt}.step()", (OPTIMIZER,), ("leaf_step",)),
@@ -470,17 +419,17 @@ OPTIMIZERS = (
 """Optimizers: made for a module's parameters, stepped, and their gradients cleared."""
 
 
-ANY_A = required_placeholder("a", "anything")
-ANY_B = required_placeholder("b", "anything")
+ANY_A = operand("a", "anything")
+ANY_B = operand("b", "anything")
 
 PYTHON = (
     OperationRow(
         "for",
         "for {i} in range({n}):\n    pass",
-        (TemplatePlaceholder("i", "name", "step"), integer_placeholder("n", 3)),
+        (TemplatePlaceholder("i", "name", "step"), integer_operand("n", 3)),
         ("if",),
     ),
-    OperationRow("if", "if {a}.sum() > 0:\n    {out} = {a} * 2", (required_placeholder("a", "tensor"),), ("where",)),
+    OperationRow("if", "if {a}.sum() > 0:\n    {out} = {a} * 2", (operand("a", "tensor"),), ("where",)),
     OperationRow(
         "def",
         "def {f}({x}):\n    return {x} * 2",

@@ -342,14 +342,14 @@ class FairQueue:
         places = self._waiting_places()
         wanted = requests_by_network(places)
         of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
-        estimate_for_network = len(wanted.get(newcomer.network, ()))
-        if of_client >= self.client_limit or estimate_for_network >= self._network_limit:
-            raise self._busy_error(newcomer, places)
+        waiting_of_network = len(wanted.get(newcomer.network, ()))
+        if of_client >= self.client_limit or waiting_of_network >= self._network_limit:
+            raise self._queue_full_error(newcomer, places)
         taken: list[QueuePlace] = []
         while len({place.request for place in places}) >= self._limit:
             largest = max(wanted, key=lambda network: len(wanted[network]), default=newcomer.network)
-            if len(wanted.get(largest, ())) <= estimate_for_network + 1:
-                raise self._busy_error(newcomer, places)
+            if len(wanted.get(largest, ())) <= waiting_of_network + 1:
+                raise self._queue_full_error(newcomer, places)
             request = self._choose_request_to_leave(largest, places)
             taken += [place for place in places if place.request is request and place.network == largest]
             places = [place for place in places if place.request is not request or place.network != largest]
@@ -367,13 +367,13 @@ class FairQueue:
 
     def _take_place(self, place: QueuePlace) -> None:
         """Take an asker's place; withdraw the request if nobody else waits for it."""
-        busy = self._busy_error(place.asker.client, self._waiting_places())
+        busy = self._queue_full_error(place.asker.client, self._waiting_places())
         self._places.remove(place)
         if not self._has_place(place.request):
             place.request.granted.set_exception(busy)
         place.request.askers.refuse(place.asker.id, busy)
 
-    def _busy_error(self, client: Client, places: list[QueuePlace]) -> WorkerQueueFull:
+    def _queue_full_error(self, client: Client, places: list[QueuePlace]) -> WorkerQueueFull:
         """The error for a client that can't wait now.
 
         places: those of all clients that do wait

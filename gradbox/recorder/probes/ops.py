@@ -263,7 +263,7 @@ class OpRecorder:
             entry["outputs"].append(uid)
             if ALLOCATING_OPERATIONS.match(entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
-                self._uninitialized.on_allocation(tensor)
+                self._uninitialized.mark_uninitialized(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
         if call.writes or may_gradients_end_at_op(call):

@@ -53,7 +53,7 @@ class UninitializedMemory:
         """Forget everything, because operations passed unobserved."""
         self._written_elements.clear()
 
-    def on_allocation(self, tensor: torch.Tensor) -> None:
+    def mark_uninitialized(self, tensor: torch.Tensor) -> None:
         """Note that an operation that writes nothing made this tensor."""
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written_elements[self._storages.register_tensor_storage(tensor)] = None

@@ -269,7 +269,7 @@ class RemotePool:
         """Put a run into the queue or join another one. Raises WorkerQueueFull if no asker gets a place, and
         WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
-        census, records = self._census.queues[queue], self._asker_records(run)
+        census, records = self._census.queues[queue], self._waiting_client_records(run)
         if not records:
             raise WorkerQueueFull(census.estimate_wait_seconds(census.waiting_count))
         submission = Submission(
@@ -296,7 +296,7 @@ class RemotePool:
                 run.askers.refuse(submission.askers[0].id, busy)
                 if not len(run.askers):
                     raise busy
-                submission.askers = self._asker_records(run)[:1]
+                submission.askers = self._waiting_client_records(run)[:1]
                 answer, value = await self._run_submit_script(queue, submission, message)
             run.askers.on_change = lambda: self._update_askers_soon(run, queue)
             if {asker.id for asker in run.askers} != {asker.id for asker in submission.askers}:
@@ -316,7 +316,7 @@ class RemotePool:
             self._forget_run(run)
             raise
 
-    def _asker_records(self, run: RemoteRun) -> list[WaitingClientRecord]:
+    def _waiting_client_records(self, run: RemoteRun) -> list[WaitingClientRecord]:
         """The clients that ask for a run through this process, as they are reported to the broker."""
         return [
             WaitingClientRecord(
@@ -336,7 +336,7 @@ class RemotePool:
 
     async def _update_askers(self, run: RemoteRun, queue: str) -> None:
         run.updates_askers = False
-        records = self._asker_records(run)
+        records = self._waiting_client_records(run)
         if not records:
             return
         arguments = [run.id, self._inbox.wake_stream, json.dumps([record.model_dump() for record in records])]

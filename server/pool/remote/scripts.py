@@ -330,14 +330,14 @@ if not submission.front and count >= free then
     wants[place.run].all = wants[place.run].all + 1
     wants[place.run][network .. ' '] = (wants[place.run][network .. ' '] or 0) + 1
   end
-  local estimate_for_network = size(wanted[asker.network])
-  if size(of_client) >= submission.client_limit + free or estimate_for_network >= submission.network_limit + free then
+  local waiting_of_network = size(wanted[asker.network])
+  if size(of_client) >= submission.client_limit + free or waiting_of_network >= submission.network_limit + free then
     return {'busy', tostring(count)}
   end
   local taken, left = {}, count
   while left >= submission.limit + free do
     local largest, most = largest_network(wanted)
-    if most <= estimate_for_network + 1 then return {'busy', tostring(count)} end
+    if most <= waiting_of_network + 1 then return {'busy', tostring(count)} end
     local chosen
     for k = #runs, 1, -1 do
       local other = runs[k]

@@ -214,7 +214,7 @@ export function createFindingsCard(
     happened.append(...paragraph("finding-why", findingWords.why), chain);
     const remedy = createElement("div", "finding-remedy");
     remedy.append(...paragraph("finding-todo", findingWords.todo), ...(fixes ? [fixes.box] : []));
-    remedy.append(...findingWords.offers.map(offerLine), ...(DOCUMENTATION_URL ? [aboutLine(finding.kind)] : []));
+    remedy.append(...findingWords.offers.map(suggestionLine), ...(DOCUMENTATION_URL ? [aboutLine(finding.kind)] : []));
     if (finding.explainsError) remedy.append(...torchMessageElements());
     return [happened, remedy, ...(fixes ? [fixes.bar] : [])];
   }
@@ -228,7 +228,7 @@ export function createFindingsCard(
   }
 
   /** What torch itself has for it, with a link to its documentation. */
-  function offerLine({ text, url }: TorchSuggestion) {
+  function suggestionLine({ text, url }: TorchSuggestion) {
     const line = createElement("p", "finding-offer", `${say("finding_offer")} `);
     const link = createElement("a", "", say("finding_offer_page")) as HTMLAnchorElement;
     link.href = url;

@@ -8,7 +8,7 @@ import { addToList } from "../trace/multimap.ts";
 import {
   buildInvocationTree,
   type GradientCut,
-  type Unit,
+  type Invocation,
   type InvocationKind,
   type InvocationTree,
 } from "./net_calls.ts";
@@ -32,7 +32,7 @@ export interface CallSite {
   parent: CallSite | null;
   inner: CallSite[];
   /** its runs, in order */
-  units: Unit[];
+  units: Invocation[];
   /** it stands for itself nowhere: what it calls stands in its place */
   isBare: boolean;
   /** it runs once more in backward, where its results were not kept */
@@ -47,8 +47,8 @@ export interface CallSite {
 
 export interface EdgeRun {
   stretch: number;
-  from: Unit;
-  to: Unit;
+  from: Invocation;
+  to: Invocation;
   /** the node that reads, and its how manieth edge; null where no gradient goes that way */
   node: string | null;
   edge: number;
@@ -67,7 +67,7 @@ export interface NetEdge {
 
 export interface Net extends InvocationTree, Rounds {
   top: CallSite[];
-  callSiteOfInvocation: Map<Unit, CallSite>;
+  callSiteOfInvocation: Map<Invocation, CallSite>;
   /** between places without inner ones */
   edges: NetEdge[];
   /** by node of a leaf, the nodes that read it */
@@ -81,17 +81,17 @@ class NetBuilder {
   run: InvocationTree;
   rounds: Rounds;
   lines: string[];
-  callSiteOfInvocation = new Map<Unit, CallSite>();
+  callSiteOfInvocation = new Map<Invocation, CallSite>();
   byKey = new Map<string, CallSite>();
   /** functions that train, or call what does */
-  trainers = new Set<Unit>();
+  trainers = new Set<Invocation>();
   backwardStatements = new Set<number>();
   /** loops over parts of a net, each iteration of which has its own place */
   layerLoops = new Set<number>();
   having = {
-    module: new Map<Unit, boolean>(),
-    node: new Map<Unit, boolean>(),
-    operation: new Map<Unit, boolean>(),
+    module: new Map<Invocation, boolean>(),
+    node: new Map<Invocation, boolean>(),
+    operation: new Map<Invocation, boolean>(),
   };
 
   constructor(opened: OpenTrace) {
@@ -129,7 +129,7 @@ class NetBuilder {
       const steps = step.log?.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped");
       if (isTraining(this.opened, step) && typeof step.stmt === "number") this.backwardStatements.add(step.stmt);
       else if (!steps) continue;
-      const chain: Unit[] = [];
+      const chain: Invocation[] = [];
       for (let unit = this.run.invocationByFrame.get(step.frame ?? "") ?? null; unit; unit = unit.parent)
         chain.push(unit);
       if (chain.every(({ kind }) => kind === "function")) for (const unit of chain) this.trainers.add(unit);
@@ -140,8 +140,8 @@ class NetBuilder {
   /** A loop whose iterations call different modules goes along a net; one that calls the same goes along time. */
   findLayerLoops() {
     const called = new Map<string, { loop: number; byIteration: Map<number, Set<string>> }>();
-    const numbers = new Map<Unit, number>();
-    const visit = (unit: Unit) => {
+    const numbers = new Map<Invocation, number>();
+    const visit = (unit: Invocation) => {
       numbers.set(unit, numbers.size);
       for (const inner of unit.inner) {
         visit(inner);
@@ -166,7 +166,7 @@ class NetBuilder {
     for (const loop of this.rounds.loopOfStretch) if (loop !== null) this.layerLoops.delete(loop);
   }
 
-  addRun(place: CallSite, unit: Unit) {
+  addRun(place: CallSite, unit: Invocation) {
     place.units.push(unit);
     this.callSiteOfInvocation.set(unit, place);
     let at = 0;
@@ -191,14 +191,14 @@ class NetBuilder {
   }
 
   /** What a unit ran that has a place, in order; what a trainer ran stands beside it. */
-  childrenOf(unit: Unit): Unit[] {
+  childrenOf(unit: Invocation): Invocation[] {
     const found = unit.inner
       .filter((inner) => this.isShown(inner))
       .flatMap((inner) => (this.trainers.has(inner) ? this.childrenOf(inner) : [inner]));
     return found.sort((a, b) => a.order - b.order);
   }
 
-  isShown(unit: Unit): boolean {
+  isShown(unit: Invocation): boolean {
     if (unit.kind === "module") return true;
     if (unit.isStatement && unit.parent && this.trainers.has(unit.parent)) return true;
     if (unit.kind === "function")
@@ -210,12 +210,12 @@ class NetBuilder {
   }
 
   /** A call of a function that makes what a net reads: `x, y = batch()`. */
-  isLikeStatement(unit: Unit): boolean {
+  isLikeStatement(unit: Invocation): boolean {
     const isOfTraining = unit.kind === "function" && unit.parent && this.trainers.has(unit.parent);
     return Boolean(isOfTraining) && !this.trainers.has(unit) && this.hasAny(unit, "operation");
   }
 
-  hasAny(unit: Unit, what: "module" | "node" | "operation"): boolean {
+  hasAny(unit: Invocation, what: "module" | "node" | "operation"): boolean {
     const known = this.having[what];
     let has = known.get(unit);
     if (has === undefined) {
@@ -227,19 +227,19 @@ class NetBuilder {
   }
 
   /** A call of a function that only makes what a net reads is a line of the program like others. */
-  kindOf(unit: Unit): InvocationKind {
+  kindOf(unit: Invocation): InvocationKind {
     if (!this.isNamedByLine(unit)) return unit.kind;
     unit.isStatement ||= unit.kind === "function";
     return "line";
   }
 
-  isNamedByLine(unit: Unit) {
+  isNamedByLine(unit: Invocation) {
     return (
       unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node") && !this.hasAny(unit, "module"))
     );
   }
 
-  siteKey({ kind, stmt, iter, uid, type, name }: Unit): string {
+  siteKey({ kind, stmt, iter, uid, type, name }: Invocation): string {
     const what = kind === "module" ? (uid ?? `${type} ${name ?? ""}`) : kind === "function" ? `${name}()` : kind;
     if (stmt === null) return what;
     const loops = loopsAround(this.statements, stmt);
@@ -247,11 +247,11 @@ class NetBuilder {
     return [stmt, ...layers, what].join("@");
   }
 
-  isSameRound(a: Unit, b: Unit) {
+  isSameRound(a: Invocation, b: Invocation) {
     return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
   }
 
-  place(key: string, kind: InvocationKind, unit: Unit, parent: CallSite | null): CallSite {
+  place(key: string, kind: InvocationKind, unit: Invocation, parent: CallSite | null): CallSite {
     const isAgain = unit.stmt !== null && this.backwardStatements.has(unit.stmt) && kind !== "line";
     const { type, line } = unit;
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
@@ -276,7 +276,7 @@ class NetBuilder {
     };
   }
 
-  isPassing(unit: Unit) {
+  isPassing(unit: Invocation) {
     if (!unit.isStatement && !this.isLikeStatement(unit)) return false;
     const { loopOfStretch, stretchOfStep } = this.rounds;
     const isTraining = loopOfStretch.some((loop) => loop !== null);
@@ -284,7 +284,7 @@ class NetBuilder {
     return isTraining ? loopOfStretch[stretchOfStep[unit.begins]] === null : unit.makesObjects;
   }
 
-  nameOf(unit: Unit, path: string | null, parent: CallSite | null): string {
+  nameOf(unit: Invocation, path: string | null, parent: CallSite | null): string {
     if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
     if (this.isNamedByLine(unit))
       return lineLabel(
@@ -358,7 +358,7 @@ class EarlierRuns {
   rounds: Rounds;
   counts = new Map<string, number>();
   /** by site, round and iteration: by node, the run that made it, and by run, those that it reads */
-  runs = new Map<string, { maker: Map<string, Unit>; read: Map<Unit, Set<Unit>>; begins: number }>();
+  runs = new Map<string, { maker: Map<string, Invocation>; read: Map<Invocation, Set<Invocation>>; begins: number }>();
 
   constructor(opened: OpenTrace, rounds: Rounds) {
     this.opened = opened;
@@ -368,7 +368,7 @@ class EarlierRuns {
   /**
    * Which place a run has of those that its site may have: another one where it reads what the same module made before.
    */
-  occurrence(site: string, unit: Unit): number {
+  occurrence(site: string, unit: Invocation): number {
     const count = this.counts.get(site) ?? 0;
     this.counts.set(site, count + 1);
     if (unit.kind === "own") return count;
@@ -378,7 +378,7 @@ class EarlierRuns {
     const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: unit.begins };
     this.runs.set(key, known);
     const nodes = nodesOfInvocation(unit);
-    const read = new Set<Unit>();
+    const read = new Set<Invocation>();
     const seen = new Set<string>();
     const pending = known.maker.size ? [...nodes] : [];
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
@@ -401,7 +401,7 @@ class EarlierRuns {
 }
 
 /** The nodes of a unit and of what it called. */
-export function nodesOfInvocation(unit: Unit): string[] {
+export function nodesOfInvocation(unit: Invocation): string[] {
   return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfInvocation)] : [...unit.nodes];
 }
 

@@ -20,11 +20,11 @@ import type { Delta, LogEntry, Step } from "../trace/wire.ts";
 export type InvocationKind = "module" | "function" | "line" | "own";
 
 /** One run of a unit. */
-export interface Unit {
+export interface Invocation {
   kind: InvocationKind;
-  parent: Unit | null;
+  parent: Invocation | null;
   /** in the order in which they ran */
-  inner: Unit[];
+  inner: Invocation[];
   /** the statement of the program in which it ran, and its loops' counts; null within code without steps */
   stmt: number | null;
   iter: readonly number[];
@@ -57,8 +57,8 @@ export interface Unit {
 
 /** A tensor that one unit made and another read. cut: where no gradient comes back, the line that let go of it. */
 interface Flow {
-  from: Unit;
-  to: Unit;
+  from: Invocation;
+  to: Invocation;
   step: number;
   cut: GradientCut | null;
 }
@@ -72,20 +72,20 @@ export interface GradientCut {
 
 export interface InvocationTree {
   /** of the program's own file; everything is in it */
-  root: Unit;
-  invocationByNode: Map<string, Unit>;
+  root: Invocation;
+  invocationByNode: Map<string, Invocation>;
   /** by step, what ran in it */
-  touched: Map<number, Unit[]>;
+  touched: Map<number, Invocation[]>;
   /** by frame */
-  invocationByFrame: Map<string, Unit>;
+  invocationByFrame: Map<string, Invocation>;
   flows: Flow[];
   frames: Map<string, FrameFacts>;
   /** by tensor, what made it */
-  maker: Map<string, Unit>;
+  maker: Map<string, Invocation>;
 }
 
 interface FrameFacts {
-  unit: Unit;
+  unit: Invocation;
   caller: string | null;
   /** the statement of the caller that made it */
   site: Step | null;
@@ -106,18 +106,18 @@ export function buildInvocationTree(opened: OpenTrace): InvocationTree {
 class UnitReader {
   opened: OpenTrace;
   calls: ModuleCalls;
-  root: Unit;
-  invocationByModuleCall = new Map<number, Unit>();
-  invocationByNode = new Map<string, Unit>();
-  touched = new Map<number, Set<Unit>>();
+  root: Invocation;
+  invocationByModuleCall = new Map<number, Invocation>();
+  invocationByNode = new Map<string, Invocation>();
+  touched = new Map<number, Set<Invocation>>();
   /** by unit, how many calls of modules it has made, and whether it has called a function */
-  modulesIn = new Map<Unit, number>();
-  callers = new Set<Unit>();
+  modulesIn = new Map<Invocation, number>();
+  callers = new Set<Invocation>();
   frames = new Map<string, FrameFacts>();
   /** by parent, statement and iteration */
-  lines = new Map<string, Unit>();
-  numbers = new Map<Unit, number>();
-  maker = new Map<string, Unit>();
+  lines = new Map<string, Invocation>();
+  numbers = new Map<Invocation, number>();
+  maker = new Map<string, Invocation>();
   /** by tensor, where its history was cut off */
   cuts = new Map<string, GradientCut>();
   flows: Flow[] = [];
@@ -126,7 +126,7 @@ class UnitReader {
   gradFns = new Map<string, string | null>();
   /** of a tensor, after the entry of the log that is read */
   nodeOf: (tensor: string) => string | null = () => null;
-  withForward = new Set<Unit>();
+  withForward = new Set<Invocation>();
   /** the modules' calls that run */
   running: number[] = [];
   /** the statements that train or make tensors in any of their runs */
@@ -172,9 +172,9 @@ class UnitReader {
     return { root, invocationByNode, touched, invocationByFrame, flows, frames, maker };
   }
 
-  unit(kind: InvocationKind, parent: Unit | null, fields: Partial<Unit>): Unit {
+  unit(kind: InvocationKind, parent: Invocation | null, fields: Partial<Invocation>): Invocation {
     const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", call: null, begins: 0, ends: 0 };
-    const made: Unit = {
+    const made: Invocation = {
       ...empty,
       kind,
       parent,
@@ -226,11 +226,11 @@ class UnitReader {
   }
 
   /** Where something stands that runs in a call: in the statement of the frame that runs, or in code without steps. */
-  placeOf(call: number | null | undefined, step: Step): { parent: Unit; site: Partial<Unit> } {
+  placeOf(call: number | null | undefined, step: Step): { parent: Invocation; site: Partial<Invocation> } {
     const frame = this.frames.get(step.frame ?? "");
     const within = call ?? null;
     const isOfFrame = within === null || within === (frame?.call ?? null) || !this.invocationByModuleCall.has(within);
-    if (!isOfFrame) return { parent: this.invocationByModuleCall.get(within) as Unit, site: { line: step.line } };
+    if (!isOfFrame) return { parent: this.invocationByModuleCall.get(within) as Invocation, site: { line: step.line } };
     return {
       parent: frame?.unit ?? this.root,
       site: { stmt: step.stmt ?? null, iter: step.iter ?? [], line: step.line },
@@ -255,7 +255,7 @@ class UnitReader {
   }
 
   /** The unit that an operation of a call is part of: the line, else the module itself. */
-  leafOf(call: number | null | undefined, step: Step): Unit {
+  leafOf(call: number | null | undefined, step: Step): Invocation {
     const { parent, site } = this.placeOf(call, step);
     if (site.stmt === undefined && !this.callers.has(parent)) return parent;
     const part = site.stmt === undefined ? (this.modulesIn.get(parent) ?? 0) : site.stmt;
@@ -268,7 +268,7 @@ class UnitReader {
     return unit;
   }
 
-  flowInto(to: Unit, tensors: string[], step: number) {
+  flowInto(to: Invocation, tensors: string[], step: number) {
     for (const tensor of tensors) {
       const cut = this.cuts.get(tensor) ?? null;
       const source = this.maker.get(cut?.source ?? tensor);
@@ -277,7 +277,7 @@ class UnitReader {
     }
   }
 
-  touch(unit: Unit, step: number) {
+  touch(unit: Invocation, step: number) {
     const units = this.touched.get(step);
     if (units) units.add(unit);
     else this.touched.set(step, new Set([unit]));
@@ -310,7 +310,7 @@ class UnitReader {
   }
 
   /** The nodes behind results that nobody has made yet. */
-  placeNodes(outputs: string[], unit: Unit, { i, set }: Step) {
+  placeNodes(outputs: string[], unit: Invocation, { i, set }: Step) {
     const pending = outputs.flatMap((uid) => this.nodeOf(uid) ?? []);
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const fields = set?.[uid];
@@ -321,7 +321,7 @@ class UnitReader {
     }
   }
 
-  placeNode(uid: string, unit: Unit, i: number) {
+  placeNode(uid: string, unit: Invocation, i: number) {
     unit.nodes.push(uid);
     unit.ends = Math.max(unit.ends, i);
     this.invocationByNode.set(uid, unit);
@@ -340,7 +340,8 @@ class UnitReader {
     const owner = this.frames.get(step.frame ?? "")?.unit ?? this.root;
     const makesObjects = Object.values(step.set ?? {}).some(({ kind }) => kind === "object");
     if (makesObjects)
-      for (let unit: Unit | null = owner; unit && unit !== this.root; unit = unit.parent) unit.makesObjects = true;
+      for (let unit: Invocation | null = owner; unit && unit !== this.root; unit = unit.parent)
+        unit.makesObjects = true;
     const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
     if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
     if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;
@@ -352,7 +353,7 @@ class UnitReader {
   }
 
   /** Nodes that others of the unit read come first. */
-  sortNodes(unit: Unit) {
+  sortNodes(unit: Invocation) {
     const own = new Set(unit.nodes);
     const sorted = new Set<string>();
     for (const first of unit.nodes) {

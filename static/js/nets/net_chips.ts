@@ -8,7 +8,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { changesShapeOnly, normText, operationLabel } from "./net_words.ts";
 import type { NetFacts, CallSiteState } from "./net_state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 
 interface ChipRoom {
   x: number;
@@ -31,7 +31,7 @@ const MAX_BOXES = 8;
 /** The nodes of a call in the order of forward; those of the step stay in sight. */
 export function operationChipMarks(
   facts: NetFacts,
-  unit: Unit | undefined,
+  unit: Invocation | undefined,
   { x, y, room, i, isBackward }: ChipRoom & { i: number },
 ) {
   const chips = unit ? operationChips(facts, unit) : [];
@@ -69,7 +69,7 @@ export function operationChipMarks(
 const restText = (chips: Chip[]) => `+${chips.reduce((sum, { nodes }) => sum + nodes.length, 0)}`;
 const restWidth = (chips: Chip[]) => textWidth(restText(chips), 12) + 5;
 
-function operationChips(facts: NetFacts, unit: Unit): Chip[] {
+function operationChips(facts: NetFacts, unit: Invocation): Chip[] {
   const chips: Chip[] = [];
   for (const uid of facts.nodes(unit)) {
     const name = facts.opened.index.nodes.get(uid)?.name ?? "";

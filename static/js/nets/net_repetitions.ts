@@ -5,7 +5,7 @@
 import { isLoop, loopsAround } from "./net_rounds.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 import { weakMemoize } from "../trace/weak_memoize.ts";
 
 interface Repetition {
@@ -25,8 +25,8 @@ export const loopRepetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions =
 class NetRepetitions {
   facts: NetFacts;
   /** by what calls them, the runs of each place in each stretch */
-  counts = new Map<Unit | null, Map<string, number>>();
-  numbers = new Map<Unit | null, number>();
+  counts = new Map<Invocation | null, Map<string, number>>();
+  numbers = new Map<Invocation | null, number>();
   chains = new Map<number, Repetition[]>();
 
   constructor(facts: NetFacts) {
@@ -40,7 +40,7 @@ class NetRepetitions {
     }
   }
 
-  keyIn(unit: Unit, place: CallSite) {
+  keyIn(unit: Invocation, place: CallSite) {
     return `${this.facts.net.stretchOfStep[unit.begins]} ${place.key}`;
   }
 
@@ -60,7 +60,7 @@ class NetRepetitions {
   }
 
   /** What runs in the same loop belongs together, and the loop's own head with it. */
-  repetitionOf(unit: Unit): Repetition | null {
+  repetitionOf(unit: Invocation): Repetition | null {
     const { net, opened } = this.facts;
     const place = net.callSiteOfInvocation.get(unit);
     if (!place?.key) return null;

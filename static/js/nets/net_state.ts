@@ -12,10 +12,10 @@ import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 
 interface CallState {
-  unit: Unit;
+  unit: Invocation;
   hasBegun: boolean;
   hasRun: boolean;
   /** nodes, and those of them that ran in a backward */
@@ -59,8 +59,8 @@ export class NetFacts {
   savedBytesByNode: Map<string, SavedMemory[]>;
   /** by step, as `stepOfOpenRow` has them */
   anchors: (number | null)[] = [];
-  unitsByStretch = new Map<CallSite, Map<number, Unit[]>>();
-  nodesOfInvocation = new Map<Unit, string[]>();
+  unitsByStretch = new Map<CallSite, Map<number, Invocation[]>>();
+  nodesOfInvocation = new Map<Invocation, string[]>();
   /** by leaf, the visits that bring a gradient to it */
   arrivals = new Map<string, { step: number; backward: string }[]>();
   /** by stretch, its backwards in order, each with the first step and the nodes that it runs */
@@ -143,12 +143,12 @@ export class NetFacts {
   }
 
   /** Whether something in a unit reads or makes what lies in a memory. */
-  usesStorage(unit: Unit, storage: string): boolean {
+  usesStorage(unit: Invocation, storage: string): boolean {
     return tensorsOfInvocation(unit).some((uid) => this.storages.get(uid) === storage);
   }
 
   /** by memory, what uses it: read once, when it is first asked for */
-  uses: Map<string, { unit: Unit; place: CallSite; uid: string }[]> | null = null;
+  uses: Map<string, { unit: Invocation; place: CallSite; uid: string }[]> | null = null;
 
   /** The tensor by whose name one is known, a view without a name by that of which it was made; null without any. */
   namedTensor(uid: string | null | undefined): string | null {
@@ -166,7 +166,7 @@ export class NetFacts {
         for (const uid of place.inner.length ? [] : new Set(tensorsOfInvocation(unit)))
           addToList(this.uses, this.storages.get(uid) ?? "", { unit, place, uid });
     }
-    const isShown = ({ unit, place, uid }: { unit: Unit; place: CallSite; uid: string }) =>
+    const isShown = ({ unit, place, uid }: { unit: Invocation; place: CallSite; uid: string }) =>
       unit.begins <= i &&
       ![null, by].includes(this.namedTensor(uid)) &&
       !except.has(place) &&
@@ -177,7 +177,7 @@ export class NetFacts {
     return last && { place: last.place, uids: shown.flatMap(({ unit, uid }) => (unit === last.unit ? [uid] : [])) };
   }
 
-  nodes(unit: Unit) {
+  nodes(unit: Invocation) {
     let nodes = this.nodesOfInvocation.get(unit);
     if (!nodes) {
       nodes = nodesOfInvocation(unit);
@@ -186,10 +186,10 @@ export class NetFacts {
     return nodes;
   }
 
-  units(place: CallSite): Map<number, Unit[]> {
+  units(place: CallSite): Map<number, Invocation[]> {
     let units = this.unitsByStretch.get(place);
     if (!units) {
-      units = new Map<number, Unit[]>();
+      units = new Map<number, Invocation[]>();
       for (const unit of place.units) addToList(units, this.net.stretchOfStep[unit.begins], unit);
       this.unitsByStretch.set(place, units);
     }
@@ -222,7 +222,7 @@ export class NetFacts {
   }
 
   /** The units of the net that a step is about: what it ran, or the node that backward ran in it. */
-  touchedAt(i: number): Unit[] {
+  touchedAt(i: number): Invocation[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
     if (!visit) return (this.net.touched.get(i) ?? []).map((unit) => this.unitWithPlace(unit));
     const unit = this.net.invocationByNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
@@ -230,14 +230,14 @@ export class NetFacts {
   }
 
   /** A unit, or the one around it that has a place in the net. */
-  unitWithPlace(unit: Unit): Unit {
-    for (let outer: Unit | null = unit; outer && outer !== this.net.root; outer = outer.parent)
+  unitWithPlace(unit: Invocation): Invocation {
+    for (let outer: Invocation | null = unit; outer && outer !== this.net.root; outer = outer.parent)
       if (this.net.callSiteOfInvocation.has(outer)) return outer;
     return unit;
   }
 
   /** Of a leaf's node, the unit whose gradient has just come to it. */
-  readerOfLeaf(leaf: string, i: number): Unit | null {
+  readerOfLeaf(leaf: string, i: number): Invocation | null {
     let best: { node: string; step: number } | null = null;
     for (const node of this.net.readersOfLeaf.get(leaf) ?? []) {
       const step = this.lastVisit(node, i);
@@ -246,7 +246,7 @@ export class NetFacts {
     return best && (this.net.invocationByNode.get(best.node) ?? null);
   }
 
-  outputNode(unit: Unit): string | null {
+  outputNode(unit: Invocation): string | null {
     for (const uid of unit.outputs) {
       const node = this.gradFn.get(uid);
       if (node && this.nodes(unit).includes(node)) return node;
@@ -258,7 +258,7 @@ export class NetFacts {
     return this.shapes.get(uid ?? "") ?? null;
   }
 
-  outputShape(unit: Unit) {
+  outputShape(unit: Invocation) {
     return this.shapeOf(unit.outputs[0] ?? this.resultOfNode.get(this.outputNode(unit) ?? ""));
   }
 
@@ -266,13 +266,13 @@ export class NetFacts {
    * The norm of the gradient that came to a unit's output last; null where none came until the step, or it is not
    * known.
    */
-  arrivedNorm(unit: Unit, i: number): number | null {
+  arrivedNorm(unit: Invocation, i: number): number | null {
     const output = this.outputNode(unit);
     const step = output ? this.lastVisit(output, i) : null;
     return step === null ? null : arrivedNorm(this.opened.trace.steps[step].visit?.grad_outputs ?? []);
   }
 
-  callState(unit: Unit, i: number, isWaiting: boolean, now: ReadonlySet<Unit>): CallState {
+  callState(unit: Invocation, i: number, isWaiting: boolean, now: ReadonlySet<Invocation>): CallState {
     const nodes = this.nodes(unit);
     const hasBegun = !isWaiting && unit.begins <= i;
     return {
@@ -338,11 +338,11 @@ export class NetFacts {
 }
 
 /** What a unit, and what runs in it, reads and makes. */
-function tensorsOfInvocation({ inputs, outputs, reads, makes, inner }: Unit): string[] {
+function tensorsOfInvocation({ inputs, outputs, reads, makes, inner }: Invocation): string[] {
   return [...inputs, ...outputs, ...reads, ...makes, ...inner.flatMap(tensorsOfInvocation)];
 }
 
-function isAround(unit: Unit, now: ReadonlySet<Unit>) {
+function isAround(unit: Invocation, now: ReadonlySet<Invocation>) {
   for (let inner of now)
     for (;;) {
       if (inner === unit) return true;

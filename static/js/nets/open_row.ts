@@ -16,7 +16,7 @@ import { changesShapeOnly, operationLabel } from "./net_words.ts";
 import type { Grad, Step, Summary } from "../trace/wire.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 
 /** An expression that is longer leaves no room for what is said beside it. */
 const MAX_NAME_CHARACTERS = 28;
@@ -43,7 +43,7 @@ export interface RowTensor extends RowValues {
   /** as its module or the program calls it; null where nothing leads to it */
   name: string | null;
   /** what made it; null for a leaf and where that is not known */
-  maker: Unit | null;
+  maker: Invocation | null;
   madeOn: number | null;
   isLeaf: boolean;
   requiresGrad: boolean;
@@ -84,7 +84,7 @@ export interface RowNode {
 
 export interface OpenRow {
   place: CallSite;
-  unit: Unit;
+  unit: Invocation;
   read: RowTensor[];
   nodes: RowNode[];
   made: RowTensor[];
@@ -94,32 +94,32 @@ export interface OpenRow {
 export function openRowOf(facts: NetFacts, place: CallSite, i: number, told: string[] = []): OpenRow | null {
   const { calls, shown } = facts.stateAt(place, i);
   // of several calls that of which something is told
-  const uses = ({ inputs, reads }: Unit) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
+  const uses = ({ inputs, reads }: Invocation) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
   const call = calls.find(({ unit, hasBegun }) => hasBegun && uses(unit)) ?? calls[shown];
   const unit = call?.hasBegun ? call.unit : unfinishedUnit(place, i);
   return unit && new OpenRowReader(facts, unit, i, told).read(place);
 }
 
 /** A statement that an error ended before it had run. */
-function unfinishedUnit({ units }: CallSite, i: number): Unit | null {
+function unfinishedUnit({ units }: CallSite, i: number): Invocation | null {
   return units.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
 }
 
-const tensorsByInvocation = new WeakMap<Unit, { reads: string[]; made: string[] }>();
+const tensorsByInvocation = new WeakMap<Invocation, { reads: string[]; made: string[] }>();
 
-function unitsWithin(unit: Unit): Unit[] {
+function unitsWithin(unit: Invocation): Invocation[] {
   return [unit, ...unit.inner.flatMap(unitsWithin)];
 }
 
 class OpenRowReader {
   facts: NetFacts;
-  unit: Unit;
+  unit: Invocation;
   i: number;
   step: Step;
   nodes: string[];
   told: Set<string>;
 
-  constructor(facts: NetFacts, unit: Unit, i: number, told: string[]) {
+  constructor(facts: NetFacts, unit: Invocation, i: number, told: string[]) {
     this.told = new Set(told);
     this.facts = facts;
     this.unit = unit;
@@ -162,7 +162,7 @@ class OpenRowReader {
   }
 
   /** What the operations of a unit read from elsewhere, and what they made: what has a name, else the last. */
-  tensorsOf(unit: Unit): { reads: string[]; made: string[] } {
+  tensorsOf(unit: Invocation): { reads: string[]; made: string[] } {
     let known = tensorsByInvocation.get(unit);
     if (!known) {
       const inner = unitsWithin(unit);
@@ -219,7 +219,7 @@ class OpenRowReader {
     });
   }
 
-  parametersOf({ uid, inner }: Unit): string[] {
+  parametersOf({ uid, inner }: Invocation): string[] {
     const module = inner.length ? undefined : findEntity(this.facts.opened.state(this.i), uid ?? "", "object");
     return Object.values(module?.attrs ?? {}).flatMap((value) => {
       const ref = referencedUid(value);

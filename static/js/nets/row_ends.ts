@@ -5,7 +5,7 @@ import { stepOfOpenRow, openCallSiteOf } from "./net_rows.ts";
 import type { ChainMark } from "../findings/chain_marks.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 import type { Severity } from "../findings/finding.ts";
 
 export interface RowEnd {
@@ -64,7 +64,7 @@ function endOf(place: CallSite, { step, text = "", isCause }: ChainMark, tone: S
 /** Of what runs at a step, the first row that reads a tensor that is spoken of; else the last. */
 function placeAt(facts: NetFacts, step: number, uids: string[]): CallSite | null {
   if (stepOfOpenRow(facts, step) !== step) return null;
-  const reads = (unit: Unit) => uids.some((uid) => unit.inputs.includes(uid) || unit.reads.has(uid));
+  const reads = (unit: Invocation) => uids.some((uid) => unit.inputs.includes(uid) || unit.reads.has(uid));
   const places = facts.touchedAt(step).map((unit) => (reads(unit) ? facts.net.callSiteOfInvocation.get(unit) : null));
   return places.find((place) => place && !place.inner.length) ?? openCallSiteOf(facts, step);
 }

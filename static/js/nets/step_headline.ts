@@ -8,7 +8,7 @@ import { normText, operationLabel, shapeText } from "./net_words.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Unit } from "./net_calls.ts";
+import type { Invocation } from "./net_calls.ts";
 
 /** Null for a step that its own caption tells best: a statement, and what runs in several places at once. */
 export function stepHeadline(facts: NetFacts, i: number, say: Say): string | null {
@@ -20,7 +20,7 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
   const place = openCallSiteOf(facts, i);
   if (!place) return null;
   if (leaves.length > 1 && !visit) {
-    const whole = placeOfAll(facts, i, leaves);
+    const whole = callSiteAroundAll(facts, i, leaves);
     return (
       whole &&
       forwardSentence(
@@ -37,7 +37,7 @@ export function stepHeadline(facts: NetFacts, i: number, say: Say): string | nul
 }
 
 /** The outermost module that a step has run to its end, where all that it ran is within it. */
-function placeOfAll(facts: NetFacts, i: number, leaves: CallSite[]): CallSite | null {
+function callSiteAroundAll(facts: NetFacts, i: number, leaves: CallSite[]): CallSite | null {
   let found: CallSite | null = null;
   const isAround = (outer: CallSite, place: CallSite | null): boolean =>
     place !== null && (place === outer || isAround(outer, place.parent));
@@ -79,7 +79,7 @@ function arrivalSentence(facts: NetFacts, i: number, leaf: string, say: Say) {
   return say("net_headline_arrived", { name: `${name}.grad`, norm: normText(norm) });
 }
 
-function forwardSentence(facts: NetFacts, i: number, touched: Unit[], place: CallSite, say: Say) {
+function forwardSentence(facts: NetFacts, i: number, touched: Invocation[], place: CallSite, say: Say) {
   const unit = touched.findLast((each) => facts.net.callSiteOfInvocation.get(each) === place);
   const { kind } = facts.opened.trace.steps[i];
   if (!unit || unit.isStatement || unit.ends > i) return null;

@@ -9,7 +9,7 @@ import { runCoverage } from "../../findings/account/run_coverage.ts";
 import { parameterRunSummaries, type ParameterRunSummary } from "./parameters_of_run.ts";
 import type { NetFacts } from "../net_state.ts";
 import type { CallSite } from "../net_call_sites.ts";
-import { GRAPH_CUT_OPERATIONS, type Unit } from "../net_calls.ts";
+import { GRAPH_CUT_OPERATIONS, type Invocation } from "../net_calls.ts";
 import type { Severity } from "../../findings/finding.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
@@ -207,7 +207,8 @@ export class WholeRunFacts {
 
   /** Whether iterations that run a place may have been left out of the trace. */
   isThinned({ units }: CallSite): boolean {
-    const isInLoop = (unit: Unit | null): boolean => unit !== null && (unit.iter.length > 0 || isInLoop(unit.parent));
+    const isInLoop = (unit: Invocation | null): boolean =>
+      unit !== null && (unit.iter.length > 0 || isInLoop(unit.parent));
     return units.some(isInLoop) && this.coverage.isThinned;
   }
 

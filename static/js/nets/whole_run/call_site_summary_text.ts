@@ -10,7 +10,7 @@ import type { WholeRunFacts } from "./call_site_facts.ts";
 import type { CallSite } from "../net_call_sites.ts";
 import type { Say } from "../../words/sentences.ts";
 import type { Step } from "../../trace/wire.ts";
-import type { Unit } from "../net_calls.ts";
+import type { Invocation } from "../net_calls.ts";
 
 /** Of a place without parameters; empty where there is nothing to say but its code. */
 export function callSiteSummaryText(run: WholeRunFacts, place: CallSite, say: Say): string {
@@ -125,12 +125,12 @@ function lossWords(run: WholeRunFacts, place: CallSite): string {
 /** By round, the losses that a place made, as backwards began at them. */
 function lossesOfCallSite({ facts }: WholeRunFacts, place: CallSite): number[] {
   const { index, trace } = facts.opened;
-  const units = new Set<Unit>(place.units);
+  const units = new Set<Invocation>(place.units);
   for (const { fields } of index.backwardChanges) {
     const loss = (trace.rounds?.losses ?? []).find(
       ({ stmt, root }) =>
         stmt === fields.stmt &&
-        units.has(facts.net.invocationByNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Unit),
+        units.has(facts.net.invocationByNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Invocation),
     );
     if (loss) return loss.values.flatMap((value) => decodeRealNumber(value) ?? []);
   }

@@ -45,7 +45,7 @@ const KIND_BY_ATTRIBUTE: Record<string, FoundKind | undefined> = {
 const ENTITY_ATTRIBUTES = ["data-handle", "data-storage-strip", "data-node", "data-from", "data-to", "data-object"];
 
 /** What is laid out as one: a row, a node with its chips, an edge. */
-interface Unit extends DrawnItem {
+interface Invocation extends DrawnItem {
   /** its keys from the pane on */
   identity: string;
   /** of the unit that it is in */
@@ -58,7 +58,7 @@ export interface PaneContents {
   side: PaneSide;
   drawing: PaneDrawing;
   things: Record<FoundKind, DrawnItem[]>;
-  units: Unit[];
+  units: Invocation[];
 }
 
 /**
