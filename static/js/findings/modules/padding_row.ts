@@ -11,20 +11,20 @@ export const FINDINGS = [
   diagnosis({
     kind: "padding_row",
     severity: "note",
-    of: paddingRowLookups,
+    of: paddedEmbeddingLookups,
     once: ({ weight }) => weight,
     say: paddingRow,
   }),
 ];
 
 /** a lookup in an embedding with a row for padding */
-interface PaddingRowLookup {
+interface PaddedEmbeddingLookup {
   weight: string;
   row: number;
   step: number;
 }
 
-function paddingRowLookups(facts: RunFacts): PaddingRowLookup[] {
+function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
   return [...facts.index.nodes].flatMap(([uid, { name }]) => {
     if (!/^Embedding(?:Bag)?Backward/.test(name)) return [];
     const step = facts.birthStep(uid);
@@ -34,7 +34,7 @@ function paddingRowLookups(facts: RunFacts): PaddingRowLookup[] {
   });
 }
 
-function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddingRowLookup): Diagnosis | null {
+function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddedEmbeddingLookup): Diagnosis | null {
   if (!isRowNonzero(facts, uid, row, step)) return null;
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
