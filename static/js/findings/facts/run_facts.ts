@@ -83,7 +83,7 @@ export class RunFacts extends RecordedRun {
 
   /**
    * The uid that an expression, a name with attributes and keys in whatever spelling, refers to: read in the frame of
-   * `step`, in the state after `stateStep`. null where the trace doesn't show it, and where it refers to several things.
+   * `step`, in the state after `stateStep`. Null where the trace doesn't show it, and where it means several things.
    */
   resolve(node: SyntaxNode | null, step: number, stateStep = step): string | null {
     const uids = this.resolveAll(node, step, stateStep);
