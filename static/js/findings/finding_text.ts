@@ -1,8 +1,7 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
-import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
+import { unsteppedCause, gradNameOf, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import { torchSuggestions, type TorchSuggestion } from "./torch_offers.ts";
-import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
 import type { Translate } from "../words/sentences.ts";
 import type { LookedFor } from "./looked_for.ts";

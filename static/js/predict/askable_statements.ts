@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
 import { RunFacts } from "../findings/facts/run_facts.ts";
-import { mentionsAt, type StatementMentions } from "../findings/statements/statement_mentions.ts";
+import type { StatementMentions } from "../findings/facts/statement_mentions.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { SyntaxNode } from "../syntax/tree.ts";
@@ -62,7 +62,7 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
       after,
       named: handlesWithNames(opened, after, frame, step),
       namedBefore: handlesWithNames(opened, before, frame, at),
-      mentioned: mentionsAt(facts, step),
+      mentioned: facts.mentionsAt(step),
     };
     at = step - 1;
   }
