@@ -284,11 +284,11 @@ class NetBuilder {
       isAgain,
       isLoop: isOfLoop,
       isTwice: false,
-      isPassing: this.isPassing(invocation),
+      isPassing: this.isPassThrough(invocation),
     };
   }
 
-  isPassing(invocation: Invocation) {
+  isPassThrough(invocation: Invocation) {
     if (!invocation.isStatement && !this.isLikeStatement(invocation)) return false;
     const { loopOfStretch, stretchOfStep } = this.rounds;
     const isTraining = loopOfStretch.some((loop) => loop !== null);

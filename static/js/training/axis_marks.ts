@@ -38,7 +38,7 @@ export function axisHeight(): number {
 }
 
 /** Of the phases of a round and, where there is room, the curve of memory above them. */
-export function insideHeight(): number {
+export function phasesHeight(): number {
   return matchMedia(SMALL_WINDOW).matches ? PHASES_HEIGHT : PHASES_HEIGHT + MEMORY_HEIGHT;
 }
 
@@ -50,7 +50,7 @@ interface AxisFacts {
   news: NotableRound[];
 }
 
-const text = (content: string, x: number, y: number, anchor: string) =>
+const axisTextMark = (content: string, x: number, y: number, anchor: string) =>
   h("text", { class: "round-text", x, y, "text-anchor": anchor }, [content]);
 
 /** How a series' values stand over the rounds. */
@@ -92,20 +92,22 @@ export function axisMarks(
   const radius = gap < RING_ROOM ? 2 : RING_RADIUS;
   return [
     h("path", { class: "round-base", d: `M${PLOT_LEFT} ${floor}H${width - PLOT_RIGHT}` }),
-    ...roundTicks(last, width).map((n) => text(String(n), x(n), height - 7, n === last && n ? "end" : "middle")),
+    ...roundTicks(last, width).map((n) =>
+      axisTextMark(String(n), x(n), height - 7, n === last && n ? "end" : "middle"),
+    ),
     ...(scale.isEmpty
       ? []
       : [
-          text(shortNumber(scale.high, scale.low), PLOT_LEFT - 10, TOP + 6, "end"),
-          text(shortNumber(scale.low, scale.high), PLOT_LEFT - 10, floor, "end"),
+          axisTextMark(shortNumber(scale.high, scale.low), PLOT_LEFT - 10, TOP + 6, "end"),
+          axisTextMark(shortNumber(scale.low, scale.high), PLOT_LEFT - 10, floor, "end"),
         ]),
-    text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
+    axisTextMark(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
     h("path", { class: "round-curve unrecorded", d: curvePath(series, x, scale.y) }),
     h("path", { class: "round-curve", d: curvePath(series, x, scale.y, new Set(rounds.map(({ n }) => n))) }),
     ...rounds.map(({ n }) =>
       h("circle", { class: isFiniteAt(n) ? "round-ring" : "round-ring not-finite", cx: x(n), cy: yAt(n), r: radius }),
     ),
-    notFinite ? text(say("round_not_finite"), x(notFinite.n) + 8, TOP + 14, "start") : null,
+    notFinite ? axisTextMark(say("round_not_finite"), x(notFinite.n) + 8, TOP + 14, "start") : null,
     ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
     h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
     h("circle", {
@@ -196,7 +198,7 @@ export function memoryMarks(bytes: number[], facts: InsideFacts, say: Locale["sa
       { class: "round-memory", d: `${d}V${floor}Z` },
       h("title", {}, say("round_memory", { most: bytesText(most) })),
     ),
-    text(bytesText(most), PLOT_LEFT - 6, floor - 3, "end"),
+    axisTextMark(bytesText(most), PLOT_LEFT - 6, floor - 3, "end"),
   ];
 }
 
@@ -211,7 +213,9 @@ export function phaseMarks(facts: InsideFacts, say: Locale["say"]): VNode[] {
     const width = Math.max(wide - 1, 1);
     return [
       h("rect", { class: `round-phase ${phase}`, x: x(from), y: top + 3, width, height: 15, rx: 2 }),
-      word && word.length * LETTER_WIDTH + 8 < wide ? text(word, (x(from) + x(to + 1)) / 2, top + 15, "middle") : null,
+      word && word.length * LETTER_WIDTH + 8 < wide
+        ? axisTextMark(word, (x(from) + x(to + 1)) / 2, top + 15, "middle")
+        : null,
     ];
   });
   const isInside = phases.length > 0 && step >= first && step < first + count;

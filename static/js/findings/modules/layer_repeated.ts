@@ -1,6 +1,6 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { byLine, codeFact, diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";
@@ -8,7 +8,13 @@ import { assignments } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "layer_repeated", severity: "warning", of: repeatedParts, once: byLine, say: diagnosisOf }),
+  diagnosis({
+    kind: "layer_repeated",
+    severity: "warning",
+    of: repeatedParts,
+    once: lineOfCandidate,
+    say: diagnosisOf,
+  }),
 ];
 
 /** a module that another has by several names */

@@ -1,18 +1,24 @@
 /** A tensor that a module reads and no `state_dict` has: a load brings the parameters and leaves it as it was made. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: leftOut }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: lineOfCandidate,
+    say: leftOutDiagnosis,
+  }),
 ];
 
 /** What a module computes and keeps, like a hidden state, gets other values with every call; a table is set once. */
 const MAX_VALUES = 2;
 
 /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
-function leftOut(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
+function leftOutDiagnosis(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
   const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
   const loaded = new Set(copies.map(({ inputs }) => inputs[0]));
   const { type } = facts.object(module, step) ?? {};

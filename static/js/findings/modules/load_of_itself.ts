@@ -3,14 +3,20 @@
  * trained.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: lineOfCandidate,
+    say: loadOfItself,
+  }),
 ];
 
 interface OwnLoad {

@@ -3,7 +3,7 @@
  * or what a module's own forward fits anew.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
@@ -11,7 +11,7 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
+    once: lineOfCandidate,
     say: loadOverwritten,
   }),
 ];

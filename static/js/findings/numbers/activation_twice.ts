@@ -3,7 +3,7 @@
  * nothing raises, it only learns worse.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 
@@ -12,14 +12,14 @@ export const FINDINGS = [
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS_WITH_ACTIVATION),
-    once: byLine,
+    once: lineOfCandidate,
     say: activationTwice,
   }),
   diagnosis({
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^_?softmax$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: softmaxOfSoftmax,
   }),
 ];

@@ -3,7 +3,7 @@
  * they were there.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
@@ -13,7 +13,7 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: fractionsCut,
   }),
 ];

@@ -12,7 +12,7 @@ import { childOf } from "../../syntax/tree.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
-interface Mixing {
+interface AxisMixing {
   op: Operation;
   use: AxisUse;
   n: number;
@@ -100,7 +100,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts: RunFacts): AxisMixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
@@ -121,7 +121,7 @@ const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
   return found.filter(({ op, use }) => use.as !== "summed" || !lines.has(facts.steps[op.step].line));
 });
 
-function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
+function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: AxisMixing): Diagnosis {
   const findingFacts = {
     ...factsOfView(facts, op),
     n,

@@ -8,13 +8,13 @@ export const FINDINGS = [
     kind: "frozen_updated",
     severity: "warning",
     lookedFor: "optimizers",
-    of: (facts) => groupBy(freezings(facts), ({ frozen }) => facts.steps[frozen].stmt ?? null),
+    of: (facts) => groupBy(parameterFreezes(facts), ({ frozen }) => facts.steps[frozen].stmt ?? null),
     say: diagnosisOf,
   }),
 ];
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
-interface Freezing {
+interface ParameterFreeze {
   uid: string;
   frozen: number;
   undone: number;
@@ -23,7 +23,7 @@ interface Freezing {
 const MAX_NAMED_PARAMETERS = 4;
 
 /** The parameters that were frozen before the first backward. */
-function freezings(facts: RunFacts): Freezing[] {
+function parameterFreezes(facts: RunFacts): ParameterFreeze[] {
   const [backward] = facts.backwardCalls;
   if (!backward) return [];
   return [...facts.index.moduleOfTensor.keys()].flatMap((uid) => {
@@ -37,7 +37,7 @@ function freezings(facts: RunFacts): Freezing[] {
 }
 
 /** `all` is what one statement froze. Null where a call of a module lies between, or where some stay frozen. */
-function diagnosisOf(facts: RunFacts, all: Freezing[]): Diagnosis | null {
+function diagnosisOf(facts: RunFacts, all: ParameterFreeze[]): Diagnosis | null {
   const [{ uid, frozen, undone }] = all;
   const undoing = new Set(all.map((freezing) => facts.steps[freezing.undone]?.stmt));
   if (all.some((freezing) => freezing.undone < 0) || undoing.size !== 1) return null;

@@ -8,7 +8,7 @@ import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/met
 import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
+import { gradientCounterMark, isVersionWorthShowing } from "./row_counter.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { CellStrip } from "../../layout/cells/row_strip.ts";
 import type { Entities } from "../../trace/state.ts";
@@ -83,12 +83,16 @@ function gradientStripMark(
     },
     block.storage
       ? cellStripMark(renderContext, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : h("text", { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, ...letters(layout) }, layout.text),
+      : h(
+          "text",
+          { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, ...fontAttributes(layout) },
+          layout.text,
+        ),
     fresh && block.storage && !renderContext.snap.fresh.has(block.storage) && !renderContext.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
     counterUid &&
-      isVersionNews(renderContext, counterUid, block.pins) &&
+      isVersionWorthShowing(renderContext, counterUid, block.pins) &&
       gradientCounterMark(
         renderContext,
         counterUid,
@@ -105,13 +109,13 @@ function gradientStripMark(
           "data-path": path,
           target: { kind: "path", path, ref: uid },
         },
-        h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
+        h("text", { x: place.x + 1, y: nameY, ...fontAttributes(name) }, name.text),
         h("title", {}, `${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-function letters({ size, spacing }: FittedText) {
+function fontAttributes({ size, spacing }: FittedText) {
   return { "font-size": size, "letter-spacing": spacing };
 }
 

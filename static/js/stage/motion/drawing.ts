@@ -77,16 +77,16 @@ export function findPaneContents(
 }
 
 /** Which child of what: only of what is found an address is made. */
-interface Place {
+interface TreePosition {
   node: VNode;
   k: number;
-  inside: Place | null;
+  inside: TreePosition | null;
 }
 
 /** `unit` is the one that it is in. */
 function addFound(
   index: PaneContents,
-  place: Place,
+  place: TreePosition,
   x: number,
   y: number,
   unit: string | null,
@@ -120,13 +120,13 @@ function addFound(
   );
 }
 
-function identityOf({ node, k, inside }: Place): string {
+function identityOf({ node, k, inside }: TreePosition): string {
   return `${inside ? identityOf(inside) : ""}/${node.tag} ${node.key ?? k}`;
 }
 
-function addressOf(pane: PaneSide, place: Place): DrawnItemPath {
+function addressOf(pane: PaneSide, place: TreePosition): DrawnItemPath {
   const path: number[] = [];
-  for (let at: Place | null = place; at; at = at.inside) path.unshift(at.k);
+  for (let at: TreePosition | null = place; at; at = at.inside) path.unshift(at.k);
   return { pane, path };
 }
 
