@@ -67,7 +67,7 @@ export function netRows(
   const open = callSitesToOpen(facts, path, size, choices);
   const touched = [...new Set([...touchedCallSites(facts, at), ...touchedCallSites(facts, i)])];
   const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) =>
-    callSite.isPassing
+    callSite.isPassThrough
       ? touched.includes(callSite)
       : !callSite.isLoop || [i, at].some((step) => facts.invocations(callSite).has(facts.net.stretchOfStep[step])),
   );
@@ -87,7 +87,7 @@ export function netRows(
  */
 export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows, folding = size): NetRow[] {
   const open = callSitesToOpen(facts, new Set(), size, choices);
-  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) => !callSite.isPassing);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) => !callSite.isPassThrough);
   return foldRows(rows, new Set(), folding, choices);
 }
 
@@ -162,7 +162,7 @@ function touchedCallSites(facts: NetFacts, i: number): CallSite[] {
 /** The nearest call site around one that has a row of its own. */
 function nearestCallSiteWithRow({ parent }: CallSite): CallSite | null {
   let outer = parent;
-  while (outer?.isBare) outer = outer.parent;
+  while (outer?.isTransparent) outer = outer.parent;
   return outer;
 }
 
@@ -183,7 +183,7 @@ function callSiteOfStep({ net, opened }: NetFacts, i: number): CallSite | null {
 function callSitesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choices: OpenedRows): Set<CallSite> {
   const open = new Set<CallSite>();
   const opens = (callSite: CallSite) =>
-    callSite.inner.length > 0 && (callSite.isBare || (choices.get(callSite.key) ?? path.has(callSite)));
+    callSite.inner.length > 0 && (callSite.isTransparent || (choices.get(callSite.key) ?? path.has(callSite)));
   const collect = (callSites: CallSite[]) => {
     for (const callSite of callSites)
       if (opens(callSite)) {
@@ -204,14 +204,14 @@ function callSitesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, ch
     for (const callSite of level) {
       if (choices.get(callSite.key) === false || (choices.get(callSite.key) !== true && isEvaluation(facts, callSite)))
         continue;
-      const inside = rowsOf(facts, callSite.inner, bareCallSitesWithInner(callSite.inner));
+      const inside = rowsOf(facts, callSite.inner, transparentCallSitesWithInner(callSite.inner));
       const added = cost(inside) + size.head - size.row;
       if (height + added > size.room || count + inside.length > size.most) {
         isFull = true; // nothing of a deeper level opens while something of this one is closed
         continue;
       }
       [height, count] = [height + added, count + inside.length];
-      for (const part of [callSite, ...bareCallSitesWithInner(callSite.inner)]) open.add(part);
+      for (const part of [callSite, ...transparentCallSitesWithInner(callSite.inner)]) open.add(part);
       next.push(...inside.flatMap(({ callSites }) => (callSites[0].inner.length ? [callSites[0]] : [])));
     }
     level = next;
@@ -244,9 +244,9 @@ function nearestFirst(callSites: CallSite[], rows: NetRow[], path: ReadonlySet<C
 }
 
 /** Those that stand for themselves nowhere, with those within them. */
-function bareCallSitesWithInner(callSites: CallSite[]): Set<CallSite> {
-  const bare = callSites.filter(({ isBare }) => isBare);
-  return new Set(bare.flatMap((callSite) => [callSite, ...bareCallSitesWithInner(callSite.inner)]));
+function transparentCallSitesWithInner(callSites: CallSite[]): Set<CallSite> {
+  const transparent = callSites.filter(({ isTransparent }) => isTransparent);
+  return new Set(transparent.flatMap((callSite) => [callSite, ...transparentCallSitesWithInner(callSite.inner)]));
 }
 
 function rowsOf(
@@ -258,7 +258,7 @@ function rowsOf(
   const rows: NetRow[] = [];
   for (const callSite of callSites) {
     const [key, depth] = [callSite.key, within.length];
-    if (callSite.isBare && open.has(callSite)) rows.push(...rowsOf(facts, callSite.inner, open, within));
+    if (callSite.isTransparent && open.has(callSite)) rows.push(...rowsOf(facts, callSite.inner, open, within));
     else if (open.has(callSite)) {
       rows.push({ key, kind: "head", callSites: [callSite], depth, within });
       rows.push(...rowsOf(facts, callSite.inner, open, [...within, callSite]));

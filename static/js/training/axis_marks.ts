@@ -166,7 +166,7 @@ function niceInterval(last: number, ticks: number): number {
 interface InsideFacts {
   phases: PhaseInterval[];
   width: number;
-  /** of the drawing, as `insideHeight` says */
+  /** of the drawing, as `phasesHeight` says */
   inside: number;
   step: number;
 }

@@ -250,7 +250,7 @@ function railsBetween(run: WholeRunFacts, rows: WholeRunRow[]): WholeRunRail[] {
   // what a statement reads of a net, and that a net reads what a step moved, is told in words
   for (const way of run.dataWays)
     if (!way.to.invocations[0].isStatement && !run.isOptimizerStep(way.from))
-      add(way, "data", run.ofPlace(way.from).isCutOff);
+      add(way, "data", run.ofCallSite(way.from).isCutOff);
   assignLanes(
     rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null),
     [...rails.values()],
