@@ -8,7 +8,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { textMark, titleMark } from "../browser/shapes.ts";
 import { changesShapeOnly, normText, operationLabel } from "./net_words.ts";
 import type { NetFacts, CallSiteState } from "./net_state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { Invocation } from "./net_calls.ts";
 
 interface ChipRoom {
@@ -32,10 +32,10 @@ const MAX_BOXES = 8;
 /** The nodes of a call in the order of forward; those of the step stay in sight. */
 export function operationChipMarks(
   facts: NetFacts,
-  unit: Invocation | undefined,
+  invocation: Invocation | undefined,
   { x, y, room, i, isBackward }: ChipRoom & { i: number },
 ) {
-  const chips = unit ? operationChips(facts, unit) : [];
+  const chips = invocation ? operationChips(facts, invocation) : [];
   const visit = facts.opened.trace.steps[i]?.visit?.node;
   const now = chips.findIndex(({ nodes }) => nodes.includes(visit ?? ""));
   const end = x + room;
@@ -70,9 +70,9 @@ export function operationChipMarks(
 const restText = (chips: Chip[]) => `+${chips.reduce((sum, { nodes }) => sum + nodes.length, 0)}`;
 const restWidth = (chips: Chip[]) => textWidth(restText(chips), 12) + 5;
 
-function operationChips(facts: NetFacts, unit: Invocation): Chip[] {
+function operationChips(facts: NetFacts, invocation: Invocation): Chip[] {
   const chips: Chip[] = [];
-  for (const uid of facts.nodes(unit)) {
+  for (const uid of facts.nodes(invocation)) {
     const name = facts.opened.index.nodes.get(uid)?.name ?? "";
     const last = chips.at(-1);
     if (!changesShapeOnly(name)) chips.push({ word: operationLabel(name), nodes: [uid] });
@@ -124,7 +124,7 @@ function chipMark(
 export function callBoxes(
   facts: NetFacts,
   { calls, shown }: CallSiteState,
-  { x, y, room, isBackward, say }: ChipRoom & { say: Say },
+  { x, y, room, isBackward, say }: ChipRoom & { say: Translate },
 ): VNode[] {
   const fitting = Math.max(1, Math.min(MAX_BOXES, Math.floor((room + GAP) / (BOX_WIDTH + GAP))));
   const marks: VNode[] = [];
@@ -137,11 +137,13 @@ export function callBoxes(
       at += textWidth(text, 12) + GAP;
     }
     before = k;
-    const { hasBegun, visited, norm, isNow, unit } = calls[k];
+    const { hasBegun, visited, norm, isNow, invocation } = calls[k];
     const state = isNow ? "now" : visited ? "returned" : hasBegun && !isBackward ? "ran" : hasBegun ? "passed" : "";
     const call = say("net_call_of", { k: k + 1, n: calls.length });
     const title = norm === null ? call : `${call} · ${say("net_norm_is", { norm: normText(norm) })}`;
-    const step = visited ? (facts.lastVisit(facts.outputNode(unit) ?? "", facts.opened.count) ?? unit.ends) : unit.ends;
+    const step = visited
+      ? (facts.lastVisit(facts.outputNode(invocation) ?? "", facts.opened.count) ?? invocation.ends)
+      : invocation.ends;
     marks.push(
       h(
         "g",

@@ -14,7 +14,7 @@ import { severitiesOf } from "../findings/severities.ts";
 import { normText, shapeText } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import { ROW_END_TEXT_SIZE, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 const BAR_WIDTH = 56;
 /** Of the logarithmic bar, below the largest norm. */
@@ -27,7 +27,7 @@ interface NetScene {
   i: number;
   /** backward is what runs, or ran last */
   isBackward: boolean;
-  say: Say;
+  say: Translate;
   /** of the program, by line */
   lines: string[];
   /** the memory that the reader selected: every row that uses it is lit */
@@ -47,7 +47,7 @@ export function netMarks(scene: NetScene): VNode[] {
 }
 
 /** The headings over the columns. */
-export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
+export function netHeadMarks({ columns, width }: NetLayout, say: Translate): VNode[] {
   const { name, shape, norm, kept, learns } = columns;
   const [room, shortName] = [(shape ?? norm) - name - 8, say("whole_head_name")];
   return [
@@ -66,9 +66,12 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
   ].filter((mark) => mark !== false);
 }
 
-function frameMark({ columns, width }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
+function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: height }: NetLayout["frames"][number]) {
   const x = columns.name - 14 + depth * INDENT;
-  return rectMark("net-frame", x, y + 1, width - 6 - x - depth * 4, height - 2, { key: `frame ${place.key}`, rx: 6 });
+  return rectMark("net-frame", x, y + 1, width - 6 - x - depth * 4, height - 2, {
+    key: `frame ${callSite.key}`,
+    rx: 6,
+  });
 }
 
 function nowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
@@ -101,7 +104,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
   const { key, from, to, cut } = rail;
   if (cut) {
     const what = (lines[cut.line - 1] ?? "").trim();
-    const source = from.places.at(-1);
+    const source = from.callSites.at(-1);
     const outer = (from.within[0] ?? source)?.name ?? "";
     const text = say("net_cut", { what: cutText(what, cut.reason), line: cut.line, name: outer });
     const y = cutHeight(layout, rail);
@@ -142,8 +145,8 @@ function arrowMark({ key, from, to }: NetRail, x: number, state: string) {
 
 /** In the room above the row, or its frame, that a cut leads to. */
 function cutHeight({ rows }: NetLayout, { from, to }: NetRail) {
-  const outer = to.within.find((place) => !from.within.includes(place));
-  const head = rows.find((row) => row.kind === "head" && row.places[0] === outer) ?? to;
+  const outer = to.within.find((callSite) => !from.within.includes(callSite));
+  const head = rows.find((row) => row.kind === "head" && row.callSites[0] === outer) ?? to;
   return head.y - 18;
 }
 
@@ -158,30 +161,30 @@ function cutText(line: string, reason: string) {
   return (call && line.match(call)?.[0]) || reason.replace("_", " ");
 }
 
-function classText({ kind, places, states }: PlacedNetRow, say: Say): string {
-  const [place] = places;
+function classText({ kind, callSites, states }: PlacedNetRow, say: Translate): string {
+  const [callSite] = callSites;
   const count =
-    states[0].calls.length > 1 && places[0].inner.length && kind === "place"
+    states[0].calls.length > 1 && callSites[0].inner.length && kind === "callSite"
       ? ` · ${say("net_calls", { n: states[0].calls.length })}`
       : "";
-  if (kind === "repeat") return `${place.type} ×${places.length}`;
-  if (kind === "fold") return say("net_rows", { n: places.length });
+  if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
+  if (kind === "fold") return say("net_rows", { n: callSites.length });
   if (kind === "lines")
     return linesText(
-      places.map(({ line }) => line),
+      callSites.map(({ line }) => line),
       say,
     );
-  if (place.kind === "line") return linesText([place.line], say) + count;
-  const again = place.isAgain ? ` · ${say("net_again")}` : "";
+  if (callSite.kind === "line") return linesText([callSite.line], say) + count;
+  const again = callSite.isAgain ? ` · ${say("net_again")}` : "";
   const turn =
     kind === "head" && states[0].calls.length > 1
       ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}`
       : "";
-  const where = place.isTwice ? ` · ${linesText([place.line], say)}` : "";
-  return `${place.kind === "module" ? place.type + where : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
+  const where = callSite.isTwice ? ` · ${linesText([callSite.line], say)}` : "";
+  return `${callSite.kind === "module" ? callSite.type + where : callSite.kind === "function" ? linesText([callSite.line], say) : ""}${again}${turn}${count}`;
 }
 
-function linesText(lines: number[], say: Say) {
+function linesText(lines: number[], say: Translate) {
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
 }
@@ -221,7 +224,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
   const { layout, isBackward } = scene;
   const totals = netRowTotals(row);
   const { columns, width } = layout;
-  const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const isContainer = row.kind === "fold" || row.kind === "repeat" || row.callSites[0].inner.length > 0;
   const state = totals.visited
     ? "returned"
     : totals.hasBegun && !isBackward
@@ -267,7 +270,7 @@ function usesLitMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow)
   return (
     Boolean(lit) &&
     kind !== "head" &&
-    states.some(({ calls }) => calls.some(({ unit }) => facts.usesStorage(unit, lit ?? "")))
+    states.some(({ calls }) => calls.some(({ invocation }) => facts.usesStorage(invocation, lit ?? "")))
   );
 }
 
@@ -297,13 +300,13 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const { columns } = layout;
   const y = row.h / 2;
   const x = columns.name + row.depth * INDENT;
-  const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const opens = row.kind === "fold" || row.kind === "repeat" || row.callSites[0].inner.length > 0;
   const end = (columns.parts ?? columns.box) - 10;
   const start = opens ? x + 10 : x;
   const name = netRowNamesThatFit(netRowLabel(row), row, columns.box - start);
   const isLine =
     row.kind === "lines" ||
-    (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
+    (row.kind === "callSite" && row.callSites[0].kind !== "module" && row.callSites[0].kind !== "function");
   const nameWidth = textWidth(name, 13);
   const described = classText(row, say);
   const words = textWidth(described, 12) <= end - start - nameWidth - 8 ? described : "";
@@ -378,7 +381,7 @@ function wayMarks({ rows, columns }: NetLayout): VNode[] {
 
 /** What comes of a row's parameters in the whole run. */
 function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
-  const { parameters } = factsOfRun(facts).of(row.places);
+  const { parameters } = factsOfRun(facts).of(row.callSites);
   return parameters && learningMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
 
@@ -386,21 +389,21 @@ function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
 function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
   if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
-  const [place] = row.places;
+  const [callSite] = row.callSites;
   // a statement has neither shapes nor a gradient
   const end =
-    place.units[0].isStatement && row.kind === "place"
+    callSite.invocations[0].isStatement && row.kind === "callSite"
       ? (layout.columns.learns ?? layout.columns.box)
       : layout.columns.box;
   const room = end - 8 - x;
   const y = row.h / 2;
-  const calls = row.kind === "place" ? row.states[0].calls : [];
+  const calls = row.kind === "callSite" ? row.states[0].calls : [];
   if (room < 24) return [];
   if (calls.length > 1) return callBoxes(facts, row.states[0], { x, y, room, isBackward, say });
-  if (row.kind === "place" && !place.inner.length) {
-    const chips = operationChipMarks(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
+  if (row.kind === "callSite" && !callSite.inner.length) {
+    const chips = operationChipMarks(facts, row.states[0].calls[0]?.invocation, { x, y, room, i, isBackward });
     const left = end - 12 - chips.end;
-    const code = place.kind === "line" ? codeOfPlace(facts, place, lines) : "";
+    const code = callSite.kind === "line" ? codeOfPlace(facts, callSite, lines) : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
     if (code && isRead && left > 60)
       chips.marks.push(textMark("net-code", chips.end + 4, y + 4, fitText(code, left, 12)));
@@ -408,11 +411,11 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   }
   const { nodes } = netRowTotals(row);
   if (row.kind === "lines") {
-    const code = codeOfPlace(facts, place, lines);
+    const code = codeOfPlace(facts, callSite, lines);
     return [textMark("net-code", x, y + 4, fitText(code, room, 12))];
   }
   const inner =
-    row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
+    row.callSites.length === 1 ? callSite.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
   const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
   return [textMark("net-class", x, y + 4, fitText(text, room, 12))];
 }
@@ -438,7 +441,7 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
   // several rows in one
   const isSeveral = row.kind === "fold" || row.kind === "repeat";
   const others = isSeveral && pathMark("net-fold-dots", `M${x} ${y - 8}h0M${x} ${y + 8}h0`);
-  const isStatement = !totals.nodes && row.places.every(({ units }) => units[0].isStatement);
+  const isStatement = !totals.nodes && row.callSites.every(({ invocations }) => invocations[0].isStatement);
   const dot = isStatement
     ? h("rect", { x: x - 4, y: y - 4, width: 8, height: 8 })
     : h("circle", { cx: x, cy: y, r: 4.5 });
@@ -482,7 +485,8 @@ function normMarks(
     const unknown = titleMark(say("net_unknown"));
     return [h("text", { class: "net-shape", x, y: y + 4 }, "–", unknown)];
   }
-  if (!isBackward || !totals.hasBegun || row.places.every(({ units }) => units[0].isStatement)) return [];
+  if (!isBackward || !totals.hasBegun || row.callSites.every(({ invocations }) => invocations[0].isStatement))
+    return [];
   if (totals.isLeftOut || !totals.nodes)
     return [textMark("net-none", x, y + 4, say("net_none"), { title: say("net_none_why") })];
   return [rectMark("net-bar-waits", x + 0.5, y - 4.5, BAR_WIDTH - 1, 9, { rx: 2, title: say("net_waits_why") })];

@@ -11,7 +11,7 @@ import { normText, shapeText } from "./net_words.ts";
 import { squeezedTextAttributes } from "./net_row_labels.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export interface BodyRoom {
   /** left edges in pixels */
@@ -49,7 +49,7 @@ const TINT_LEVELS = 6;
 const MAX_WITHOUT_HISTOGRAM = 64;
 const LEAST_BESIDE_HISTOGRAM = 210;
 
-const hasNodeLine = ({ unit, nodes }: OpenRow) => nodes.length > 0 || !unit.isStatement;
+const hasNodeLine = ({ invocation, nodes }: OpenRow) => nodes.length > 0 || !invocation.isStatement;
 
 /** Where the node stands in a body, from its top: the rail comes by there; null where there is none. */
 export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
@@ -57,7 +57,7 @@ export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
   return hasNodeLine(row) ? PADDING + lines.read.length * lines.height + NODE_LINE / 2 : null;
 }
 
-export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
+export function openRowMarks(row: OpenRow, room: BodyRoom, say: Translate): VNode {
   const lines = shownLines(row, room);
   const marks: VNode[] = [];
   let y = PADDING;
@@ -72,7 +72,7 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
   if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
   if (rest) {
     // all that an optimizer moved stands in the whole run
-    const leads = row.unit.isStatement && row.read.some(({ role }) => role === "parameter");
+    const leads = row.invocation.isStatement && row.read.some(({ role }) => role === "parameter");
     const link = leads ? { target: { kind: "net row" as const, key: WHOLE_RUN_KEY }, role: "button", tabindex: 0 } : {};
     const className = classNames("net-class end", leads && "net-link");
     marks.push(textMark(className, room.width - 12, y + nodeHeight / 2 + 4, rest, { ...link }));
@@ -105,7 +105,7 @@ function shownLines(row: OpenRow, { height }: BodyRoom) {
   };
 }
 
-function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Say): VNode {
+function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Translate): VNode {
   const { columns, width, isNarrow } = room;
   const cellHeight = Math.min(22, height - 14);
   const y = top + 13;
@@ -161,7 +161,7 @@ function nameTag(name: string, x: number, middle: number, isRead: boolean, room:
 function cardMark(
   { shape, isLeaf, isGone, requiresGrad, maker, madeOn, moved }: RowTensor,
   { x, y, height, middle }: { x: number; y: number; height: number; middle: number },
-  say: Say,
+  say: Translate,
 ) {
   const by = maker?.kind === "module" ? maker.name : null;
   const note =
@@ -206,7 +206,7 @@ function versionMark({ version }: RowTensor, x: number, middle: number) {
   );
 }
 
-function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Say) {
+function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Translate) {
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
@@ -372,7 +372,12 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
 }
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
-function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, isNarrow }: BodyRoom, say: Say): VNode {
+function nodeLine(
+  { nodes }: OpenRow,
+  top: number,
+  { columns, width: bodyWidth, isNarrow }: BodyRoom,
+  say: Translate,
+): VNode {
   const y = top + NODE_LINE / 2;
   let x = columns.name;
   const marks: VNode[] = [pathMark("net-stem", `M${columns.rail} ${y}H${x}`)];
@@ -420,7 +425,7 @@ function nodeMark({ word, isNow, hasRun }: RowNode, x: number, y: number, width:
 }
 
 /** What a node keeps, or kept, for backward. The place after them. */
-function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks: VNode[], say: Say): number {
+function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks: VNode[], say: Translate): number {
   for (const [k, { name, shape, state }] of slots.entries()) {
     const text = shape?.length ? `${name} ${shapeText(shape)}` : name;
     const width = textWidth(text, 12) + 12;

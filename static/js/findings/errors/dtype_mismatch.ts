@@ -1,10 +1,8 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { creationLinks, operandOf, operandsOf, type Operand } from "./operands.ts";
-import { operationName } from "../facts/operation_name.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS = [
   declareErrorDiagnosis({

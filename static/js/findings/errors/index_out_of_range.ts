@@ -3,12 +3,11 @@
  * allowed.
  */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { findHandle } from "../../trace/entities.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { creationLinks, operandsOf, type Operand } from "./operands.ts";
-import { operationName } from "../facts/operation_name.ts";
 
 export const ERROR_FINDINGS = [
   declareErrorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),

@@ -1,8 +1,7 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
-import { operationName } from "../facts/operation_name.ts";
 
 export const ERROR_FINDINGS = [
   declareErrorDiagnosis({ kind: "inference_tensor", message: /inference tensor/i, say: inferenceTensorUse }),

@@ -1,8 +1,7 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";
 
 export const ERROR_FINDINGS = [

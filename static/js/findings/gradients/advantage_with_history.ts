@@ -1,12 +1,9 @@
 /** The logarithm of a drawn sample's probability times a weight with a history: backward changes the weight too. */
 
-import { byLine, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { byLine, diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -91,9 +88,9 @@ function trainedByWeight(
   if (fromScore.has(weightNode) || fromWeight.has(scoreNode)) return null;
   const next = outer.find((each) => each.step > call.end)?.step ?? facts.steps.length;
   const moved = new Set(
-    [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+    facts.optimizers.flatMap(({ uid, steps }) => {
       const at = steps.find((each) => each >= call.end && each < next);
-      return at === undefined ? [] : optimizerParameters(facts, uid, at);
+      return at === undefined ? [] : facts.parametersOf(uid, at);
     }),
   );
   for (const node of fromWeight) {

@@ -1,12 +1,8 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import type { Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
-import { namesInFacts } from "../finding.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { gradNameOf, namesInFacts, type Diagnosis, type DiagnosisRow, type Fact, type RunFacts } from "../diagnosis.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
@@ -91,7 +87,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string
 }
 
 function gradUidOf(facts: RunFacts, uid: string, step: number) {
-  return facts.history.valueAt(uid, "grad", step) as string | null;
+  return facts.gradOf(uid, step);
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. */
@@ -114,7 +110,7 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
     for (const { step } of facts.writesOf(storage as string | null))
       if (!facts.steps[step].visit && !clips.has(step)) moments.push({ step, event: "reset" });
   }
-  const storageUid = history.valueAt(uid, "storage", facts.steps.length) as string | null;
+  const storageUid = facts.storageOf(uid, facts.steps.length);
   for (const { step } of facts.writesOf(storageUid))
     if (mayUseGradient(facts, uid, step)) moments.push({ step, event: "updated" });
   for (const step of stepsReadingGrad(facts, uid)) moments.push({ step, event: "read" });
@@ -133,7 +129,7 @@ function mayUseGradient(facts: RunFacts, uid: string, step: number) {
     .filter(({ outputs }) => outputs.some((output) => storage && facts.handle(output, step)?.storage === storage));
   if (!writers.length || stepsReadingGrad(facts, uid).includes(step)) return true;
   const grads = new Set(facts.history.fieldChanges(uid, "grad").flatMap(({ value }) => (value ? [String(value)] : [])));
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const sources = new Set(writers.flatMap(({ inputs }) => inputs));
   for (const source of sources)
     for (const { from } of flow.edgesInto.get(source) ?? []) if (source !== uid) sources.add(from);
@@ -186,9 +182,9 @@ function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): S
     if (event !== "added" || first?.event !== "added" || effect?.event !== "updated") continue;
     const [before, after] = [facts.backwardAt(first.step), facts.backwardAt(again)];
     if (!before || !after || before === after) continue;
-    for (const optimizer of optimizersOf(facts).values()) {
+    for (const optimizer of facts.optimizers) {
       const between = optimizer.steps.find((step) => step > before.end && step < after.step);
-      const held = between === undefined ? [] : optimizerParameters(facts, optimizer.uid, between);
+      const held = between === undefined ? [] : facts.parametersOf(optimizer.uid, between);
       if (between === undefined || held.includes(uid)) continue;
       const owns = held.filter((parameter) =>
         facts.gradientsTo(parameter).some(({ step }) => step >= before.step && step <= before.end),
@@ -202,7 +198,7 @@ function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): S
 
 /** Whether what was computed from one parameter met another before a step. */
 function goesThrough(facts: RunFacts, from: string, uid: string, before: number): boolean {
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const views = new Set([uid]);
   for (const view of views)
     for (const { to, step, op } of flow.edgesOutOf.get(view) ?? []) {

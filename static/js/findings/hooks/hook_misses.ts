@@ -3,14 +3,13 @@
  * run.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, type BackwardCall, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nameOfTensorHook } from "./hook_registration.ts";
 import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../../trace/wire.ts";
-import type { BackwardCall } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_misses", severity: "warning", diagnose: diagnoseMisplacedHooks },
@@ -171,7 +170,7 @@ function didBackwardRaise({ steps }: RunFacts, { step, end }: BackwardCall) {
 /** Whether a backward came to the node of a tensor with a hook: the hook stays there when the tensor is freed. */
 function wasNodeVisited(facts: RunFacts, uid: string, registered: number): boolean {
   const node = facts.history.valueAt(uid, "grad_fn", registered);
-  return typeof node === "string" && (facts.index.visitStepsByNode.get(node) ?? []).some((step) => step > registered);
+  return typeof node === "string" && facts.visitsOf(node).some((step) => step > registered);
 }
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. */

@@ -1,9 +1,7 @@
 /** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
 
 import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
 import { hookName, hookRegistrations, nameOfTensorHook } from "./hook_registration.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -48,15 +46,15 @@ function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
   /** by statement */
   const out = new Map<number, Diagnosis>();
   const registrationsIn = (tree: SyntaxNode) => hookRegistrations(tree, ...MODULE_METHODS);
-  const registered = findInStatements(facts, registrationsIn).flatMap(({ step, found: { object, hook: node } }) => {
+  const registered = facts.findInStatements(registrationsIn).flatMap(({ step, found: { object, hook: node } }) => {
     const hook = hookName(node);
     const isEntered = node.kind !== "Lambda" && enteredFunctions.has(hook.split(".").at(-1));
-    const module = isEntered ? null : resolveExpression(facts, object, step);
+    const module = isEntered ? null : facts.resolve(object, step);
     return module ? [{ step, module, hook }] : [];
   });
   if (!registered.length) return [];
-  for (const { step: i, stmt, found } of findInStatements(facts, (tree) => methodCalls(tree, "forward"))) {
-    const module = out.has(stmt) ? null : resolveExpression(facts, receiver(found), i);
+  for (const { step: i, stmt, found } of facts.findInStatements((tree) => methodCalls(tree, "forward"))) {
+    const module = out.has(stmt) ? null : facts.resolve(receiver(found), i);
     const hung = registered.find((registration) => registration.module === module && registration.step < i);
     if (!hung) continue;
     const x = facts.nameFact(hung.module, i);

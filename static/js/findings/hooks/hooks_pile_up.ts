@@ -1,13 +1,10 @@
 /** A loop that hangs up one hook more on the same module or tensor in every round and takes none down. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTrees } from "../../syntax/tree.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { hookRegistrations } from "./hook_registration.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -30,8 +27,8 @@ interface HookRegistration {
 /** What each statement hangs up on each thing, in order. */
 function registrationsByOwner(facts: RunFacts): HookRegistration[][] {
   const registrations = new Map<string, HookRegistration[]>();
-  for (const { step, stmt, found } of findInStatements(facts, (tree) => hookRegistrations(tree))) {
-    const owner = resolveExpression(facts, found.object, step);
+  for (const { step, stmt, found } of facts.findInStatements((tree) => hookRegistrations(tree))) {
+    const owner = facts.resolve(found.object, step);
     if (owner) addToList(registrations, `${stmt} ${owner}`, { step, owner });
   }
   return [...registrations.values()];

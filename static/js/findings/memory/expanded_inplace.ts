@@ -1,8 +1,7 @@
 /** A write into a tensor of which several elements are one cell in memory. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { namedWriteTargetUid, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 
 export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "expanded_inplace", say: writeToExpanded })];

@@ -1,14 +1,7 @@
 /** A leaf that requires grad was to be written in place while autograd records. */
 
-import {
-  declareErrorDiagnosis,
-  nameTextOfFact,
-  type Diagnosis,
-  type Fact,
-  type Fix,
-  type RunFacts,
-} from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
+import { declareErrorDiagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Fix, RunFacts } from "../diagnosis.ts";
 import { hasInPlaceSyntax } from "../facts/write_origins.ts";
 import { callArgument, literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";

@@ -1,8 +1,7 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { fixesOfLeafWrite, stepThatRequiredGrad } from "./leaf_inplace.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { findRefusedWrite, hasOtherReason, namedWriteTargetUid } from "./refused_write.ts";
 
 export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "leaf_view_inplace", say: writeToViewOfLeaf })];

@@ -1,7 +1,6 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { declareErrorDiagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
+import { declareErrorDiagnosis, nameTextOfFact, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import { loopHead } from "../../syntax/statements.ts";
 

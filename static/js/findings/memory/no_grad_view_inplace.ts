@@ -1,7 +1,6 @@
 /** A view that was made under no_grad was to be written with grad mode on. */
 
-import { declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
+import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
 
 export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "no_grad_view_inplace", say: writeToNoGradView })];

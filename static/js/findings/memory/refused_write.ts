@@ -1,8 +1,7 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
-import type { Link, RunFacts } from "../diagnosis.ts";
+import type { Link, Operation, RunFacts } from "../diagnosis.ts";
 import type { Tensor } from "../../trace/wire.ts";
-import type { Operation } from "../facts/scan.ts";
 
 interface RefusedWrite {
   op: Operation;

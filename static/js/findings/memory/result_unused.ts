@@ -3,12 +3,8 @@
  * called; or a tensor whose name goes to another thing before anything read it.
  */
 
-import { codeFact, diagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { resolveExpression } from "../facts/resolve.ts";
-import type { NameBinding } from "../facts/scan.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { codeFact, diagnosis, madeBefore } from "../diagnosis.ts";
+import type { Diagnosis, Fix, NameBinding, RunFacts } from "../diagnosis.ts";
 import {
   callArgument,
   calleeName,
@@ -83,10 +79,10 @@ function isAssigned(facts: RunFacts, { step }: NameBinding) {
 function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding]): Diagnosis | null {
   const { uid, name, frame, step } = first;
   const tree = facts.syntax(second.step);
-  if (!facts.tensor(uid, step)?.requires_grad || dataflowOf(facts).edgesOutOf.has(uid)) return null;
+  if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
   if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
   for (let at = step + 1; at < second.step; at++)
-    if (facts.steps[at].frame === frame && mentionsAt(facts, at).names.has(name)) return null;
+    if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
   const x = codeFact(name);
   return {
     variant: "overwritten",
@@ -139,7 +135,7 @@ function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosi
 function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
-  return resolveExpression(facts, object, step)
+  return facts.resolve(object, step)
     ? plainDiagnosis(step, "not_called", object.text, `${method}()`, ["call_it"])
     : null;
 }
@@ -154,9 +150,9 @@ function compared(step: number, node: SyntaxNode): Diagnosis | null {
 /** What a custom function returns, with its node: thrown away, its backward never runs. */
 function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value) ?? "";
-  const hasHistory = tensorHistoryOf(facts).valueAt(result, "requires_grad", step) === true;
+  const hasHistory = facts.history.valueAt(result, "requires_grad", step) === true;
   const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
-  const readers = dataflowOf(facts).edgesOutOf.get(result) ?? [];
+  const readers = facts.dataflow.edgesOutOf.get(result) ?? [];
   if (!isOfFunction || facts.index.isAlive(result, step) || readers.some(({ op, step: at }) => op && at >= step))
     return null;
   return plainDiagnosis(step, "function", pathText(receiver(call)) ?? "", "apply");
@@ -194,7 +190,7 @@ function isUsedLater(facts: RunFacts, name: string, step: number) {
       i > step &&
       facts.steps[i].stmt !== facts.steps[step].stmt &&
       kind !== "visit" &&
-      mentionsAt(facts, i).names.has(name),
+      facts.mentionsAt(i).names.has(name),
   );
 }
 

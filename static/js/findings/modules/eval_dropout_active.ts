@@ -2,7 +2,6 @@
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 
@@ -68,7 +67,7 @@ function dropoutInEval(facts: RunFacts, call: LayerCall): Diagnosis | null {
 
 /** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */
 function droppedFacts(facts: RunFacts, { op, step, p }: LayerCall) {
-  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => numbersOfTensor(facts, uid, step) ?? []);
+  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => facts.numbersOf(uid, step) ?? []);
   const isListed = output.length > 0 && input.length === output.length;
   const zeros = isListed ? output.filter((value, k) => value === 0 && input[k] !== 0).length : "";
   return { p, zeros, n: isListed ? output.length : "" };

@@ -4,8 +4,6 @@ import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosi
 import { groupBy } from "../../trace/multimap.ts";
 import { roundedNumber, innermostIteration } from "../training/training_facts.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -31,17 +29,17 @@ const MIN_ROUNDS = 2;
  * made.
  */
 function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
-  const optimizers = [...optimizersOf(facts).values()].filter(({ stepped }) => stepped.length);
+  const optimizers = facts.optimizers.filter(({ stepped }) => stepped.length);
   if (!optimizers.length) return [];
   const held = new Set(
     optimizers.flatMap(({ uid, made, stepped }) =>
-      [made, ...stepped.map(({ step }) => step)].flatMap((step) => optimizerParameters(facts, uid, step)),
+      [made, ...stepped.map(({ step }) => step)].flatMap((step) => facts.parametersOf(uid, step)),
     ),
   );
   return gradientLedgers(facts).flatMap(({ uid, entries }) => {
     const additions = entries.filter(({ kind }) => kind === "added");
     if (held.has(uid) || additions.length !== 1 || entries.some(({ kind }) => kind === "read")) return [];
-    if (facts.scan.initialFields(uid)?.type !== "Parameter") return [];
+    if (!facts.isParameter(uid)) return [];
     const born = facts.birthStep(uid);
     const isMadeInTraining = optimizers.some(({ made }) => made < born);
     const storage = facts.tensor(uid, born)?.storage;
@@ -67,7 +65,7 @@ function layerMadeAnew(facts: RunFacts, all: ShortLivedParameter[]): Diagnosis |
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);
   const firstWeight = ({ uid, born }: ShortLivedParameter) => {
-    const element = numbersOfTensor(facts, uid, born)?.[0];
+    const element = facts.numbersOf(uid, born)?.[0];
     return element === undefined ? "" : roundedNumber(element);
   };
   const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };

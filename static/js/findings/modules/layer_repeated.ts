@@ -1,7 +1,6 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { byLine, codeFact, diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";

@@ -4,8 +4,6 @@
  */
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
@@ -51,7 +49,7 @@ function ownLoad(facts: RunFacts, { step, call, path: into, module }: StateDictL
  * trial.
  */
 function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
-  const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
+  const update = facts.optimizers.flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
   const findingFacts = {
@@ -73,15 +71,15 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
 /** Of tensors that an optimizer moves after the load, for which one of the two was to be a copy. */
 function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
   if (!SNAPSHOT_NAME_PATTERN.test(into) || SNAPSHOT_NAME_PATTERN.test(from)) return null;
-  const optimizer = [...optimizersOf(facts).values()].find(
+  const optimizer = facts.optimizers.find(
     ({ uid, steps }) =>
       steps.some((other) => other > step) &&
-      optimizerParameters(facts, uid, steps.at(-1) ?? step).some((param) => own.includes(param)),
+      facts.parametersOf(uid, steps.at(-1) ?? step).some((param) => own.includes(param)),
   );
   const update = optimizer?.steps.find((other) => other > step);
   if (update === undefined) return null;
   const part = outermostModuleWithout(facts, own[0], others, update);
-  const given = attributeChanges(facts).findLast((change) => change.after === module && change.step <= step)?.step;
+  const given = facts.attributeChanges.findLast((change) => change.after === module && change.step <= step)?.step;
   const made = given ?? facts.birthStep(module);
   const findingFacts = {
     x: codeFact(into),

@@ -3,10 +3,7 @@
  * or what a module's own forward fits anew.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { byLine, codeFact, diagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
@@ -60,11 +57,10 @@ function loadOverwritten(facts: RunFacts, { step, path, module }: StateDictLoad)
 
 /** The step that gave a tensor other numbers, or its module another tensor, before anything read what was loaded. */
 function replacementOf(facts: RunFacts, uid: string, loaded: number): Replacement | null {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const storage = history.valueAt(uid, "storage", loaded);
   const moved = history.fieldChanges(uid, "storage").find(({ step }) => step > loaded)?.step ?? Infinity;
-  const replaced =
-    attributeChanges(facts).find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
+  const replaced = facts.attributeChanges.find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
   const last = Math.min(moved, replaced);
   const end = Math.min(last, facts.steps.length - 1, loaded + MAX_STEPS_AHEAD);
   for (let step = loaded + 1; step <= end; step++)

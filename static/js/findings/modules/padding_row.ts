@@ -4,27 +4,26 @@
 
 import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
-import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_origins.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "padding_row",
     severity: "note",
-    of: paddingRowLookups,
+    of: paddedEmbeddingLookups,
     once: ({ weight }) => weight,
     say: paddingRow,
   }),
 ];
 
 /** a lookup in an embedding with a row for padding */
-interface PaddingRowLookup {
+interface PaddedEmbeddingLookup {
   weight: string;
   row: number;
   step: number;
 }
 
-function paddingRowLookups(facts: RunFacts): PaddingRowLookup[] {
+function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
   return [...facts.index.nodes].flatMap(([uid, { name }]) => {
     if (!/^Embedding(?:Bag)?Backward/.test(name)) return [];
     const step = facts.birthStep(uid);
@@ -34,7 +33,7 @@ function paddingRowLookups(facts: RunFacts): PaddingRowLookup[] {
   });
 }
 
-function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddingRowLookup): Diagnosis | null {
+function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddedEmbeddingLookup): Diagnosis | null {
   if (!isRowNonzero(facts, uid, row, step)) return null;
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
@@ -43,7 +42,7 @@ function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddingRowLooku
   if (write && isOptimizerStep(facts, write.step)) return null;
   if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
   const x = facts.nameFact(uid, write.step);
-  const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
+  const cells = rowOf(facts.cellsOf(uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
   return {
     cause: write.step,
     chain: [
@@ -69,6 +68,6 @@ function rowOf<T>(elements: T[], shape: number[], row: number): T[] {
 
 /** Whether the row has a number that is not zero; false where the elements are not listed. */
 function isRowNonzero(facts: RunFacts, uid: string, row: number, step: number) {
-  const numbers = numbersOfTensor(facts, uid, step);
+  const numbers = facts.numbersOf(uid, step);
   return numbers !== null && rowOf(numbers, facts.tensor(uid, step)?.shape ?? [], row).some((number) => number !== 0);
 }

@@ -3,10 +3,9 @@
  * nothing raises, it only learns worse.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import type { Operation } from "../facts/scan.ts";
+import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { sumsAlong } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -82,7 +81,7 @@ function earlierActivation(facts: RunFacts, uid: string, applies: string) {
 /** What made the scores of a loss, where each of their rows is a distribution, whatever computed them. */
 function rowsOfProbabilities(facts: RunFacts, { inputs: [uid], step }: Operation) {
   const shape = facts.handle(uid, step)?.shape ?? [];
-  const numbers = shape.length > 1 && shape[0] >= MIN_ROWS && shape[1] > 1 ? numbersOfTensor(facts, uid, step) : null;
+  const numbers = shape.length > 1 && shape[0] >= MIN_ROWS && shape[1] > 1 ? facts.numbersOf(uid, step) : null;
   const isDistribution =
     numbers?.every((number) => number >= 0 && number <= 1) &&
     sumsAlong(numbers, shape, 1).every((sum) => Math.abs(sum - 1) < 1e-4) &&

@@ -3,12 +3,10 @@
  * they were there.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -37,7 +35,7 @@ function areFractionsLost(facts: RunFacts, { inputs: [source], outputs: [result]
 
 /** The elements that an operation read, also of what its statement let go of. */
 function cellsReadByOperation(facts: RunFacts, uid: string, step: number) {
-  return cellsOfTensor(facts, uid, step) ?? cellsOfTensor(facts, uid, step - 1);
+  return facts.cellsOf(uid, step) ?? facts.cellsOf(uid, step - 1);
 }
 
 /** The first operation that computes with integers and numbers with fractions; null where they only choose or count. */
@@ -65,7 +63,7 @@ function fractionsCut(facts: RunFacts, op: Operation): Diagnosis | null {
   if (!use) return null;
   const x = facts.nameFact(source, op.step);
   const before = cellsReadByOperation(facts, source, op.step) ?? [];
-  const after = cellsOfTensor(facts, result, op.step) ?? [];
+  const after = facts.cellsOf(result, op.step) ?? [];
   const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
   return {
     variant: "cut",

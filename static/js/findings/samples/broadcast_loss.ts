@@ -3,10 +3,9 @@
  * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
-import { byLine, diagnosis, madeBefore, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { byLine, diagnosis, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
-import { operationName } from "../facts/operation_name.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -3,15 +3,11 @@
  * do weights that are computed from that number.
  */
 
-import { dataflowOf } from "../facts/dataflow.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf } from "../facts/axes.ts";
-import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
 import { shapeOf } from "./attentions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 const MEETING = /^(?:mul_?|masked_fill_?|where|masked_select)$/;
 const LOSS = /_loss\b|_loss_|^binary_cross_entropy\w*$|^kl_div$/;
@@ -88,7 +84,7 @@ function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
   const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
   const total = reduced && totalOf(facts, op);
   if (!loss || !mask || !reduced || !total) return null;
-  const numbers = numbersOfTensor(facts, mask, op.step);
+  const numbers = facts.numbersOf(mask, op.step);
   return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
 }
 
@@ -115,7 +111,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
 function totalOf(facts: RunFacts, op: Operation): Operation | null {
   let [uid] = op.outputs;
   for (let k = 0; k < MAX_OPERATIONS; k++) {
-    const readers = (dataflowOf(facts).edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);
+    const readers = (facts.dataflow.edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);
     const reader = readers.find(({ step }) => step >= op.step && !facts.isInsideBackward(step));
     const name = operationName(reader?.name ?? "");
     if (!reader) return null;

@@ -1,9 +1,8 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Link, Operation, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import {
   calleeName,
   calleePath,
@@ -15,7 +14,6 @@ import {
 } from "../../syntax/expressions.ts";
 import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -115,7 +113,7 @@ function batchMeanAt(facts: RunFacts, step: number): BatchMean | null {
   const [{ tensor }] = cuts;
   const op = facts.producingOperation(tensor);
   const size = op && sizeOfMean(facts, op);
-  const [value] = numbersOfTensor(facts, tensor, step) ?? [];
+  const [value] = facts.numbersOf(tensor, step) ?? [];
   return size && Number.isFinite(value) ? { step, tensor, size, value } : null;
 }
 

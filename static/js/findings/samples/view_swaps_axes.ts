@@ -3,14 +3,13 @@
  * rows for one.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type Fix, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fix, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
 import { childOf } from "../../syntax/tree.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
-import type { Operation } from "../facts/scan.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
 interface Mixing {
@@ -101,7 +100,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = memoizePerRun((facts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};

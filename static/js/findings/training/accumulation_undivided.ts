@@ -1,12 +1,9 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { chainLink } from "../finding.ts";
+import { chainLink, diagnosis, nameTextOfFact } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, RunFacts } from "../diagnosis.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import { plainName } from "../facts/gradient_name.ts";
 import { innermostIteration } from "./training_facts.ts";
-import type { BackwardCall } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -74,7 +71,7 @@ function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
 
 function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis {
   const [call] = calls;
-  const optimizer = optimizersOf(facts).get(used.by);
+  const optimizer = facts.optimizer(used.by);
   const optimizerName = facts.nameFact(optimizer?.uid, used.step);
   const loss = facts.nameFact(call.roots[0], call.step);
   return {
@@ -93,7 +90,7 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
     names: [loss, optimizerName],
     facts: {
       loss,
-      loss_name: plainName(loss),
+      loss_name: nameTextOfFact(loss),
       optimizer: optimizerName,
       n: calls.length,
       step: facts.place(used.step).line,

@@ -52,7 +52,7 @@ function lateClipsOf({ uid, entries }: GradientLedger): LateClip[] {
 }
 
 function changedNumbers(facts: RunFacts, uid: string, step: number) {
-  const grad = facts.history.valueAt(uid, "grad", step) as string | null;
+  const grad = facts.gradOf(uid, step);
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 

@@ -3,7 +3,6 @@
 import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { calleeName, callsIn } from "../../syntax/expressions.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
@@ -22,7 +21,7 @@ const CLIP_FUNCTIONS = new Set(["clip_grad_norm_", "clip_grad_value_"]);
 /** The steps that clip gradients, with the call that does. */
 export function clipSteps(facts: RunFacts): { step: number; stmt: number; found: SyntaxNode }[] {
   const clips = (tree: SyntaxNode) => callsIn(tree).filter((call) => CLIP_FUNCTIONS.has(calleeName(call)));
-  return findInStatements(facts, (tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
+  return facts.findInStatements((tree) => clips(tree).slice(0, 1)).filter(({ step }) => !facts.steps[step].skipped);
 }
 
 /** Null where the statement that clips ever met a gradient, or none came and was used afterwards. */

@@ -1,8 +1,7 @@
 /** Parameters that were frozen and, before anything ran, all made to require grad again: the freezing has no effect. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,8 +1,7 @@
 /** An optimizer that steps round after round while none of its parameters requires grad. */
 
 import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 import { owningModuleFact } from "./training_facts.ts";
 
 export const FINDINGS = [
@@ -10,7 +9,7 @@ export const FINDINGS = [
     kind: "frozen_optimizer",
     severity: "warning",
     lookedFor: "optimizers",
-    of: (facts) => optimizersOf(facts).values(),
+    of: (facts) => facts.optimizers,
     say: diagnosisOf,
   }),
 ];
@@ -20,8 +19,8 @@ const MIN_STEPS = 2;
 function diagnosisOf(facts: RunFacts, { uid: optimizer, made, stepped, unrecorded }: Optimizer): Diagnosis | null {
   if (stepped.length + unrecorded < MIN_STEPS || !stepped.length) return null;
   const history = facts.history;
-  const replaced = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [before] : [])));
-  const params = optimizerParameters(facts, optimizer, stepped[0].step);
+  const replaced = new Set(facts.attributeChanges.flatMap(({ before, after }) => (before && after ? [before] : [])));
+  const params = facts.parametersOf(optimizer, stepped[0].step);
   const isFrozen = (param: string, step: number) => history.valueAt(param, "requires_grad", step) === false;
   if (!params.length || !stepped.every(({ step }) => params.every((param) => isFrozen(param, step)))) return null;
   if (params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) return null;

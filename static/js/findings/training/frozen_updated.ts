@@ -1,9 +1,7 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { FieldChange } from "../facts/field_history.ts";
 
 export const FINDINGS = [
@@ -29,10 +27,10 @@ const MAX_NAMED_PARAMETERS = 8;
 /** The parameters that an optimizer updated after they were frozen. */
 function frozenParameters(facts: RunFacts): FrozenParameter[] {
   const out: FrozenParameter[] = [];
-  for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
+  for (const { uid: optimizer, steps } of facts.optimizers) {
     const lastStep = steps.at(-1);
     if (lastStep === undefined) continue;
-    for (const uid of optimizerParameters(facts, optimizer, lastStep)) {
+    for (const uid of facts.parametersOf(optimizer, lastStep)) {
       const frozen = freezingStep(facts.history.fieldChanges(uid, "requires_grad"), lastStep);
       if (frozen === null) continue;
       const writeSteps = new Set(facts.writesTo(uid, lastStep).map(({ step }) => step));

@@ -3,11 +3,8 @@
  * group alone.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { fixHint } from "../finding.ts";
-import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
+import { codeFact, diagnosis, fixHint, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import type { FoundInStatement } from "../facts/executed_statements.ts";
 import {
   callArgument,
   attributeRead,
@@ -26,8 +23,8 @@ export const FINDINGS = [
   diagnosis({
     kind: "module_flag",
     severity: "warning",
-    when: (facts) => optimizersOf(facts).size,
-    of: (facts) => findInStatements(facts, (tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
+    when: (facts) => facts.optimizers.length,
+    of: (facts) => facts.findInStatements((tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
     once: ({ stmt }) => stmt,
     say: diagnosisOf,
   }),
@@ -110,14 +107,14 @@ function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
 
 /** Whether of several groups the last alone came to another rate. */
 function areOthersLeft(facts: RunFacts, optimizer: string, steps: number[]) {
-  const [first, last] = [steps[0], steps.at(-1) ?? steps[0]].map((step) => optimizerGroups(facts, optimizer, step));
+  const [first, last] = [steps[0], steps.at(-1) ?? steps[0]].map((step) => facts.groupsOf(optimizer, step));
   if (first.length < 2 || first.length !== last.length) return false;
   return first.slice(0, -1).every(({ lr }, k) => typeof lr === "number" && lr === last[k].lr);
 }
 
 function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<LostOption>): Diagnosis | null {
   const { variant, owner, option, loop } = found;
-  const set = optimizersOf(facts).get(resolveExpression(facts, owner, step) ?? "");
+  const set = facts.optimizer(facts.resolve(owner, step));
   const later = set?.steps.find((other) => other > step);
   if (!set || later === undefined) return null;
   if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;

@@ -1,9 +1,8 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
-import { plainName } from "../facts/gradient_name.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -18,15 +17,13 @@ export const FINDINGS = [
 
 /** Those that hold nothing which another steps. */
 function optimizersWithoutStep(facts: RunFacts) {
-  const optimizers = [...optimizersOf(facts).values()];
+  const optimizers = facts.optimizers;
   const hasStepped = ({ stepped, unrecorded }: Optimizer) => stepped.length + unrecorded > 0;
   const stepping = optimizers.filter(hasStepped);
-  const held = new Set(
-    stepping.flatMap(({ uid, made, steps }) => optimizerParameters(facts, uid, steps.at(-1) ?? made)),
-  );
+  const held = new Set(stepping.flatMap(({ uid, made, steps }) => facts.parametersOf(uid, steps.at(-1) ?? made)));
   return optimizers
     .filter((optimizer) => !hasStepped(optimizer))
-    .map(({ uid, made }) => ({ uid, made, uids: optimizerParameters(facts, uid, made) }))
+    .map(({ uid, made }) => ({ uid, made, uids: facts.parametersOf(uid, made) }))
     .filter(({ uids }) => !uids.some((uid) => held.has(uid)));
 }
 
@@ -46,7 +43,7 @@ function diagnosisOf(
   const optimizerName = facts.nameFact(optimizer, backwardStep);
   const names = {
     optimizer: optimizerName,
-    name: plainName(optimizerName),
+    name: nameTextOfFact(optimizerName),
     n: ledgers.length,
     code: facts.statementFact(made),
   };
@@ -61,11 +58,11 @@ function diagnosisOf(
     names: [optimizerName],
     facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
     concerns: uids,
-    fixes: [["add_step", { name: plainName(optimizerName) }, backwardStep]],
+    fixes: [["add_step", { name: nameTextOfFact(optimizerName) }, backwardStep]],
   };
 }
 
 function isWrittenAfter(facts: RunFacts, uid: string, made: number) {
-  const storage = facts.history.valueAt(uid, "storage", made) as string | null;
+  const storage = facts.storageOf(uid, made);
   return facts.writesOf(storage).some(({ step }) => step > made);
 }

@@ -1,9 +1,7 @@
 /** A learning rate or the like set on the optimizer itself, which reads its groups: nothing changes. */
 
 import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
+import type { FoundInStatement } from "../facts/executed_statements.ts";
 import { attributeRead, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments, type Assignment } from "../../syntax/statements.ts";
@@ -13,8 +11,8 @@ export const FINDINGS = [
   diagnosis({
     kind: "module_flag",
     severity: "warning",
-    when: (facts) => optimizersOf(facts).size,
-    of: (facts) => findInStatements(facts, optionsSet),
+    when: (facts) => facts.optimizers.length,
+    of: (facts) => facts.findInStatements(optionsSet),
     once: ({ found }) => found.target,
     say: diagnosisOf,
   }),
@@ -42,7 +40,7 @@ function isAttributeReadByProgram(facts: RunFacts, path: string, name: string) {
 function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<Assignment>): Diagnosis | null {
   const { target, value } = found;
   const path = pathText(target.children[0]);
-  const set = optimizersOf(facts).get(resolveExpression(facts, target.children[0], step) ?? "");
+  const set = facts.optimizer(facts.resolve(target.children[0], step));
   const later = set?.steps.find((other) => other > step);
   if (!path || !set || !value || later === undefined) return null;
   const attribute = String(target.value);

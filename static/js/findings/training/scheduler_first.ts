@@ -1,17 +1,16 @@
 /** A learning rate that no step ever used, since the scheduler stepped before the optimizer's first step. */
 
 import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { paramGroupDicts, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
+import { paramGroupDicts, type Optimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "scheduler_first",
     severity: "warning",
-    of: (facts) => optimizersOf(facts).values(),
+    of: (facts) => facts.optimizers,
     say: diagnosisOf,
   }),
 ];
@@ -42,7 +41,7 @@ function isRunAgainAfter(facts: RunFacts, step: number, after: number) {
 
 /** The learning rate of an optimizer's first group after a step; null where it is no number. */
 export function learningRateAt(facts: RunFacts, uid: string, step: number): number | null {
-  const group = findEntity(facts.stateAt(step), paramGroupDicts(facts, uid, step)[0], "object");
+  const group = facts.object(paramGroupDicts(facts, uid, step)[0], step);
   const rate = group ? (keyValuePairs(group) ?? []).find(([key]) => key === "lr")?.[1] : null;
   return typeof rate === "number" ? rate : null;
 }

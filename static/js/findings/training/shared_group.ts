@@ -2,9 +2,8 @@
 
 import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs } from "../../trace/names.ts";
-import { paramGroupDicts, optimizersOf } from "../facts/optimizers.ts";
+import { paramGroupDicts } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -23,7 +22,7 @@ interface OwnedGroup {
 }
 
 function groupsOfOptimizers(facts: RunFacts): OwnedGroup[] {
-  return [...optimizersOf(facts).values()].flatMap(({ uid, made }) =>
+  return facts.optimizers.flatMap(({ uid, made }) =>
     paramGroupDicts(facts, uid, made).map((group) => ({ group, uid, made })),
   );
 }
@@ -33,7 +32,7 @@ function diagnosisOf(facts: RunFacts, [first, second]: OwnedGroup[]): Diagnosis 
   if (!second) return null;
   const { group } = first;
   const [x, y] = [facts.nameFact(first.uid, first.made), facts.nameFact(second.uid, second.made)];
-  const dict = findEntity(facts.stateAt(second.made), group, "object");
+  const dict = facts.object(group, second.made);
   const rate = (dict ? keyValuePairs(dict) : null)?.find(([key]) => key === "lr")?.[1];
   return {
     cause: second.made,

@@ -3,10 +3,7 @@
  * block ends, or one that was made before the loop.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -34,10 +31,10 @@ interface StaleCopy {
 }
 
 function staleCopies(facts: RunFacts): StaleCopy[] {
-  const steps = new Set([...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps));
+  const steps = new Set(facts.optimizers.flatMap((optimizer) => optimizer.steps));
   if (steps.size < MIN_STALE_BACKWARDS) return [];
   return [...facts.index.nodes.values()].flatMap(({ uid, name, next }) => {
-    const visits = facts.index.visitStepsByNode.get(uid) ?? [];
+    const visits = facts.visitsOf(uid);
     if (visits.length <= MIN_STALE_BACKWARDS || !COPYING_NODE.test(name)) return [];
     return next.flatMap((edge) => {
       const parameter = facts.index.nodes.get(edge?.[0] ?? "")?.variable;
@@ -53,7 +50,7 @@ function staleCopy(
   visits: number[],
   steps: Set<number>,
 ): StaleCopy | null {
-  const storage = tensorHistoryOf(facts).valueAt(parameter, "storage", visits[0]) as string | null;
+  const storage = facts.storageOf(parameter, visits[0]);
   const writes = facts.writesOf(storage).filter(({ step, changed }) => steps.has(step) && changed !== 0);
   const missed = visits.flatMap((visited, k) => {
     const write = writes.findLast(({ step }) => step < visited && step > (visits[k - 1] ?? visited));

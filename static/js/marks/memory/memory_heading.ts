@@ -26,19 +26,19 @@ const PAGE_FONT_CHARACTER_EM = 0.56;
 
 export function memoryHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
 ): VNode {
-  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
+  const box = { x: 6, y: 2, width: columns.w - 12, height: placedItem.h - 4, rx: 4 };
   return item.type === "frame"
-    ? frameHeadingMark(renderContext, place, item, columns, box)
-    : objectHeadingMark(renderContext, place, item, columns, box);
+    ? frameHeadingMark(renderContext, placedItem, item, columns, box)
+    : objectHeadingMark(renderContext, placedItem, item, columns, box);
 }
 
 function frameHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
@@ -58,7 +58,7 @@ function frameHeadingMark(
         isSuspended && "suspended",
         renderContext.snap.fresh.has(item.uid) && "fresh",
       ),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-frame-card": item.uid,
       role: "group",
       "aria-label": `${item.section}${isSuspended ? ` ${renderContext.labels.suspended}` : ""}`,
@@ -70,15 +70,15 @@ function frameHeadingMark(
       key: "line",
       size: FONT_SIZES.small,
     }),
-    valueChipMarks(renderContext, place, item.uid),
-    foldedRowsMark(renderContext, place, item, columns),
+    valueChipMarks(renderContext, placedItem, item.uid),
+    foldedRowsMark(renderContext, placedItem, item, columns),
     titleMark(`${frame?.name ?? ""}() ${item.uid}`),
   );
 }
 
 function objectHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
@@ -92,7 +92,7 @@ function objectHeadingMark(
     {
       key: item.key,
       class: classNames("moves heading object", isInner && "inner", renderContext.snap.fresh.has(item.uid) && "fresh"),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
       tabindex: "0",
@@ -112,15 +112,16 @@ function objectHeadingMark(
         title: hidden.map(({ text }) => text).join(", "),
       }),
     type && textMark("meta", end + 2, 15.5, type, { key: "type", size: FONT_SIZES.small }),
-    valueChipMarks(renderContext, place, item.uid),
+    valueChipMarks(renderContext, placedItem, item.uid),
     item.type === "optimizer" && optimizerStateSign(item),
-    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(renderContext, place, item, columns),
+    (item.type !== "optimizer" || placedItem.folded.length > 0) &&
+      foldedRowsMark(renderContext, placedItem, item, columns),
   );
 }
 
 /** The uid is that of the frame or object. */
-function valueChipMarks(renderContext: RenderContext, place: PlacedItem, uid: string) {
-  const { chips } = place;
+function valueChipMarks(renderContext: RenderContext, placedItem: PlacedItem, uid: string) {
+  const { chips } = placedItem;
   if (!chips) return [];
   const out = chips.chips.map((chip) => valueChipMark(renderContext, uid, chip));
   const [before, after] = [chips.before, chips.after];
@@ -185,18 +186,24 @@ function foldButtonMark(key: string, open: boolean, place: { x: number; y: numbe
 }
 
 /** The rows that a heading hides, and what brings them back. */
-function foldedRowsMark(renderContext: RenderContext, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
+function foldedRowsMark(
+  renderContext: RenderContext,
+  placedItem: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
+) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
-  const count = place.folded.length;
+  const count = placedItem.folded.length;
   const x = item.type === "frame" ? 0 : 12;
-  const members = foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
-  const names = place.folded
+  const members = foldMemberUids(placedItem.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
+  const names = placedItem.folded
     .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, renderContext.labels) : ""))
     .join(", ");
   const text = `${count} ${renderContext.labels.folded}`;
   const w = pageFontTextWidth(text, FONT_SIZES.small) + 14;
-  const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
+  const chipsEnd =
+    (placedItem.chips?.afterX ?? placedItem.chipX) + (placedItem.chips?.after ? placedItem.chips.more - 4 : 0);
   const countX = Math.min(chipsEnd, columns.w - 12 - w);
   return h(
     "g",
@@ -237,7 +244,7 @@ function optimizerStateSign(item: HeadingItem) {
 /** Storages in one line. */
 export function storageFoldMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: FoldItem,
   columns: MemoryColumns,
 ) {
@@ -263,7 +270,7 @@ export function storageFoldMark(
     {
       key: `fold ${item.key}`,
       class: "moves fold line",
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
     },
     rectMark("fold-ground", 6, 1, columns.w - 12, 18, { key: "ground", rx: 4 }),

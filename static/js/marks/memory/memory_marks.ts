@@ -25,10 +25,13 @@ export function memoryMarks(
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body: VNode[] = [];
-  for (const place of pane.placed) {
-    if (place.hidden || !isInVisibleBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN))
+  for (const placedItem of pane.placed) {
+    if (
+      placedItem.hidden ||
+      !isInVisibleBand(band, placedItem.y - DRAWN_BAND_MARGIN, placedItem.y + placedItem.h + DRAWN_BAND_MARGIN)
+    )
       continue;
-    const mark = memoryItemMark(renderContext, pane, place, markCache);
+    const mark = memoryItemMark(renderContext, pane, placedItem, markCache);
     if (mark) body.push(mark);
   }
   return { heading: memoryPaneHeadingMarks(renderContext, pane), body };
@@ -37,20 +40,20 @@ export function memoryMarks(
 function memoryItemMark(
   renderContext: RenderContext,
   { columns, step }: MemoryPane,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   markCache: MarkCache | null,
 ) {
-  const { item, y } = place;
+  const { item, y } = placedItem;
   if (item.kind === "row") {
     const { selected } = step.options;
-    const inputsOf = () => memoryRowMarkInputs(renderContext, place, item, columns, selected);
+    const inputsOf = () => memoryRowMarkInputs(renderContext, placedItem, item, columns, selected);
     return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
-      memoryRowMark(renderContext, place, item, columns, selected),
+      memoryRowMark(renderContext, placedItem, item, columns, selected),
     );
   }
-  if (item.kind === "heading") return memoryHeadingMark(renderContext, place, item, columns);
-  if (item.kind === "fold") return storageFoldMark(renderContext, place, item, columns);
-  if (item.kind === "allocator") return allocatorMark(renderContext, place, item, columns);
+  if (item.kind === "heading") return memoryHeadingMark(renderContext, placedItem, item, columns);
+  if (item.kind === "fold") return storageFoldMark(renderContext, placedItem, item, columns);
+  if (item.kind === "allocator") return allocatorMark(renderContext, placedItem, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }

@@ -32,22 +32,22 @@ interface MemoryRowDrawing {
 
 export function memoryRowMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: RowItem,
   columns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
-  const { layout } = place;
+  const { layout } = placedItem;
   if (!layout) return null;
   const { block } = item;
   const row = { facts: renderContext, item, layout, columns, open: layout.level !== "slim" && !layout.low };
-  const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
+  const ground = { x: 4, y: 1, width: columns.w - 8, height: placedItem.h - 2, rx: 6 };
   return h(
     "g",
     {
       key: `row ${block.key}`,
       class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-row": block.key,
     },
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
@@ -57,7 +57,7 @@ export function memoryRowMark(
     layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
-    place.pins && rowPinMarks(renderContext, place.pins, layout, columns, ROW_SIZES.inset),
+    placedItem.pins && rowPinMarks(renderContext, placedItem.pins, layout, columns, ROW_SIZES.inset),
   );
 }
 

@@ -23,7 +23,7 @@ import { callSiteSummaryText } from "./call_site_summary_text.ts";
 import type { WholeRunFacts } from "./call_site_facts.ts";
 import type { CallSite } from "../net_call_sites.ts";
 import type { ParameterRunSummary } from "./parameters_of_run.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
@@ -32,7 +32,7 @@ const OF_PARAMETERS = new Set<SortColumn>(["learns", "gradient", "weight", "move
 interface WholeRunScene {
   run: WholeRunFacts;
   layout: WholeRunLayout;
-  say: Say;
+  say: Translate;
   /** of the program, by line */
   lines: string[];
   selected: string | null;
@@ -43,10 +43,10 @@ interface WholeRunScene {
 export function wholeRunMarks(scene: WholeRunScene): VNode[] {
   const { layout } = scene;
   return [
-    ...layout.frames.map(({ place, depth, y, h: height }) => {
+    ...layout.frames.map(({ callSite, depth, y, h: height }) => {
       const x = layout.columns.name - 14 + depth * INDENT;
       const box = { x, y: y + 1, width: layout.width - x - 6 - depth * 4, height: height - 2, rx: 6 };
-      return h("rect", { key: `frame ${place.key}`, class: "net-frame", ...box });
+      return h("rect", { key: `frame ${callSite.key}`, class: "net-frame", ...box });
     }),
     ...layout.rows.flatMap((row) => groundMarks(scene, row)),
     ...layout.rails.flatMap((rail) => railMarks(layout, rail)),
@@ -199,14 +199,14 @@ function rowMark(scene: WholeRunScene, row: WholeRunRow): VNode {
 
 /** Its cut stands on the rail that leaves it, if there is one; a statement of the loop is on none. */
 function isCutWithoutRail({ isInOrder, rails }: WholeRunLayout, row: WholeRunRow) {
-  const isOnWay = row.parameter === null && isInOrder && !isStatement(row.places[0]);
+  const isOnWay = row.parameter === null && isInOrder && !isStatement(row.callSites[0]);
   return isOnWay && row.facts.isCutOff && !rails.some(({ from }) => from === row);
 }
 
 /** A circle for what is on the way of gradients, a square for what makes no node. */
-function dotMark({ facts, joins, places }: WholeRunRow, x: number) {
+function dotMark({ facts, joins, callSites }: WholeRunRow, x: number) {
   const y = ROW_HEIGHT / 2;
-  if (!facts.hasNodes && !facts.parameters && places[0].kind !== "module")
+  if (!facts.hasNodes && !facts.parameters && callSites[0].kind !== "module")
     return rectMark("whole-square", x - 4.5, y - 4.5, 9, 9, { rx: 1.5 });
   if (joins)
     return h(
@@ -220,15 +220,15 @@ function dotMark({ facts, joins, places }: WholeRunRow, x: number) {
 
 function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
   const { layout, run, say } = scene;
-  const [place] = row.places;
+  const [callSite] = row.callSites;
   const x = layout.columns.name + row.depth * INDENT;
   const y = ROW_HEIGHT / 2 + 4.5;
   const moment = row.parameter === null ? null : parameterRunSummaries(run.facts.opened).moments.get(row.parameter);
-  const full = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
+  const full = moment ? nameWithin(moment.row.name, callSite.path) : nameOf(scene, row);
   const room = layout.columns.learns - x - 18;
   const name = netRowNamesThatFit(full, row, room);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
-  const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
+  const isThin = moment !== null || (callSite.kind !== "module" && callSite.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
   const start = x + 10;
   const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
@@ -236,13 +236,13 @@ function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
     row.opens && pathMark("net-fold", opener),
     textMark(classNames("net-name", isThin && "line"), start, y, name, { ...squeezedTextAttributes(name, room) }),
     isSaid && textMark("net-class", start + 8 + textWidth(name, 13), y, sort),
-    titleMark(moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
+    titleMark(moment?.row.name ?? (row.kind === "callSite" || row.kind === "head" ? (callSite.path ?? "") : "")),
   ];
 }
 
 /** Out of order, a module is called by its whole path. */
 function nameOf({ layout }: WholeRunScene, row: WholeRunRow) {
-  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowLabel(row);
+  return (layout.isInOrder ? null : row.kind === "callSite" && row.callSites[0].path) || netRowLabel(row);
 }
 
 /** A parameter's name within the module that has it: `weight`, `qkv.weight`. */
@@ -251,23 +251,23 @@ function nameWithin(name: string | null, path: string | null) {
   return name.slice(path.length + 1);
 }
 
-function classOf({ kind, places }: WholeRunRow, say: Say) {
-  const [place] = places;
-  if (kind === "repeat") return `${place.type} ×${places.length}`;
-  if (kind === "fold") return say("net_rows", { n: places.length });
-  const lines = places.map(({ line }) => line);
+function classOf({ kind, callSites }: WholeRunRow, say: Translate) {
+  const [callSite] = callSites;
+  if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
+  if (kind === "fold") return say("net_rows", { n: callSites.length });
+  const lines = callSites.map(({ line }) => line);
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   const line = first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
-  if (place.kind === "module") return place.isTwice ? `${place.type} · ${line}` : place.type;
-  return place.kind === "own" ? "" : line;
+  if (callSite.kind === "module") return callSite.isTwice ? `${callSite.type} · ${line}` : callSite.type;
+  return callSite.kind === "own" ? "" : line;
 }
 
 /** Without parameters: what it did, in words. */
 function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow): VNode[] {
-  const [place] = row.places;
-  if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
-  const said = row.places.length === 1 ? callSiteSummaryText(run, place, say) : "";
-  const text = said || (row.kind === "lines" || isStatement(place) ? codeOfPlace(run.facts, place, lines) : "");
+  const [callSite] = row.callSites;
+  if (row.kind === "head" && !run.trainedElsewhere(callSite)) return [];
+  const said = row.callSites.length === 1 ? callSiteSummaryText(run, callSite, say) : "";
+  const text = said || (row.kind === "lines" || isStatement(callSite) ? codeOfPlace(run.facts, callSite, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room, 12);
@@ -346,7 +346,7 @@ function lastNormMarks(
   return valueText(last === undefined || Number.isNaN(last) ? null : normText(last), x, say("whole_unknown"));
 }
 
-function textOfNorm(value: number | null | undefined, say: Say) {
+function textOfNorm(value: number | null | undefined, say: Translate) {
   if (value === null) return say("whole_none");
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
