@@ -5,6 +5,7 @@
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { textMark, titleMark } from "../browser/shapes.ts";
 import { changesShapeOnly, normText, operationLabel } from "./net_words.ts";
 import type { NetFacts, CallSiteState } from "./net_state.ts";
 import type { Translate } from "../words/sentences.ts";
@@ -47,7 +48,7 @@ export function operationChipMarks(
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
-    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(0, left))));
+    marks.push(textMark("net-class", at, y + 4, restText(chips.slice(0, left))));
     at += restWidth(chips.slice(0, left));
   }
   for (const [k, chip] of chips.entries()) {
@@ -55,7 +56,7 @@ export function operationChipMarks(
     const width = chipWidth(chip);
     const after = chips.slice(k + 1);
     if (k > now && at + width + (after.length ? restWidth(after) : 0) > end) {
-      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(k))));
+      marks.push(textMark("net-class", at, y + 4, restText(chips.slice(k))));
       at += restWidth(chips.slice(k));
       break;
     }
@@ -101,7 +102,7 @@ function chipMark(
   const isReturned = nodes.every((node) => facts.lastVisit(node, i) !== null);
   const isMade = nodes.every((node) => (facts.opened.index.lifetimes.get(node)?.birth ?? 0) <= i);
   const state = isNow ? "now" : isReturned ? "returned" : isMade && !isBackward ? "ran" : "";
-  const title = h("title", {}, nodes.map((node) => facts.opened.index.nodes.get(node)?.name ?? "").join("\n"));
+  const title = titleMark(nodes.map((node) => facts.opened.index.nodes.get(node)?.name ?? "").join("\n"));
   if (word === null)
     return h(
       "g",
@@ -132,7 +133,7 @@ export function callBoxes(
   for (const k of chosenCalls(calls.length, shown, fitting, room)) {
     if (k > before + 1) {
       const text = `+${k - before - 1}`;
-      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, text));
+      marks.push(textMark("net-class", at, y + 4, text));
       at += textWidth(text, 12) + GAP;
     }
     before = k;
@@ -149,13 +150,12 @@ export function callBoxes(
         { class: classNames("net-call", state), target: { kind: "step", step } },
         h("rect", { x: at, y: y - 9, width: BOX_WIDTH, height: 18, rx: 4 }),
         h("text", { x: at + BOX_WIDTH / 2, y: y + 4 }, String(k + 1)),
-        h("title", {}, title),
+        titleMark(title),
       ),
     );
     at += BOX_WIDTH + GAP;
   }
-  if (before < calls.length - 1)
-    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${calls.length - 1 - before}`));
+  if (before < calls.length - 1) marks.push(textMark("net-class", at, y + 4, `+${calls.length - 1 - before}`));
   return marks;
 }
 

@@ -1,6 +1,7 @@
 /** Whether parameters learn, over the whole run, as a sign and in words. */
 
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { titleMark } from "../../browser/shapes.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import type { ParameterRunSummary } from "./parameters_of_run.ts";
 import type { Translate } from "../../words/sentences.ts";
@@ -31,7 +32,7 @@ export function learningMark(
       "text",
       { x: x + 14, y: y + 4 },
       fits ? whole : verdictText(parameters, { isOne, isShort: true }, say),
-      !fits && h("title", {}, whole),
+      !fits && titleMark(whole),
     ),
   );
 }
