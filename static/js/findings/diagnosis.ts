@@ -63,8 +63,8 @@ export interface Diagnosis {
   cause: At;
   /** what does not apply is left out */
   chain: (Link | ChainLink | false | null | undefined | "")[];
-  /** those that the reader uses for what it is about, among other facts */
-  names: (Fact | undefined)[];
+  /** those that the reader uses for what it is about; `x` and `y` of the facts, where it does not say */
+  names?: (Fact | Fact[] | undefined)[];
   /** of the sentences; `code` is the statement of the cause */
   facts: Facts;
   fixes?: (Fix | FixHint)[];
@@ -160,7 +160,8 @@ export function madeBefore(
 }
 
 /** A diagnosis with its places and all its facts. */
-export function completeDiagnosis(run: RunFacts, { cause, chain, names, facts, fixes, ...rest }: Diagnosis) {
+export function completeDiagnosis(run: RunFacts, { cause, chain, facts, fixes, ...rest }: Diagnosis) {
+  const { names = [facts.x, facts.y] } = rest;
   const said: Facts = { code: statementAt(run, cause), ...facts };
   const linkOf = (link: Link | ChainLink) => {
     if (!Array.isArray(link)) return link;

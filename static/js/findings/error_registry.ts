@@ -3,17 +3,14 @@
  * `npm run build` adds what is new at the end; the order stays.
  */
 
+import type { DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_FINDINGS as savedOverwritten } from "./memory/saved_overwritten.ts";
 import { ERROR_FINDINGS as savedDetached } from "./graph/saved_detached.ts";
 import { ERROR_FINDINGS as backwardTwice } from "./graph/backward_twice.ts";
 import { ERROR_FINDINGS as customFunction } from "./graph/custom_function.ts";
 import { ERROR_FINDINGS as hookResult } from "./hooks/hook_result.ts";
-import { ERROR_FINDINGS as multiViewInplace } from "./memory/multi_view_inplace.ts";
-import { ERROR_FINDINGS as noGradViewInplace } from "./memory/no_grad_view_inplace.ts";
-import { ERROR_FINDINGS as leafInplace } from "./memory/leaf_inplace.ts";
-import { ERROR_FINDINGS as leafViewInplace } from "./memory/leaf_view_inplace.ts";
 import { ERROR_FINDINGS as inferenceTensor } from "./errors/inference_tensor.ts";
-import { ERROR_FINDINGS as expandedInplace } from "./memory/expanded_inplace.ts";
+import { ERROR_FINDINGS as refusedWrite } from "./memory/refused_write.ts";
 import { ERROR_FINDINGS as noGraph } from "./graph/no_graph.ts";
 import { ERROR_FINDINGS as notScalar } from "./errors/not_scalar.ts";
 import { ERROR_FINDINGS as unusedInput } from "./graph/unused_input.ts";
@@ -24,7 +21,6 @@ import { ERROR_FINDINGS as intRequiresGrad } from "./errors/int_requires_grad.ts
 import { ERROR_FINDINGS as dtypeMismatch } from "./errors/dtype_mismatch.ts";
 import { ERROR_FINDINGS as indexOutOfRange } from "./errors/index_out_of_range.ts";
 import { ERROR_FINDINGS as shapeMismatch } from "./errors/shape_mismatch.ts";
-import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...savedOverwritten,
@@ -32,12 +28,8 @@ export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...backwardTwice,
   ...customFunction,
   ...hookResult,
-  ...multiViewInplace,
-  ...noGradViewInplace,
-  ...leafInplace,
-  ...leafViewInplace,
   ...inferenceTensor,
-  ...expandedInplace,
+  ...refusedWrite,
   ...noGraph,
   ...notScalar,
   ...unusedInput,

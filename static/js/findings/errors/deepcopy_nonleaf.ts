@@ -27,7 +27,6 @@ function deepcopyOfResult(facts: RunFacts, step: number): Diagnosis {
     variant: inner ? "inside" : undefined,
     cause: step,
     chain: [madeBefore(facts, uid, step), [step, "checked", [uid]]],
-    names: [x, y],
     facts: {
       x,
       y,

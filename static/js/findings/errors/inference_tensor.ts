@@ -29,7 +29,6 @@ function inferenceTensorUse(facts: RunFacts, raised: number, { input: message }:
       [birthStep, "made", [uid]],
       [step, "checked", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       op: operationName(op?.name ?? ""),

@@ -25,7 +25,6 @@ function integersThatRequireGrad(facts: RunFacts, step: number): Diagnosis {
   return {
     cause: step,
     chain: [made, [step, "checked", [uid]]],
-    names: [x],
     facts: { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64" },
     fixes: [
       ["float_dtype", {}, made?.[0] ?? step],

@@ -38,7 +38,6 @@ function viewOfNonContiguous(facts: RunFacts, raised: number): Diagnosis {
       namedUid && birthStep > (origin?.step ?? -1) && birthStep < step && [birthStep, "way", [namedUid]],
       [step, "checked", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       op: operationName(op?.name ?? "aten::view"),

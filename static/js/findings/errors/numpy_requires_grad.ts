@@ -21,7 +21,6 @@ function numpyOfRequiresGrad(facts: RunFacts, step: number): Diagnosis {
     variant: tensor?.leaf ? "leaf" : undefined,
     cause: step,
     chain: [madeBefore(facts, uid, step), [step, "checked", [uid]]],
-    names: [x],
     facts: { x, op: tensor?.grad_fn ? facts.nodeOperationName(tensor.grad_fn) : "" },
     fixes: [["detach_before_numpy", { name: mention?.text ?? "" }]],
   };

@@ -63,7 +63,6 @@ function diagnosisOf(facts: RunFacts, all: HookRegistration[]): Diagnosis | null
       [last.step, "hooked", [owner]],
       [used, "used", [owner]],
     ],
-    names: [x],
     facts: { x, n: all.length },
   };
 }

@@ -91,7 +91,6 @@ function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding
       [step, "made", [uid], { x }],
       [second.step, "written", [second.uid], { x }],
     ],
-    names: [x],
     facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
   };
 }
@@ -177,7 +176,6 @@ function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis 
     variant: method === "detach" ? "detach" : "method",
     cause: step,
     chain: [madeBefore(facts, source, step), [step, "none", [source]]],
-    names: [x],
     facts: { x, name: codeFact(method) },
     fixes: [["keep_result", isFunction ? { name, function: 1 } : { name: object.text }]],
   };

@@ -75,13 +75,7 @@ function diagnosisOf(facts: RunFacts, { uid, part, names, step }: RepeatedPart):
       ],
     ],
     names: [x, layer],
-    facts: {
-      x,
-      layer,
-      n: names.length,
-      places: names.map(codeFact),
-      count: tensors.length,
-    },
+    facts: { x, layer, n: names.length, places: names.map(codeFact), count: tensors.length },
     fixes: [["list_of_new"]],
   };
 }

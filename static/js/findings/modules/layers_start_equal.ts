@@ -78,7 +78,6 @@ function diagnosisOf(facts: RunFacts, { uids, copied, used }: EqualParameters): 
       [copied, "made", [uids[1]]],
       [used, "used", uids],
     ],
-    names: [x, y],
     facts: { x, y, n: uids.length, step: facts.lineOf(used) },
     concerns: uids,
   };

@@ -33,7 +33,6 @@ function leftOut(facts: RunFacts, { step, path, module }: StateDictLoad): Diagno
         [step, "way", [module]],
         [read, "read", [mine]],
       ],
-      names: [x, y],
       facts: { x, y, name: name.split(".").at(-1) ?? name, loaded: facts.lineOf(step), module: codeFact(path) },
     };
   }

@@ -62,7 +62,6 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
       [facts.birthStep(module), "made", [module]],
       [step, "none", [module]],
     ],
-    names: [x],
     facts: {
       x,
       n: tensors.size,

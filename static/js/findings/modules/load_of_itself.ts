@@ -52,10 +52,7 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
   const update = facts.optimizers.flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
-  const findingFacts = {
-    x: codeFact(into),
-    update: facts.place(update).line,
-  };
+  const findingFacts = { x: codeFact(into), update: facts.place(update).line };
   return {
     variant: "own_state",
     cause: step,
@@ -63,7 +60,6 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
       [update, "way"],
       [step, "none", [module]],
     ],
-    names: [findingFacts.x],
     facts: findingFacts,
   };
 }

@@ -50,7 +50,6 @@ function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddingRowLooku
       [write.step, "written", [uid]],
       [step, "used", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       row,

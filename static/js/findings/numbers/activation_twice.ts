@@ -55,7 +55,6 @@ function softmaxOfSoftmax(facts: RunFacts, op: Operation): Diagnosis | null {
       [first.step, "made", [op.inputs[0]]],
       [op.step, "used", [op.inputs[0]]],
     ],
-    names: [x],
     facts: {
       x,
       applies: codeFact("softmax"),
@@ -104,7 +103,6 @@ function activationTwice(facts: RunFacts, op: Operation): Diagnosis | null {
       [applied.step, "made", [applied.outputs[0]]],
       [op.step, "used", [op.inputs[0]]],
     ],
-    names: [x],
     facts: {
       x,
       applies: codeFact(applies),

@@ -72,7 +72,6 @@ function fractionsCut(facts: RunFacts, op: Operation): Diagnosis | null {
       [op.step, "made", [source, result]],
       [use.step, "used", [result]],
     ],
-    names: [x],
     facts: {
       x,
       dtype: codeFact(dtypeOf(facts, result)),

@@ -109,7 +109,6 @@ function diagnosisOf(facts: RunFacts, { name, steps, parts }: UnreadPart): Diagn
       [step, "made", [uids[0]]],
       [update, "used"],
     ],
-    names: [x],
     facts: { x, parts, n: steps.length },
   };
 }

@@ -105,7 +105,6 @@ function diagnosisOf(facts: RunFacts, { step, current, old, rounds }: Comparison
       [made, "made", [old]],
       [step, "used", [current, old]],
     ],
-    names: [x, y],
     facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
   };
 }

@@ -53,7 +53,6 @@ function weightOfMean(facts: RunFacts, op: Operation): Diagnosis | null {
       [reduced.step, "made", reduced.outputs],
       [op.step, "used", op.inputs],
     ],
-    names: [x],
     facts: {
       x,
       n: count,

@@ -183,7 +183,6 @@ function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagn
       ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
       [step, "read"],
     ],
-    names: [x],
     facts: {
       x,
       n: means.length,

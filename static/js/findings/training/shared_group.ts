@@ -40,13 +40,7 @@ function diagnosisOf(facts: RunFacts, [first, second]: OwnedGroup[]): Diagnosis 
       [first.made, "made", [first.uid, group]],
       [second.made, "shares", [second.uid, group]],
     ],
-    names: [x, y],
-    facts: {
-      x,
-      y,
-      lr: typeof rate === "number" ? rate : "",
-      first: facts.steps[first.made].line,
-    },
+    facts: { x, y, lr: typeof rate === "number" ? rate : "", first: facts.steps[first.made].line },
     fixes: [["own_groups", {}, first.made]],
   };
 }
