@@ -1,6 +1,6 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
@@ -10,7 +10,35 @@ export const FINDINGS = [
     kind: "grad_accumulated",
     severity: "warning",
     of: (facts) => groupBy(staleSums(facts), ({ again, used, other }) => `${facts.steps[again].line} ${used} ${other}`),
-    say: diagnosisOf,
+    /** The sums are of one line; the first is told. */
+    say: (facts, sums) => {
+      const [{ uid, first, between, again, used, effect, other }] = sums;
+      const names = sums.slice(0, MAX_NAMED_TENSORS).map((sum) => facts.nameFact(sum.uid, sum.again));
+      const role = used ? "written" : "read";
+      const isLoop = facts.steps[first].stmt === facts.steps[again].stmt;
+      return {
+        variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
+        severity: used ? "warning" : "note",
+        cause: again,
+        chain: [
+          [first, "gradient", [uid, facts.gradOf(uid, first)]],
+          other ? [between, "used", [other]] : [between, role, [uid]],
+          [again, "gradient", [uid, facts.gradOf(uid, again)]],
+          [effect, role, [uid]],
+        ],
+        names,
+        facts: {
+          x: names[0],
+          grad: gradNameOf(names[0]),
+          grads: names.map(gradNameOf),
+          first: facts.steps[first].line,
+          effect: facts.steps[effect].line,
+          optimizer: facts.nameFact(other, between),
+          between: facts.steps[between].line,
+        },
+        fixes: [used && !other ? ["zero_grad", { to: facts.steps[between].line }] : ["zero_grad"]],
+      };
+    },
   }),
 ];
 
@@ -44,36 +72,6 @@ function staleSums(facts: RunFacts): StaleGradSum[] {
     const events = gradEvents(facts, uid, skippedResets);
     return findStaleGradSum(uid, events) ?? sumWithOtherLoss(facts, uid, events) ?? [];
   });
-}
-
-/** The sums are of one line; the first is told. */
-function diagnosisOf(facts: RunFacts, sums: StaleGradSum[]): Diagnosis {
-  const [{ uid, first, between, again, used, effect, other }] = sums;
-  const names = sums.slice(0, MAX_NAMED_TENSORS).map((sum) => facts.nameFact(sum.uid, sum.again));
-  const role = used ? "written" : "read";
-  const isLoop = facts.steps[first].stmt === facts.steps[again].stmt;
-  return {
-    variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
-    severity: used ? "warning" : "note",
-    cause: again,
-    chain: [
-      [first, "gradient", [uid, facts.gradOf(uid, first)]],
-      other ? [between, "used", [other]] : [between, role, [uid]],
-      [again, "gradient", [uid, facts.gradOf(uid, again)]],
-      [effect, role, [uid]],
-    ],
-    names,
-    facts: {
-      x: names[0],
-      grad: gradNameOf(names[0]),
-      grads: names.map(gradNameOf),
-      first: facts.steps[first].line,
-      effect: facts.steps[effect].line,
-      optimizer: facts.nameFact(other, between),
-      between: facts.steps[between].line,
-    },
-    fixes: [["zero_grad", used && !other ? { to: facts.steps[between].line } : {}]],
-  };
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. */

@@ -17,7 +17,9 @@ export const FINDINGS = [
     severity: "warning",
     of: stateDictLoads,
     once: byLine,
-    say: loadOfNothing,
+    say: (facts, { step, call, path, module }) => {
+      return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
+    },
   }),
 ];
 
@@ -37,10 +39,6 @@ export function stateDictLoads(facts: RunFacts): StateDictLoad[] {
     const module = into && facts.resolve(into, step);
     return into && module?.[0] === "o" ? [{ step, call, path: pathText(into) ?? into.text, module }] : [];
   });
-}
-
-function loadOfNothing(facts: RunFacts, { step, call, path, module }: StateDictLoad): Diagnosis | null {
-  return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
 }
 
 function nothingLoaded(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {

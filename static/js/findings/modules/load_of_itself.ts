@@ -10,7 +10,16 @@ import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expr
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: byLine,
+    say: (facts, called) => {
+      const load = ownLoad(facts, called);
+      return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
+    },
+  }),
 ];
 
 interface OwnLoad {
@@ -21,11 +30,6 @@ interface OwnLoad {
   /** the tensors that were copied onto themselves, and those that were not */
   own: string[];
   others: string[];
-}
-
-function loadOfItself(facts: RunFacts, called: StateDictLoad): Diagnosis | null {
-  const load = ownLoad(facts, called);
-  return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
