@@ -39,7 +39,7 @@ const MAX_STEPS_ASKED = 600;
 /** A function with more names than this is a page of text, no question. */
 const MAX_NAMES_IN_FUNCTION = 60;
 
-/** The statements in the order of the run; steps within a call are units of their own. */
+/** The statements in the order of the run; steps within a call are statements of their own. */
 export function* askableStatements(opened: OpenTrace): Generator<AskableStatement> {
   const { steps } = opened.trace;
   const facts = new RunFacts(opened);

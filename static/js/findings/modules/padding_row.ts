@@ -10,7 +10,7 @@ export const FINDINGS = [
   diagnosis({
     kind: "padding_row",
     severity: "note",
-    of: paddingRowLookups,
+    of: paddedEmbeddingLookups,
     once: ({ weight }) => weight,
     say: (facts, { weight: uid, row, step }) => {
       if (!isRowNonzero(facts, uid, row, step)) return null;
@@ -43,13 +43,13 @@ export const FINDINGS = [
 ];
 
 /** a lookup in an embedding with a row for padding */
-interface PaddingRowLookup {
+interface PaddedEmbeddingLookup {
   weight: string;
   row: number;
   step: number;
 }
 
-function paddingRowLookups(facts: RunFacts): PaddingRowLookup[] {
+function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
   return [...facts.index.nodes].flatMap(([uid, { name }]) => {
     if (!/^Embedding(?:Bag)?Backward/.test(name)) return [];
     const step = facts.birthStep(uid);

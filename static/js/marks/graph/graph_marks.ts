@@ -4,6 +4,7 @@ import { graphColumn } from "../../layout/graph/graph_sizes.ts";
 import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, textMark } from "../../browser/shapes.ts";
 import { unreadLeafMark } from "./attached_leaf_mark.ts";
 import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
@@ -27,7 +28,7 @@ export function graphMarks(
   const emptyText = renderContext.hadGraph ? labels.graphGone : labels.noGraph;
   if (pane.empty)
     for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
-      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: 14, y: 20 + 17 * k }, line));
+      body.push(textMark("graph-empty", 14, 20 + 17 * k, line, `empty ${k}`));
   const edges = pane.edges.filter(({ top, bottom }) => isInVisibleBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
     const inputsOf = () => graphEdgeMarkInputs(renderContext, edge);
@@ -57,19 +58,15 @@ export function graphMarks(
 function graphHeadingMarks({ labels }: RenderContext, pane: GraphPane) {
   const showsDirections = pane.w > 240 && !pane.empty;
   return [
-    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
+    textMark("lane-head", 14, 16, labels.graph, "graph"),
     showsDirections &&
-      h(
-        "text",
-        { key: "directions", class: "graph-directions end", x: pane.w - 10, y: 16 },
-        `${labels.programDown}   ${labels.gradientsUp}`,
-      ),
+      textMark("graph-directions end", pane.w - 10, 16, `${labels.programDown}   ${labels.gradientsUp}`, "directions"),
   ].filter((mark) => mark !== false);
 }
 
 /** Gaps in the rails that the line from a node to its own rail crosses. */
 function railCrossingMark({ uid, rail, x, cy }: NodePlace) {
-  return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
+  return pathMark("rail-bridge", `M${rail + 6} ${cy}H${x - 3}`, `bridge ${uid}`);
 }
 
 /** What an edge's description is made from. */
@@ -89,7 +86,7 @@ function graphEdgeMark({ snap }: RenderContext, edge: EdgePlace) {
       "data-to": edge.to,
       target: { kind: "edge", key: edge.key, from: edge.from, to: edge.to },
     },
-    h("path", { key: "line", class: "edge-line", d: edge.d }),
-    edge.arrow && h("path", { key: "arrow", class: "arrow", d: up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z` }),
+    pathMark("edge-line", edge.d, "line"),
+    edge.arrow && pathMark("arrow", up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z`, "arrow"),
   );
 }

@@ -11,12 +11,12 @@ import type { PlacedItem, RowItem, RowBlock } from "../../layout/memory/memory_p
  * no step changed are the same objects as before. */
 export function memoryRowMarkInputs(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: RowItem,
   columns: MemoryColumns,
   selected: string | null,
 ): unknown[] | null {
-  const { layout, h: height } = place;
+  const { layout, h: height } = placedItem;
   if (!layout || item.block.hot) return null;
   const inputs = [columns.w, height, layout.level, layout.top, item.indent, item.small, isRowSelected(item, selected)];
   return addRowBlockInputs(inputs, renderContext, item.block) ? inputs : null;
