@@ -160,8 +160,7 @@ export function madeBefore(
 }
 
 /** A diagnosis with its places and all its facts. */
-export function completeDiagnosis(run: RunFacts, { cause, chain, facts, fixes, ...rest }: Diagnosis) {
-  const { names = [facts.x, facts.y] } = rest;
+export function completeDiagnosis(run: RunFacts, { cause, chain, names, facts, fixes, ...rest }: Diagnosis) {
   const said: Facts = { code: statementAt(run, cause), ...facts };
   const linkOf = (link: Link | ChainLink) => {
     if (!Array.isArray(link)) return link;
@@ -174,7 +173,7 @@ export function completeDiagnosis(run: RunFacts, { cause, chain, facts, fixes, .
     ...rest,
     cause: placeAt(run, cause),
     chain: chain.flatMap((link) => (link ? linkOf(link) : [])),
-    names: namesInFacts(...names),
+    names: namesInFacts(...(names ?? [facts.x, facts.y])),
     facts: said,
     fixes: (fixes ?? []).map(fixOf),
   } satisfies CompleteDiagnosis;
