@@ -46,3 +46,8 @@ function shapeMark(
   const attributes = { class: className, ...place, "font-size": size, ...rest };
   return h(tag, attributes, text, title != null && titleMark(title));
 }
+
+/** Where something stands in its pane's part, which begins at `left`. */
+export function transformToHeight(y: number, left = 0) {
+  return `translate(${left} ${y})`;
+}

@@ -8,20 +8,17 @@ import { pathMark, textMark } from "../../browser/shapes.ts";
 import { unreadLeafMark } from "./attached_leaf_mark.ts";
 import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
-import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { wrapText } from "../svg_document.ts";
-import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
 import type { GraphPane } from "../../layout/graph/graph_pane.ts";
 import type { RenderContext } from "../render_context.ts";
 import type { NodePlace } from "../../layout/graph/graph_places.ts";
 
-/** `band` is what of the body is drawn; `markCache` is that of the step before. The heading is 24 high. */
+/** `band` is what of the body is drawn. The heading is 24 high. */
 export function graphMarks(
   renderContext: RenderContext,
   pane: GraphPane,
   band: HeightBand,
-  markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = renderContext;
   const body: VNode[] = [];
@@ -30,25 +27,16 @@ export function graphMarks(
     for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
       body.push(textMark("graph-empty", 14, 20 + 17 * k, line, `empty ${k}`));
   const edges = pane.edges.filter(({ top, bottom }) => isInVisibleBand(band, top, bottom));
-  const addEdge = (edge: EdgePlace) => {
-    const inputsOf = () => graphEdgeMarkInputs(renderContext, edge);
-    body.push(
-      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(renderContext, edge)),
-    );
-  };
-  for (const edge of edges) if (!edge.lane) addEdge(edge);
+  for (const edge of edges) if (!edge.lane) body.push(graphEdgeMark(renderContext, edge));
   for (const row of pane.rows)
     if (row.block.lane && row.dot && isInVisibleBand(band, row.y, row.y)) body.push(railCrossingMark(row));
-  for (const edge of edges) if (edge.lane) addEdge(edge);
+  for (const edge of edges) if (edge.lane) body.push(graphEdgeMark(renderContext, edge));
   for (const title of pane.titles)
     if (isInVisibleBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
   for (const row of pane.rows) {
     if (!isInVisibleBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);
-    const inputsOf = () => nodePlaceMarkInputs(renderContext, row, railed);
-    body.push(
-      cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => nodePlaceMark(renderContext, row, railed)),
-    );
+    body.push(nodePlaceMark(renderContext, row, railed));
   }
   for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(renderContext, leaf));
   if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
@@ -67,11 +55,6 @@ function graphHeadingMarks({ labels }: RenderContext, pane: GraphPane) {
 /** Gaps in the rails that the line from a node to its own rail crosses. */
 function railCrossingMark({ uid, rail, x, cy }: NodePlace) {
   return pathMark("rail-bridge", `M${rail + 6} ${cy}H${x - 3}`, `bridge ${uid}`);
-}
-
-/** What an edge's description is made from. */
-function graphEdgeMarkInputs({ snap }: RenderContext, { d, flow, past, from, arrow }: EdgePlace) {
-  return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
 }
 
 function graphEdgeMark({ snap }: RenderContext, edge: EdgePlace) {

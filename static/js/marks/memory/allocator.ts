@@ -3,14 +3,13 @@
  * them.
  */
 
-import { transformToHeight } from "../mark_cache.ts";
 import { ALLOCATOR_SIZES, freeBytesText } from "../../layout/memory/allocator.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { bytesText, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { rectMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StageLabels } from "../labels.ts";

@@ -13,9 +13,8 @@ import {
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
-import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
-import { transformToHeight } from "../mark_cache.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import { rowPurposeText } from "../labels.ts";

@@ -6,23 +6,19 @@ import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/met
 import { h, type VNode } from "../../browser/svg.ts";
 import { rectMark, textMark } from "../../browser/shapes.ts";
 import { allocatorMark } from "./allocator.ts";
-import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
 import { isVersionNews } from "./row_counter.ts";
-import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryPane } from "../../layout/memory/memory_pane.ts";
 import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
 
 const DRAWN_BAND_MARGIN = 40;
 
-/** `markCache` is that of the step before. */
 export function memoryMarks(
   renderContext: RenderContext,
   pane: MemoryPane,
   band: HeightBand,
-  markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body: VNode[] = [];
   for (const placedItem of pane.placed) {
@@ -31,26 +27,15 @@ export function memoryMarks(
       !isInVisibleBand(band, placedItem.y - DRAWN_BAND_MARGIN, placedItem.y + placedItem.h + DRAWN_BAND_MARGIN)
     )
       continue;
-    const mark = memoryItemMark(renderContext, pane, placedItem, markCache);
+    const mark = memoryItemMark(renderContext, pane, placedItem);
     if (mark) body.push(mark);
   }
   return { heading: memoryPaneHeadingMarks(renderContext, pane), body };
 }
 
-function memoryItemMark(
-  renderContext: RenderContext,
-  { columns, step }: MemoryPane,
-  placedItem: PlacedItem,
-  markCache: MarkCache | null,
-) {
+function memoryItemMark(renderContext: RenderContext, { columns, step }: MemoryPane, placedItem: PlacedItem) {
   const { item, y } = placedItem;
-  if (item.kind === "row") {
-    const { selected } = step.options;
-    const inputsOf = () => memoryRowMarkInputs(renderContext, placedItem, item, columns, selected);
-    return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
-      memoryRowMark(renderContext, placedItem, item, columns, selected),
-    );
-  }
+  if (item.kind === "row") return memoryRowMark(renderContext, placedItem, item, columns, step.options.selected);
   if (item.kind === "heading") return memoryHeadingMark(renderContext, placedItem, item, columns);
   if (item.kind === "fold") return storageFoldMark(renderContext, placedItem, item, columns);
   if (item.kind === "allocator") return allocatorMark(renderContext, placedItem, item, columns);

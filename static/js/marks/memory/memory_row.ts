@@ -7,9 +7,8 @@ import { bytesText, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
-import { pathMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { pathMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import { rowPurposeText } from "../labels.ts";
-import { transformToHeight } from "../mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
@@ -62,7 +61,7 @@ export function memoryRowMark(
 }
 
 /** Whether the selection is in a row. */
-export function isRowSelected({ block }: RowItem, selected: string | null) {
+function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 

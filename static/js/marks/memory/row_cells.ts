@@ -18,47 +18,12 @@ import { rowSummaryMarks, type CellStripPlace } from "./row_summary.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RenderContext } from "../render_context.ts";
 
-/** What was described of cells that no step wrote since, by where it stands: a description that is the same object
- * as before costs the document nothing. */
-const stripMarkCache = new WeakMap<object, Map<string, VNode>>();
-
-/** Of one storage's cells so many descriptions are kept. */
-const MAX_CACHED_STRIP_MARKS = 4;
-
 export function cellStripMark(
   renderContext: RenderContext,
   uid: string,
   strip: CellStrip,
   place: CellStripPlace,
 ): VNode {
-  const { entities, fresh, written } = renderContext.snap;
-  const storage = entities.get(uid);
-  const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(renderContext, uid, strip, place);
-  const cachedByPlace = stripMarkCache.get(cells) ?? new Map();
-  const placeKey = stripPlaceKey(renderContext, uid, strip, place);
-  const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(renderContext, uid, strip, place);
-  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_STRIP_MARKS) cachedByPlace.clear();
-  stripMarkCache.set(cells, cachedByPlace.set(placeKey, mark));
-  return mark;
-}
-
-/** All that a strip's description is made from besides its cells. */
-function stripPlaceKey(
-  { labels, oldValues }: RenderContext,
-  uid: string,
-  { bands }: CellStrip,
-  { x, y, full, grad }: CellStripPlace,
-) {
-  const lines = bands.map(
-    (band) =>
-      `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread} ${band.wrappedColumn}`,
-  );
-  const old = JSON.stringify([...(oldValues().get(uid) ?? [])]);
-  return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()} ${old}`;
-}
-
-function describeCellStrip(renderContext: RenderContext, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
   const storage = renderContext.snap.entities.get(uid);
   const fresh = renderContext.snap.fresh.has(uid);
   const writtenKeys = renderContext.snap.written.get(uid);
