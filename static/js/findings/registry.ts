@@ -3,7 +3,6 @@
  * `npm run build` adds what is new at the end; the order stays.
  */
 
-import type { DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { FINDINGS as broadcastLoss } from "./samples/broadcast_loss.ts";
 import { FINDINGS as wrongGradient } from "./gradients/wrong_gradient.ts";
@@ -79,6 +78,7 @@ import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
 import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,

@@ -9,7 +9,8 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */,
+    once: byLine,
+    /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
     say: (facts, { step, path, module }) => {
       const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
       const loaded = new Set(copies.map(({ inputs }) => inputs[0]));

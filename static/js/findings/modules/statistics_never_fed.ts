@@ -14,7 +14,7 @@ export const FINDINGS = [
     lookedFor: "modes",
     of: layerCalls,
     once: ({ outer }) => outer?.module, // one of several norms stands for all
-    /** Null where the statistics were fed or loaded, or the weights are an optimizer's or only written before training. */
+    /** Null where the statistics were fed or loaded, or the weights are an optimizer's or written before training. */
     say: (facts, call) => {
       const outer = call.outer?.module;
       if (call.layer !== "batch_norm" || call.training || !outer) return null;
