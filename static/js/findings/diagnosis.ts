@@ -63,8 +63,8 @@ export interface Diagnosis {
   cause: At;
   /** what does not apply is left out */
   chain: (Link | ChainLink | false | null | undefined | "")[];
-  /** those that the reader uses for what it is about, among other facts */
-  names: (Fact | undefined)[];
+  /** those that the reader uses for what it is about; `x` and `y` of the facts, where it does not say */
+  names?: (Fact | Fact[] | undefined)[];
   /** of the sentences; `code` is the statement of the cause */
   facts: Facts;
   fixes?: (Fix | FixHint)[];
@@ -173,7 +173,7 @@ export function completeDiagnosis(run: RunFacts, { cause, chain, names, facts, f
     ...rest,
     cause: placeAt(run, cause),
     chain: chain.flatMap((link) => (link ? linkOf(link) : [])),
-    names: namesInFacts(...names),
+    names: namesInFacts(...(names ?? [facts.x, facts.y])),
     facts: said,
     fixes: (fixes ?? []).map(fixOf),
   } satisfies CompleteDiagnosis;

@@ -85,13 +85,7 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
           [optimizer.step, "none", [optimizer.uid]],
         ],
         names: [x, y, p, name],
-        facts: {
-          x,
-          y,
-          p,
-          optimizer: name,
-          loss: facts.nameFact(call.roots[0], call.step),
-        },
+        facts: { x, y, p, optimizer: name, loss: facts.nameFact(call.roots[0], call.step) },
         fixes: [["keep_history"]],
       },
     ];

@@ -40,7 +40,18 @@ export const FINDINGS = [
     severity: "warning",
     of: bareExpressions,
     once: ({ line }) => line,
-    say: unusedResult,
+    say: (facts, { step, node }) => {
+      if (node.kind === "Attribute") return methodNotCalled(facts, step, node);
+      if (node.kind === "Compare") return unusedComparison(step, node);
+      if (node.kind !== "Call") return null;
+      const path = calleePath(node) ?? "";
+      if (CONTEXTS.has(path) && !positionalArguments(node).length)
+        return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
+      if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
+        return plainDiagnosis(step, "grad", "grad", "grad");
+      if (calleeName(node) === "apply") return discardedFunctionResult(facts, step, node);
+      return PURE_METHODS.has(calleeName(node)) ? discardedResult(facts, step, node) : null;
+    },
   }),
   diagnosis({
     kind: "result_unused",
@@ -48,7 +59,25 @@ export const FINDINGS = [
     when: ({ backwardCalls }) => backwardCalls.length,
     of: rebindings,
     once: ([first], facts) => facts.lineOf(first.step),
-    say: overwrittenBeforeRead,
+    /** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
+    say: (facts, [first, second]) => {
+      const { uid, name, frame, step } = first;
+      const tree = facts.syntax(second.step);
+      if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
+      if (!tree || !isOnlyBound(tree, name) || !isAssignedOwnExpression(tree, name)) return null;
+      for (let at = step + 1; at < second.step; at++)
+        if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
+      const x = codeFact(name);
+      return {
+        variant: "overwritten",
+        cause: step,
+        chain: [
+          [step, "made", [uid], { x }],
+          [second.step, "written", [second.uid], { x }],
+        ],
+        facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
+      };
+    },
   }),
 ];
 
@@ -75,27 +104,6 @@ function isAssigned(facts: RunFacts, { step }: NameBinding) {
   return tree !== null && assignments(tree).length > 0;
 }
 
-/** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
-function overwrittenBeforeRead(facts: RunFacts, [first, second]: [NameBinding, NameBinding]): Diagnosis | null {
-  const { uid, name, frame, step } = first;
-  const tree = facts.syntax(second.step);
-  if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
-  if (!tree || !isOnlyBound(tree, name) || !isAssignedOwnExpression(tree, name)) return null;
-  for (let at = step + 1; at < second.step; at++)
-    if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
-  const x = codeFact(name);
-  return {
-    variant: "overwritten",
-    cause: step,
-    chain: [
-      [step, "made", [uid], { x }],
-      [second.step, "written", [second.uid], { x }],
-    ],
-    names: [x],
-    facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
-  };
-}
-
 /** Whether an assignment gives a name an expression of its own: `h, c = a, b` and `c = b`, not `h, c = f()`. */
 function isAssignedOwnExpression(tree: SyntaxNode, name: string) {
   return assignments(tree).some(
@@ -117,19 +125,6 @@ function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
     const node = tree && bareExpression(tree);
     if (node) yield { step, line, node };
   }
-}
-
-function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosis | null {
-  if (node.kind === "Attribute") return methodNotCalled(facts, step, node);
-  if (node.kind === "Compare") return unusedComparison(step, node);
-  if (node.kind !== "Call") return null;
-  const path = calleePath(node) ?? "";
-  if (CONTEXTS.has(path) && !positionalArguments(node).length)
-    return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
-  if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
-    return plainDiagnosis(step, "grad", "grad", "grad");
-  if (calleeName(node) === "apply") return discardedFunctionResult(facts, step, node);
-  return PURE_METHODS.has(calleeName(node)) ? discardedResult(facts, step, node) : null;
 }
 
 function methodNotCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
@@ -177,7 +172,6 @@ function discardedResult(facts: RunFacts, step: number, call: SyntaxNode): Diagn
     variant: method === "detach" ? "detach" : "method",
     cause: step,
     chain: [madeBefore(facts, source, step), [step, "none", [source]]],
-    names: [x],
     facts: { x, name: codeFact(method) },
     fixes: [["keep_result", isFunction ? { name, function: 1 } : { name: object.text }]],
   };

@@ -86,7 +86,7 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
           variant: "shallow_copy",
           cause: i,
           chain: [[i, "shares", [copy.uid, write.by], { y }], ...diagnosis.chain.slice(1)],
-          names: [y, ...diagnosis.names],
+          names: [y, ...(diagnosis.names ?? [])],
           facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
           fixes: [["deepcopy_instead"]],
         },

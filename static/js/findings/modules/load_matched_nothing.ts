@@ -17,7 +17,9 @@ export const FINDINGS = [
     severity: "warning",
     of: stateDictLoads,
     once: lineOfCandidate,
-    say: loadOfNothing,
+    say: (facts, { step, call, path, module }) => {
+      return nothingLoadedDiagnosis(facts, step, path, module) ?? brokenTieDiagnosis(facts, step, path, call);
+    },
   }),
 ];
 
@@ -39,10 +41,6 @@ export function stateDictLoads(facts: RunFacts): StateDictLoad[] {
   });
 }
 
-function loadOfNothing(facts: RunFacts, { step, call, path, module }: StateDictLoad): Diagnosis | null {
-  return nothingLoadedDiagnosis(facts, step, path, module) ?? brokenTieDiagnosis(facts, step, path, call);
-}
-
 function nothingLoadedDiagnosis(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
   if (facts.steps[step].skipped) return null;
   const tensors = new Set(tensorsOfModule(facts, module, step));
@@ -62,7 +60,6 @@ function nothingLoadedDiagnosis(facts: RunFacts, step: number, path: string, mod
       [facts.birthStep(module), "made", [module]],
       [step, "none", [module]],
     ],
-    names: [x],
     facts: {
       x,
       n: tensors.size,

@@ -15,7 +15,10 @@ export const FINDINGS = [
     severity: "warning",
     of: stateDictLoads,
     once: lineOfCandidate,
-    say: loadOfItself,
+    say: (facts, called) => {
+      const load = ownLoad(facts, called);
+      return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
+    },
   }),
 ];
 
@@ -27,11 +30,6 @@ interface OwnLoad {
   /** the tensors that were copied onto themselves, and those that were not */
   own: string[];
   others: string[];
-}
-
-function loadOfItself(facts: RunFacts, called: StateDictLoad): Diagnosis | null {
-  const load = ownLoad(facts, called);
-  return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
@@ -58,10 +56,7 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
   const update = facts.optimizers.flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
-  const findingFacts = {
-    x: codeFact(into),
-    update: facts.place(update).line,
-  };
+  const findingFacts = { x: codeFact(into), update: facts.place(update).line };
   return {
     variant: "own_state",
     cause: step,
@@ -69,7 +64,6 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
       [update, "way"],
       [step, "none", [module]],
     ],
-    names: [findingFacts.x],
     facts: findingFacts,
   };
 }

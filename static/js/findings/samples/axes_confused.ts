@@ -64,7 +64,6 @@ function wrongChannelAxis(facts: RunFacts, op: Operation): Diagnosis | null {
     variant: "channels",
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
-    names: [x],
     facts: { x, n: sizeOfAxis(channels), op: operationName(op.name).replace(/^_?(?:native_|cudnn_)?/, "") },
   };
 }
@@ -81,7 +80,6 @@ function wrongClassAxis(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis 
     variant: "classes",
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
-    names: [x],
     facts: { x, n: sizeOfAxis(axis), op: operationName(op.name).replace(/_nd$/, ""), place },
   };
 }
@@ -103,7 +101,6 @@ function wrongRowOrder(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis |
     variant: "rows",
     cause: op.step,
     chain: [[op.step, "used", [uid, target]]],
-    names: [x, y],
     facts: {
       x,
       y,

@@ -111,7 +111,6 @@ function choiceAmongAll(facts: RunFacts, { inputs, outputs, step }: Operation): 
         [maker.step, "made", [choice], { x, x_shape: tupleText(shape) }],
         [step, "counted", [labels], { y }],
       ],
-      names: [x, y],
       facts: { x, y, n: rows, x_shape: tupleText(shape), counted: facts.lineOf(step) },
     };
   }
@@ -190,13 +189,7 @@ function diagnosisOf(
   step: number,
 ): Diagnosis {
   const [x, y] = [facts.nameFact(namedOrDetached(facts, column, step), step), facts.nameFact(row, step)];
-  const findingFacts = {
-    x,
-    y,
-    n: size,
-    x_shape: tupleText([size, 1]),
-    y_shape: tupleText([size]),
-  };
+  const findingFacts = { x, y, n: size, x_shape: tupleText([size, 1]), y_shape: tupleText([size]) };
   return {
     variant: "table",
     severity: "warning",
@@ -206,7 +199,6 @@ function diagnosisOf(
       madeBefore(facts, column, step),
       [step, "counted", [column, row]],
     ],
-    names: [x, y],
     facts: findingFacts,
     fixes: nameTextOfFact(y) ? [["unsqueeze_operand", { name: nameTextOfFact(y) }]] : [],
   };

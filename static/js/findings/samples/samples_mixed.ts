@@ -21,7 +21,16 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(SOFTMAX),
     once: lineOfCandidate,
-    say: softmaxOverBatch,
+    say: (facts, op) => {
+      if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
+      const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
+      if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0)
+        return null;
+      const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
+      if (reader) return diagnosisOf(facts, op, shape, reader);
+      const product = productBySample(facts, op, shape[0]);
+      return product && attentionDiagnosis(facts, op, shape, product);
+    },
   }),
 ];
 
@@ -40,16 +49,6 @@ const CHOICES = new Map([
 ]);
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
-
-function softmaxOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
-  const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
-  if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) return null;
-  const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
-  if (reader) return diagnosisOf(facts, op, shape, reader);
-  const product = productBySample(facts, op, shape[0]);
-  return product && attentionDiagnosis(facts, op, shape, product);
-}
 
 /** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
 function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {

@@ -293,11 +293,7 @@ function diagnosisOf(
     fixes: [
       [
         variant === "twice" ? "optimizer_of" : "optimizer_with",
-        {
-          name: modulePath(module),
-          optimizer: names.optimizer_name,
-          method,
-        },
+        { name: modulePath(module), optimizer: names.optimizer_name, method },
       ],
     ],
   };
