@@ -36,7 +36,7 @@ DRIVERS = {
 STATEMENT_TIMEOUT = 4.0
 """Seconds for one statement of the server, including the wait for a lock of another process."""
 
-PATIENT_TIMEOUT = 600.0
+LONG_STATEMENT_TIMEOUT = 600.0
 """The same for commands that a host runs, and for migrations of PostgreSQL."""
 
 FILE_MIGRATION_TIMEOUT = 8.0
@@ -214,7 +214,7 @@ class Database:
 
     async def migrate_to(self, revision: str) -> None:
         """Migrate to a revision; concurrent migrations wait for each other."""
-        engine = create_engine(self._address, FILE_MIGRATION_TIMEOUT if self.embedded else PATIENT_TIMEOUT)
+        engine = create_engine(self._address, FILE_MIGRATION_TIMEOUT if self.embedded else LONG_STATEMENT_TIMEOUT)
         try:
             async with engine.execution_options(gradbox_writes=True).connect() as connection:
                 if self.embedded:
