@@ -4,7 +4,15 @@ import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { circleMark, pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
+import {
+  focusable,
+  circleMark,
+  pathMark,
+  rectMark,
+  textMark,
+  titleMark,
+  transformToHeight,
+} from "../../browser/shapes.ts";
 import { attachedLeafMark } from "./attached_leaf_mark.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
@@ -42,10 +50,7 @@ function graphNodeMark(renderContext: RenderContext, row: NodePlace, railed: boo
       key: "node",
       class: classNames("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
       "data-node": uid,
-      target: { kind: "node", uid, variable: null },
-      tabindex: "0",
-      role: "group",
-      "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
+      ...focusable({ kind: "node", uid, variable: null }, "group", `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`),
     },
     railed && row.dot && railDotMark(renderContext, row, cy),
     rectMark("node-box", x, 0, w, height, { key: "box", rx: 6 }),
@@ -81,9 +86,7 @@ function hiddenGradientCountMark(row: NodePlace) {
 }
 
 function tensorNamesMark(tag: TextPlace, rowY: number) {
-  return h(
-    "g",
-    { key: "tag" },
+  return h("g", { key: "tag" }, [
     rectMark("node-tag", tag.x, tag.y - rowY, tag.w, tag.h, { key: "box", rx: 4 }),
     textMark(
       "node-tag-text",
@@ -92,16 +95,14 @@ function tensorNamesMark(tag: TextPlace, rowY: number) {
       textThatFits(tag.text, tag.w - 8, tag.font),
       { key: "text", size: tag.font },
     ),
-  );
+  ]);
 }
 
 function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
-  return h(
-    "g",
-    { key: `flag ${i}`, class: "node-flag" },
+  return h("g", { key: `flag ${i}`, class: "node-flag" }, [
     h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
     h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 13, "font-size": flag.font }, flag.text),
-  );
+  ]);
 }
 
 /** A saved slot. */
@@ -135,21 +136,17 @@ function savedSlotMark({ labels, events, snap }: RenderContext, node: string, sl
 
 /** Saved slots that have no room. */
 function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
-  return h(
-    "g",
-    { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
+  return h("g", { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") }, [
     h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
     titleMark(keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
-  );
+  ]);
 }
 
 /** Where a backward begins. */
 function backwardStartMark(row: NodePlace) {
   const x = row.x + 12;
-  return h(
-    "g",
-    { key: "seed", class: "graph-seed" },
+  return h("g", { key: "seed", class: "graph-seed" }, [
     pathMark("edge-line", `M${x} ${row.h}v17`, "line"),
     pathMark("arrow", `M${x} ${row.h + 1}l-4.5 8h9z`, "arrow"),
-  );
+  ]);
 }

@@ -111,26 +111,22 @@ export function loomHeadMarks({ plan, opened, i, labels }: LoomScene, shelf: num
 /** A storage that is not there at the step, over the rows in which it is. */
 function absentStorageMark(name: string, column: StorageColumn) {
   const { x, w, uid } = column;
-  return h(
-    "g",
-    { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid },
+  return h("g", { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid }, [
     textMark("loom-uid", x, 22, namesThatFit(name || uid, Math.floor((column.right - x - 4) / 7.3)), "name"),
     rectMark("loom-frame ghost", x, HEAD_VALUES_TOP, w, HEAD_VALUES_HEIGHT, { key: "frame", rx: 4 }),
-  );
+  ]);
 }
 
 /** How many storages without a name there are at the step's row. */
 function unnamedColumnHeadMark(plan: LoomPlan, i: number, labels: LoomLabels) {
   const unnamed = plan.unnamed as UnnamedColumn;
   const row = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  return h(
-    "g",
-    { key: "unnamed", class: "loom-storage" },
+  return h("g", { key: "unnamed", class: "loom-storage" }, [
     textMark("loom-note", unnamed.x, 22, labels.unnamed, "name"),
     textMark("loom-axis", unnamed.x + 4, 58, String(unnamed.counts[row]), "count"),
     textMark("loom-note", unnamed.x + 4, 73, bytesText(unnamed.bytes[row]), "bytes"),
     titleMark(labels.unnamed_title),
-  );
+  ]);
 }
 
 function storageHeadMark(
@@ -151,9 +147,7 @@ function storageHeadMark(
   const hazardBox = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
   const ownerUid = plan.run.storages.get(uid)?.owner;
   const [dtype, values] = (Object.entries(storage.cells ?? {})[0] ?? ["", []]) as [string, Cell[]];
-  return h(
-    "g",
-    { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid },
+  return h("g", { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid }, [
     storageTitleMarks(name, storage, column, isFreed, labels),
     isWritten && h("rect", { key: "halo", class: "loom-halo", ...halo }),
     h("rect", { key: "paper", class: "loom-paper", ...rect }),
@@ -167,7 +161,7 @@ function storageHeadMark(
       rx: 4,
     }),
     [...column.rails].map(([counter, x]) => counterBadgeMark(snap, counter, x)),
-  );
+  ]);
 }
 
 /** A storage's name, and behind it its uid, dtypes and bytes. */
