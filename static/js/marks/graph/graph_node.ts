@@ -1,5 +1,6 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
+import { fullNumberText } from "../../trace/format.ts";
 import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
@@ -19,7 +20,7 @@ import { textThatFits } from "./graph_texts.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
-import { savedSlotTitle, savedSlotWords, nodeTooltip } from "./node_words.ts";
+import type { StageLabels } from "../labels.ts";
 import type { NodePlace, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. `railed`: its graph has rails. */
@@ -149,4 +150,33 @@ function backwardStartMark(row: NodePlace) {
     pathMark("edge-line", `M${x} ${row.h}v17`, "line"),
     pathMark("arrow", `M${x} ${row.h + 1}l-4.5 8h9z`, "arrow"),
   ]);
+}
+
+/** `outputs` are the names of what the node made. */
+function nodeTooltip(name: string, uid: string, outputs: string[], node: Node | undefined) {
+  const attrs = Object.entries(node?.attrs ?? {}).map(([attr, value]) => `${attr} = ${fullNumberText(value)}`);
+  const names = outputs.length ? [`→ ${outputs.join(", ")}`] : [];
+  return [`${name} ${uid}`, ...names, ...attrs].join("\n");
+}
+
+/** What a slot keeps: a name of the program, and what is wrong with it. */
+function savedSlotWords(labels: StageLabels, { state, saved, head, now }: SlotPlace) {
+  const name = head || labels.unnamedResult;
+  if (now !== null)
+    return `${name}: ${labels.keptVersion.replace("{v}", String(saved.expected ?? "?")).replace("{now}", String(now))}`;
+  if (state === "changed") return `${name}: ${labels.otherBytes}`;
+  return state === "ok" || state === "freed" ? name : `${name} ${state}`;
+}
+
+/** Torch's own name of a slot first, then all that there is to say of it. */
+function savedSlotTitle(labels: StageLabels, slot: SlotPlace) {
+  if (slot.state === "freed") {
+    const name = slot.dot ? "" : `: ${savedSlotWords(labels, slot)}`;
+    return `${slot.slot}${name} · ${labels.released}`;
+  }
+  const version =
+    typeof slot.saved.expected === "number" && slot.now === null
+      ? ` · ${labels.versionKept.replace("{v}", String(slot.saved.expected))}`
+      : "";
+  return `${slot.slot}: ${savedSlotWords(labels, slot)}${version}`;
 }

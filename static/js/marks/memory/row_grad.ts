@@ -1,7 +1,6 @@
 /** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
 
-import { findEntity, findHandle, type Handle } from "../../trace/entities.ts";
-import { sumText } from "../../layout/graph/graph_sums.ts";
+import { findEntity, findHandle, type Cell, type Handle } from "../../trace/entities.ts";
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
 import { fittedText, type FittedText } from "../../layout/text/fitted_text.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
@@ -116,8 +115,20 @@ function additionNotes({ snap, previous, labels }: RenderContext, ownerUid: stri
   const cellsOf = (entities: Entities, storage: string | null | undefined) =>
     Object.values(findEntity(entities, storage, "storage")?.cells ?? {})[0] ?? [];
   const arrived = visit.grad_outputs.find(Boolean)?.cells ?? [];
-  const sum = sumText([cellsOf(previous, before.storage), arrived], cellsOf(snap.entities, block.storage));
+  const sum = sumText(cellsOf(previous, before.storage), arrived, cellsOf(snap.entities, block.storage));
   return sum ? [sum, `+ ${shortNumberText(arrived[0], MAX_ADDED_LENGTH)}`] : [labels.addedToGrad];
+}
+
+/** The rounding of a sum in float16, as a part of its largest number: a larger difference is another sum. */
+const SUM_TOLERANCE = 2e-3;
+
+/** `2.0 + 1.6 = 3.6`; null where it isn't about single numbers, or more than the two was added. */
+function sumText(before: Cell[], arrived: Cell[], sum: Cell[]): string | null {
+  const [a, b, total] = [before, arrived, sum].map((cells) => (cells.length === 1 ? cells[0] : null));
+  if (typeof a !== "number" || typeof b !== "number" || typeof total !== "number") return null;
+  if (Math.abs(a + b - total) > SUM_TOLERANCE * Math.max(...[a, b, total].map(Math.abs))) return null;
+  const text = (value: number) => shortNumberText(value, 6);
+  return `${text(a)} ${b < 0 ? text(b).replace("−", "− ") : `+ ${text(b)}`} = ${text(total)}`;
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */
