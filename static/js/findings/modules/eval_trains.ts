@@ -2,7 +2,7 @@
 
 import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { modeChangeBefore } from "./layer_calls.ts";
+import { ancestorsOfRoots, modeChangeBefore } from "./layer_calls.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 
@@ -59,6 +59,7 @@ function diagnosisOf(facts: RunFacts, { module, optimizer, steps }: Updates): Di
   if (!steps[0].isTraining || evaluations.length < MIN_EVALUATIONS) return null;
   const [{ step }] = evaluations;
   const left = modeChangeBefore(facts, module, false, step) ?? step;
+  if (isEvaluatedBetween(facts, optimizer, left, step)) return null;
   const [x, name] = [facts.nameFact(module, step), facts.nameFact(optimizer, step)];
   return {
     cause: step,
@@ -76,4 +77,14 @@ function diagnosisOf(facts: RunFacts, { module, optimizer, steps }: Updates): Di
       eval: facts.statementFact(left),
     },
   };
+}
+
+/** Whether something was computed from an optimizer's parameters that trains nothing: then `train()` is what is missing. */
+function isEvaluatedBetween(facts: RunFacts, optimizer: string, from: number, to: number): boolean {
+  const held = new Set(optimizerParameters(facts, optimizer, to));
+  const trained = ancestorsOfRoots(facts);
+  for (let step = from + 1; step < to; step++)
+    for (const { inputs, outputs } of facts.steps[step].visit ? [] : facts.opsAt(step))
+      if (inputs.some((uid) => held.has(uid ?? "")) && !outputs.some((uid) => trained.has(uid))) return true;
+  return false;
 }
