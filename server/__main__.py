@@ -121,7 +121,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
-        prepare_to_serve(app)
+        compile_templates_and_freeze_memory(app)
         connections, proxies = create_connection_limiter(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()
         return 0
@@ -175,7 +175,7 @@ def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
     return ConnectionLimiter(total, per_address, parse_networks(settings.trusted_proxies))
 
 
-def prepare_to_serve(app: FastAPI) -> None:
+def compile_templates_and_freeze_memory(app: FastAPI) -> None:
     """Do now what would block the event loop later: compile templates, make the API documents, and freeze what stays,
     which the garbage collector would otherwise scan for a tenth of a second every now and then."""
     compile_templates()

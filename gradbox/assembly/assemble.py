@@ -128,7 +128,7 @@ def encode_wire_model(value: Model) -> bytes:
     return value.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
-MAX_LOGGED_BYTES = 4000
+MAX_LOGGED_LINE_BYTES = 4000
 """The most bytes of a child's line that are logged."""
 
 RECORDER_FAILED_MESSAGE = "the recorder failed; this is our fault, not the program's"
@@ -320,7 +320,7 @@ def is_recorder_fault_line(line: bytes) -> bool:
 def rejected_line_message(output: ParsedChildLines, log_text: bool) -> str:
     """The log message about the line that ended the reading."""
     line = output.rejected or b""
-    text = ascii(line[:MAX_LOGGED_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
+    text = ascii(line[:MAX_LOGGED_LINE_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
     kind = "word of a failure" if is_recorder_fault_line(line) else f"unreadable line, {output.rejection_reason},"
     return f"{kind} from a worker, {len(line)} bytes: {text}"
 

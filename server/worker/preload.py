@@ -43,7 +43,7 @@ REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
 WARNING_REGISTRY, MISSING = "__warningregistry__", object()
 
 
-class HiddenModules:
+class PreloadedModulesFinder:
     """An import finder for modules that are loaded already, but are in no namespace until they are imported.
 
     collector_name: the name of the module that imports them while they are collected
@@ -280,7 +280,7 @@ each GPU of the machine."""
 def preload_torch() -> None:
     """Import and run what torch would do late, then restore everything that a program could notice. Call it once."""
     with preserving_interpreter_state():
-        with HiddenModules(__name__).collecting_imports():
+        with PreloadedModulesFinder(__name__).collecting_imports():
             for name in LATE_IMPORTS.split():
                 import_if_possible(name)
             for name in sorted(ALLOWED_MODULES | {"encodings"}):

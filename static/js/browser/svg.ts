@@ -18,6 +18,8 @@ export interface VNode {
 
 type Attr = string | number | boolean | null | undefined;
 
+export type Attributes = Record<string, Attr | Target>;
+
 type ChildNode = VNode | null | undefined | false | string;
 
 type Child = ChildNode | ChildNode[] | ChildNode[][] | (ChildNode | ChildNode[])[];
@@ -27,7 +29,7 @@ type Child = ChildNode | ChildNode[] | ChildNode[][] | (ChildNode | ChildNode[])
  * attributes are left out. A child `title` without attributes becomes the element's title; what has a role is called so
  * where it has neither label nor text. A string among the children becomes the element's text.
  */
-export function h(tag: string, attrs: Record<string, Attr | Target> = {}, ...children: Child[]): VNode {
+export function h(tag: string, attrs: Attributes = {}, ...children: Child[]): VNode {
   const presentAttrs: Record<string, string> = {};
   let key = null;
   let target: Target | null = null;

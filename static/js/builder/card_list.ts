@@ -10,7 +10,7 @@ import { reuseRows, rowAppearanceKey, replaceRowsInList } from "./row_reuse.ts";
 import { itemAtLine, parseProgram, type ProgramItem } from "./statements.ts";
 import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PreviewLineEffect } from "./preview_effects.ts";
 import type { LineMessage } from "../program/line_message.ts";
 
@@ -28,7 +28,7 @@ interface CardListHandlers {
  * `list` is an `ol`. In `toolsHost` stand the buttons of the card that the reader is at; for fingers they stand in the
  * card itself.
  */
-export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: Say, handlers: CardListHandlers) {
+export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: Translate, handlers: CardListHandlers) {
   let parsedProgram = parseProgram("");
   let painter: ReturnType<typeof createSourceHighlighter> = createSourceHighlighter(parsedProgram);
   let rowsByItem = new Map<ProgramItem, HTMLLIElement>();

@@ -3,7 +3,7 @@
 import { createElement } from "../browser/elements.ts";
 import { operationGroupGlyph, operationGroupOfStatement } from "./glyphs.ts";
 import { cardText } from "./edits.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { CardResult } from "./card_result.ts";
 import type { SourcePart } from "./card_source.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";
@@ -23,7 +23,7 @@ export function createCardRow(
   program: ParsedProgram,
   item: ProgramItem,
   source: SourcePart[],
-  say: Say,
+  say: Translate,
 ): HTMLLIElement {
   const row = createElement("li", `card-row ${item.kind}${item.broken ? " broken" : ""}`) as HTMLLIElement;
   row.style.setProperty("--depth", String(item.depth));
@@ -71,7 +71,7 @@ export function setLineNumber(row: HTMLElement, { first }: ProgramItem) {
 }
 
 /** The buttons of the card that the reader is at. */
-export function createCardButtons(item: ProgramItem, say: Say, onTool: (name: string) => void) {
+export function createCardButtons(item: ProgramItem, say: Translate, onTool: (name: string) => void) {
   const tools = createElement("div", "card-tools");
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", say("card_tools", { line: item.first + 1 }));
@@ -96,7 +96,7 @@ export function createCardButtons(item: ProgramItem, say: Say, onTool: (name: st
 }
 
 /** What a screen reader says of a card. */
-function accessibleCardLabel(item: ProgramItem, text: string, result: string, say: Say) {
+function accessibleCardLabel(item: ProgramItem, text: string, result: string, say: Translate) {
   const key = item.kind === "off" ? "card_spoken_off" : item.kind === "note" ? "card_spoken_note" : "card_spoken";
   return `${say(key, { line: item.first + 1, text })}${result ? `, ${result}` : ""}`;
 }
@@ -111,7 +111,7 @@ export function showCardResult(
   text: string,
   fact: CardResult | null,
   { isKnown, isNow }: { isKnown: boolean; isNow: boolean },
-  say: Say,
+  say: Translate,
 ) {
   const card = row.querySelector(".statement-card") as HTMLElement | null;
   const result = row.querySelector(".card-result");
@@ -134,7 +134,7 @@ export function showCardResult(
   card.setAttribute("aria-label", accessibleCardLabel(item, text, item.kind === "off" ? "" : spokenResult, say));
 }
 
-function cardResultElements(item: ProgramItem, fact: CardResult, say: Say): HTMLElement[] {
+function cardResultElements(item: ProgramItem, fact: CardResult, say: Translate): HTMLElement[] {
   const parts = [];
   if (fact.times !== undefined) {
     if (item.word === "for" || item.word === "while")

@@ -7,7 +7,7 @@ import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { FindingSentence } from "../findings/finding.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { CaptionNote } from "./note.ts";
 
 const MAX_CAPTION_SENTENCES = 6;
@@ -22,7 +22,7 @@ export interface CaptionSentence {
 }
 
 /** A step's number with its line and loop iteration (`at`), and the text of that line. */
-export function stepHeading(trace: Trace, i: number, say: Say): { at: string; line: string } {
+export function stepHeading(trace: Trace, i: number, say: Translate): { at: string; line: string } {
   const traceStep = trace.steps[i];
   const iteration = traceStep.iter?.length ? ` [${traceStep.iter.join(", ")}]` : "";
   const line = trace.program.source.split("\n")[traceStep.line - 1]?.trim() ?? "";
@@ -33,13 +33,13 @@ export function stepHeading(trace: Trace, i: number, say: Say): { at: string; li
 }
 
 /** A step's number and its statement in one line; an empty program has a step whose line has no text. */
-export function stepTitle(trace: Trace, i: number, say: Say) {
+export function stepTitle(trace: Trace, i: number, say: Translate) {
   const { at, line } = stepHeading(trace, i, say);
   return line ? `${at} · ${line}` : at;
 }
 
 /** A step's sentences, the gravest first. */
-export function captionSentences(opened: OpenTrace, i: number, say: Say): CaptionSentence[] {
+export function captionSentences(opened: OpenTrace, i: number, say: Translate): CaptionSentence[] {
   const list = captionNotesOfStep(opened, i);
   list.sort((a, b) => noteSeverityRank(a) - noteSeverityRank(b));
   const sentences = list.map(({ key, args, tone }) => {
@@ -64,7 +64,7 @@ export function headlineSentences(
   opened: OpenTrace,
   i: number,
   { found = null, ofRow = null, why = null }: HeadlineSources,
-  say: Say,
+  say: Translate,
 ): CaptionSentence[] {
   if (found) return [markedSentence(found.text, found.severity === "error" ? "bad" : "note", "explained")];
   if (ofRow !== null) return [markedSentence(ofRow)];
@@ -87,7 +87,7 @@ function noteSeverityRank(note: CaptionNote) {
 }
 
 /** The sentence that says how a program ended. */
-export function outcomeSentence(trace: Trace, say: Say): CaptionSentence {
+export function outcomeSentence(trace: Trace, say: Translate): CaptionSentence {
   const { status, error, stopped } = trace.outcome;
   let text = say(status);
   if (status === "raised" && error) text = say("raised", { type: error.type, message: error.message.split("\n")[0] });
@@ -101,13 +101,13 @@ export function outcomeSentence(trace: Trace, say: Say): CaptionSentence {
 }
 
 /** The stage's labels, those that the reader's language has. */
-export function stageLabels(say: Say): Partial<StageLabels> {
+export function stageLabels(say: Translate): Partial<StageLabels> {
   const labels = Object.keys(STAGE_LABELS).map((key) => [key, say(`stage_${key}`)]);
   return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
 }
 
 /** The loom's labels. */
-export function loomLabels(say: Say): LoomLabels {
+export function loomLabels(say: Translate): LoomLabels {
   const labels = { ...LOOM_LABELS };
   for (const key of Object.keys(labels) as (keyof typeof labels)[]) labels[key] = say(`loom_${key}`);
   return labels;

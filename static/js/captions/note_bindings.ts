@@ -2,7 +2,6 @@
 
 import { findEntity, findHandle, isHandle, type Frame, type Handle } from "../trace/entities.ts";
 import { firstNameOf } from "../syntax/expressions.ts";
-import { mentionsAt } from "../findings/statements/statement_mentions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel } from "../trace/reads.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -136,7 +135,7 @@ function notesOfNamedHandle(context: CaptionContext, name: string, uid: string, 
   const now = sharingAt(index);
   // `loss = loss.detach()`: only what `loss` meant before has read that memory
   const sharing = now.length ? now : sharingAt(index - 1).filter((handle) => context.hasName(handle));
-  const { names: mentioned } = mentionsAt(facts, index);
+  const { names: mentioned } = facts.mentionsAt(index);
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
   if (other) return [noteOfSharing(context, bound, entity, other)];

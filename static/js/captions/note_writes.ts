@@ -1,7 +1,7 @@
 /** Notes on writes into memory that was there: which numbers are other ones, and who else reads them. */
 
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/statements/statement_mentions.ts";
+import { mentionsAt } from "../findings/facts/statement_mentions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { numberText, valueText } from "./note_arguments.ts";

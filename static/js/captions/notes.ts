@@ -3,8 +3,7 @@
 import { cachedGraphModel } from "../layout/graph/graph_model.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/statements/statement_mentions.ts";
-import { resolveExpression } from "../findings/facts/resolve.ts";
+
 import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -109,8 +108,8 @@ function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): 
 function missingGradientNotes({ opened, index, step, before }: CaptionContext): CaptionNote[] {
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
-  return mentionsAt(facts, index).gradReads.flatMap((node) => {
-    const tensor = findEntity(before, resolveExpression(facts, node, index, index - 1), "tensor");
+  return facts.mentionsAt(index).gradReads.flatMap((node) => {
+    const tensor = findEntity(before, facts.resolve(node, index, index - 1), "tensor");
     return tensor && !tensor.grad
       ? [{ key: "grad_is_none", args: { grad: { name: `${pathText(node) ?? node.text}.grad` } } }]
       : [];

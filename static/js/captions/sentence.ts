@@ -1,6 +1,6 @@
 /** A note as a sentence in parts: plain words, names of the program, and the words that say what changed. */
 
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { CaptionNote, CaptionArgument } from "./note.ts";
 
 /** kind: `name` is written as code, `changed` says what is other than before the step */
@@ -23,7 +23,7 @@ const MAX_LISTED = 3;
 const HAN = /\p{Script=Han}/u;
 const LATIN = /[\p{Script=Latin}\p{N}\])_]/u;
 
-export function sentenceParts({ key, args }: Pick<CaptionNote, "key" | "args">, say: Say): SentencePart[] {
+export function sentenceParts({ key, args }: Pick<CaptionNote, "key" | "args">, say: Translate): SentencePart[] {
   return withSpacesAroundLatin(parseParts(markedSentence({ key, args }, say)));
 }
 
@@ -36,14 +36,14 @@ export function partsText(parts: SentencePart[]) {
   return parts.map(({ text }) => text).join("");
 }
 
-function markedSentence({ key, args }: Pick<CaptionNote, "key" | "args">, say: Say): string {
+function markedSentence({ key, args }: Pick<CaptionNote, "key" | "args">, say: Translate): string {
   return say(
     key,
     Object.fromEntries(Object.entries(args).map(([name, argument]) => [name, argumentText(argument, say)])),
   );
 }
 
-function argumentText(argument: CaptionArgument, say: Say): unknown {
+function argumentText(argument: CaptionArgument, say: Translate): unknown {
   if (Array.isArray(argument)) return listText(argument, say);
   if (argument === null || typeof argument !== "object")
     return typeof argument === "string" ? escapeMarks(argument) : argument;
@@ -52,7 +52,7 @@ function argumentText(argument: CaptionArgument, say: Say): unknown {
 }
 
 /** `a`, `b` and `c`; of more than that the first two and how many more. */
-function listText(list: CaptionArgument[], say: Say): string {
+function listText(list: CaptionArgument[], say: Translate): string {
   const texts = list.map((item) => String(argumentText(item, say)));
   if (texts.length > MAX_LISTED) {
     const more = texts.length - MAX_LISTED + 1;

@@ -5,7 +5,7 @@
 
 import en from "../../locales/compare.en.json" with { type: "json" };
 import zh from "../../locales/compare.zh.json" with { type: "json" };
-import { createLocale, type Locale, type Say } from "../words/sentences.ts";
+import { createLocale, type Locale, type Translate } from "../words/sentences.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Outcome } from "../trace/wire.ts";
 import type { Comparison, Difference, OutputDifference } from "./comparison.ts";
@@ -19,7 +19,7 @@ const MAX_PRINTED_CHARACTERS = 60;
 export const comparisonLocale: (language: string) => Locale = createLocale({ en, zh });
 
 /** What is different about a name, without the name. */
-function differenceText({ property, left, right }: PropertyChange, say: Say) {
+function differenceText({ property, left, right }: PropertyChange, say: Translate) {
   const leftText = left?.text ?? "";
   const rightText = right?.text ?? "";
   const quoted = { left: `\`${leftText}\``, right: `\`${rightText}\`` };
@@ -36,7 +36,7 @@ function sharingText(
   property: "memory" | "counter" | "base" | "memory_and_counter",
   leftText: string,
   rightText: string,
-  say: Say,
+  say: Translate,
 ) {
   const key = rightText === "" ? "own" : leftText === "" ? "shared" : "other";
   return say(`compare.${property}_${key}`, { left: quoteNamesInList(leftText), right: quoteNamesInList(rightText) });
@@ -51,7 +51,7 @@ function quoteNamesInList(list: string) {
 }
 
 /** What is different about one name, as a clause; all changes are of that name. */
-export function clauseAboutName(changes: PropertyChange[], say: Say) {
+export function clauseAboutName(changes: PropertyChange[], say: Translate) {
   const predicates = differenceTextsOfName(changes, say);
   const last = predicates.pop() ?? "";
   const text = predicates.length ? predicates.join(say("compare.comma")) + say("compare.and") + last : last;
@@ -59,7 +59,7 @@ export function clauseAboutName(changes: PropertyChange[], say: Say) {
 }
 
 /** Memory and version counter are mostly shared together: then they are told together. */
-function differenceTextsOfName(changes: PropertyChange[], say: Say) {
+function differenceTextsOfName(changes: PropertyChange[], say: Translate) {
   const [memory, counter] = ["memory", "counter"].map((name) => changes.find(({ property }) => property === name));
   const areToldTogether =
     memory && counter && memory.left?.text === counter.left?.text && memory.right?.text === counter.right?.text;
@@ -79,7 +79,7 @@ export function groupByName<T extends PropertyChange>(changes: T[]): T[][] {
 }
 
 /** How a run ended. */
-export function outcomeText({ status, error }: Outcome, say: Say) {
+export function outcomeText({ status, error }: Outcome, say: Translate) {
   if (status !== "raised") return say(`compare.${status}`);
   return say(error?.line ? "compare.raised" : "compare.raised_nowhere", { line: error?.line, type: error?.type ?? "" });
 }
@@ -93,7 +93,7 @@ export function lineOfRow({ left, right, rows }: Comparison, row: number) {
 }
 
 /** The comparison in a few sentences, of at most `maxNames` names. */
-export function comparisonSummary(comparison: Comparison, say: Say, maxNames: number = MAX_NAMES_IN_SUMMARY) {
+export function comparisonSummary(comparison: Comparison, say: Translate, maxNames: number = MAX_NAMES_IN_SUMMARY) {
   const { left, right, rows, differences, output, apart } = comparison;
   const outcomes = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
   const outcome =
@@ -122,7 +122,7 @@ export function comparisonSummary(comparison: Comparison, say: Say, maxNames: nu
   );
 }
 
-export function outputDifferenceText({ line, left, right }: OutputDifference, say: Say) {
+export function outputDifferenceText({ line, left, right }: OutputDifference, say: Translate) {
   const key = !left ? "_right" : !right ? "_left" : "";
   return say(`compare.output${key}`, {
     line: line.left ?? line.right,

@@ -7,7 +7,7 @@ import { lineHighlightTone } from "../trace/steps/stepping.ts";
 import { createDifferenceFrames, type NumberedDifference } from "./difference_frames.ts";
 import type { CodePane } from "../editor/code_listing.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export type SideView = ReturnType<typeof createSideView>;
 
@@ -16,7 +16,7 @@ export function elementOfSide(root: HTMLElement, name: string) {
   return root.querySelector(`[data-part=${name}]`) as HTMLElement;
 }
 
-export function createSideView(root: HTMLElement, codePane: CodePane, say: Say) {
+export function createSideView(root: HTMLElement, codePane: CodePane, say: Translate) {
   const stage = createStage(elementOfSide(root, "stage"), document, { labels: stageLabels(say) });
   const marks = createDifferenceFrames(elementOfSide(root, "stage"));
   return {

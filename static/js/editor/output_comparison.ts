@@ -1,7 +1,7 @@
 /** An article's outputs against torch's: a message under each line that has one, and a summary of how many agree. */
 
 import type { OutputRow } from "../program/output_comparison.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { LineMessage } from "../program/line_message.ts";
 
 const CLASS_BY_OUTPUT_VERDICT: Record<OutputRow["verdict"], string> = {
@@ -11,7 +11,7 @@ const CLASS_BY_OUTPUT_VERDICT: Record<OutputRow["verdict"], string> = {
 };
 
 /** What stands in the editor: a mark behind a comment that is right, else the texts under the line. */
-export function outputComparisonMessages(rows: OutputRow[], say: Say, go: (step: number) => void): LineMessage[] {
+export function outputComparisonMessages(rows: OutputRow[], say: Translate, go: (step: number) => void): LineMessage[] {
   return rows.map((row) => ({
     line: row.line,
     kind: "output" as const,
@@ -21,7 +21,7 @@ export function outputComparisonMessages(rows: OutputRow[], say: Say, go: (step:
   }));
 }
 
-function outputComparisonElement(row: OutputRow, say: Say, go: (step: number) => void): HTMLElement {
+function outputComparisonElement(row: OutputRow, say: Translate, go: (step: number) => void): HTMLElement {
   const { step, comment, verdict } = row;
   const inline = comment && verdict !== "different";
   const box = document.createElement(step !== null ? "button" : inline ? "span" : "div");
@@ -61,7 +61,7 @@ function spanElement(name: string, text: string) {
 export function showOutputSummary(
   host: HTMLElement,
   rows: OutputRow[],
-  say: Say,
+  say: Translate,
   { current, go }: { current: () => number; go: (step: number) => void },
 ) {
   host.hidden = !rows.length;

@@ -23,12 +23,12 @@ import type { FindingText } from "../findings/finding_text.ts";
 import type { TorchSuggestion } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
 
 export type FindingsApi = typeof pageApiModule & {
   /** of findings */
-  sentences: () => Promise<Say>;
+  sentences: () => Promise<Translate>;
 };
 /** the diagnoses come when there is something to explain */
 export type LoadFindings = () => Promise<FindingsApi>;
@@ -55,7 +55,7 @@ interface FindingsCardOptions {
 
 export function createFindingsCard(
   host: HTMLElement,
-  say: Say,
+  say: Translate,
   {
     load,
     go,
@@ -131,7 +131,11 @@ export function createFindingsCard(
   }
 
   /** The checks that cost more, where a server can run the program again: each a button that says what it does. */
-  async function checksOfRun(findingsApi: FindingsApi, trace: OpenTrace, sayFinding: Say): Promise<HTMLElement[]> {
+  async function checksOfRun(
+    findingsApi: FindingsApi,
+    trace: OpenTrace,
+    sayFinding: Translate,
+  ): Promise<HTMLElement[]> {
     const facts = new findingsApi.RunFacts(trace);
     const backward = findingsApi.backwardToCheck(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;

@@ -15,7 +15,7 @@ import type {
 } from "../requests/gradient_check.ts";
 import { sampleCheckPanel } from "./sample_check_panel.ts";
 import type { AutomaticCheck } from "../findings/automatic_check.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
 
@@ -45,7 +45,7 @@ export interface GradientCheckSubject {
    * where the check runs by itself: what it is about and what it may cost, and what is done where a gradient differs
    */
   byItself?: { check: AutomaticCheck; onDifference: () => void };
-  say: Say;
+  say: Translate;
   check: CheckGradients;
   /** what a leaf's name means, null for nothing */
   light: (name: string | null) => void;
@@ -121,7 +121,7 @@ export function gradientCheckPanel({
 
 interface GradientCheckContext {
   asked: string;
-  say: Say;
+  say: Translate;
   light: (name: string | null) => void;
 }
 
@@ -172,7 +172,7 @@ function doesLossDiffer({ loss, double }: GradientCheck) {
 }
 
 /** What is not as it should be with a leaf. */
-function leafProblemSentence(leaf: LeafCheck, say: Say): string | null {
+function leafProblemSentence(leaf: LeafCheck, say: Translate): string | null {
   const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
   if (!row) {
     const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
@@ -249,7 +249,7 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: GradientCheckContext) 
   return [row, ...elementRows];
 }
 
-function elementCheckRow(check: ElementCheck, say: Say) {
+function elementCheckRow(check: ElementCheck, say: Translate) {
   const row = checkedValueRow(check.verdict, check, say);
   row.hidden = true;
   row.classList.add("check-element");
@@ -260,7 +260,7 @@ function elementCheckRow(check: ElementCheck, say: Say) {
   return row;
 }
 
-function checkedValueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
+function checkedValueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Translate) {
   const row = createElement("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";
@@ -271,7 +271,7 @@ function checkedValueRow(verdict: GradientVerdict, check: ElementCheck | null, s
 }
 
 /** A leaf's name in marks of code, with the element where it has several. */
-function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Say) {
+function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Translate) {
   const indexText = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
   return leaf.name ? `\`${leaf.name}${indexText}\`` : `${say("check.nameless", { line: leaf.line })}${indexText}`;
 }

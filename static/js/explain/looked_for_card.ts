@@ -6,12 +6,12 @@
 import { createElement, nodesWithCode } from "../browser/elements.ts";
 import { noFindingsIcon } from "./finding_icons.ts";
 import type { LookedForText } from "../findings/finding_text.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 /** `checks` offer what else can be done, like the check of the gradients. */
 export function lookedForElement(
   { calm, line, remarks, rows, not_looked: notLooked }: LookedForText,
-  say: Say,
+  say: Translate,
   checks: HTMLElement[],
 ) {
   const card = createElement("details", "looked-for");

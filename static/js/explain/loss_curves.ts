@@ -8,11 +8,11 @@ import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { shortNumberText } from "../trace/format.ts";
 import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../marks/series_curve.ts";
 import type { LossCurves, LossValue } from "../requests/fixes.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 const DIGITS = 6;
 
-export function lossCurvesElement({ name, before, after }: LossCurves, say: Say) {
+export function lossCurvesElement({ name, before, after }: LossCurves, say: Translate) {
   const box = createElement("div", "fix-losses");
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", say("fix_losses"));

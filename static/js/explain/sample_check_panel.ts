@@ -4,7 +4,7 @@
 
 import { createElement, paragraphWithCode } from "../browser/elements.ts";
 import type { CheckGradients, CheckReply, SampleCheck } from "../requests/gradient_check.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 /** by the open trace and the call of backward */
 const sampleRepliesByTrace = new WeakMap<object, Map<number | null, CheckReply>>();
@@ -17,7 +17,7 @@ export function sampleCheckPanel({
 }: {
   opened: object;
   backward: number | null;
-  say: Say;
+  say: Translate;
   check: CheckGradients;
 }) {
   const replies = sampleRepliesByTrace.get(opened) ?? new Map();
@@ -56,7 +56,7 @@ export function sampleCheckPanel({
   return box;
 }
 
-function sampleSentence({ problem, line, axis, samples, mixing, runs }: SampleCheck, say: Say) {
+function sampleSentence({ problem, line, axis, samples, mixing, runs }: SampleCheck, say: Translate) {
   const facts = { n: samples, axis, line: line ?? "?", runs };
   if (problem) return say(`check.samples.problem.${problem}`, facts);
   if (!mixing) return say("check.samples.apart", facts);

@@ -4,7 +4,6 @@
  */
 
 import { SHAPE_ONLY_OPERATIONS } from "./facts/dataflow.ts";
-import { numbersOfTensor } from "./facts/tensor_values.ts";
 import type { BackwardCall, Operation } from "./facts/scan.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 
@@ -68,7 +67,7 @@ function reasonToCheck(facts: RunFacts, earlier: BackwardCall[], call: BackwardC
 function hasRepeatedIndices(facts: RunFacts, { inputs, step }: { inputs: string[]; step: number }) {
   return inputs.some((uid) => {
     if (!/int(32|64)$/.test(facts.handle(uid, step)?.dtype ?? "")) return false;
-    const indices = numbersOfTensor(facts, uid, step);
+    const indices = facts.numbersOf(uid, step);
     return indices !== null && new Set(indices).size < indices.length;
   });
 }

@@ -1,9 +1,9 @@
 /** Errors of torch that the program caught itself, and went on: each is explained as if it had ended the run. */
 
-import { codeFact, completeDiagnosis, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "./diagnosis.ts";
+import { codeFact, completeDiagnosis, phrase } from "./diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { diagnoseUnexplainedError } from "./errors/unexplained_error.ts";
-import type { EventOccurrence } from "./facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "caught_error", severity: "note", diagnose: diagnoseCaughtErrors }];
 

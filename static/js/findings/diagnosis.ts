@@ -3,24 +3,41 @@
  * each line, the place and the statement of each link, the edits where the cause is.
  */
 
-import {
+import { chainLink, fixHint, namesInFacts } from "./finding.ts";
+import type {
+  ChainLink,
+  Diagnosis as CompleteDiagnosis,
+  Fact,
+  Facts,
+  FixHint,
+  LineAndStep,
+  LinkRole,
+  Severity,
+} from "./finding.ts";
+import type { RunFacts } from "./facts/run_facts.ts";
+import type { BackwardCall } from "./facts/scan.ts";
+
+export {
   chainLink,
+  codeFact,
   fixHint,
+  gradNameOf,
   namesInFacts,
+  nameTextOfFact,
+  phrase,
   type ChainLink,
-  type Diagnosis as CompleteDiagnosis,
+  type CodeFact,
   type Fact,
   type Facts,
   type FixHint,
   type LineAndStep,
   type LinkRole,
+  type Phrase,
   type Severity,
 } from "./finding.ts";
-import type { RunFacts } from "./facts/run_facts.ts";
-import type { BackwardCall } from "./facts/scan.ts";
-
-export { codeFact, nameTextOfFact, phrase, type CodeFact, type Fact, type Facts, type Phrase } from "./finding.ts";
+export { operationName } from "./facts/operation_name.ts";
 export type { RunFacts } from "./facts/run_facts.ts";
+export type { BackwardCall, EventOccurrence, NameBinding, Operation } from "./facts/scan.ts";
 
 /** a step, a call of the engine, or a line that is another than its step's */
 type At = number | LineAndStep | BackwardCall;
@@ -46,8 +63,8 @@ export interface Diagnosis {
   cause: At;
   /** what does not apply is left out */
   chain: (Link | ChainLink | false | null | undefined | "")[];
-  /** those that the reader uses for what it is about, among other facts */
-  names: (Fact | undefined)[];
+  /** those that the reader uses for what it is about; `x` and `y` of the facts, where it does not say */
+  names?: (Fact | Fact[] | undefined)[];
   /** of the sentences; `code` is the statement of the cause */
   facts: Facts;
   fixes?: (Fix | FixHint)[];
@@ -156,7 +173,7 @@ export function completeDiagnosis(run: RunFacts, { cause, chain, names, facts, f
     ...rest,
     cause: placeAt(run, cause),
     chain: chain.flatMap((link) => (link ? linkOf(link) : [])),
-    names: namesInFacts(...names),
+    names: namesInFacts(...(names ?? [facts.x, facts.y])),
     facts: said,
     fixes: (fixes ?? []).map(fixOf),
   } satisfies CompleteDiagnosis;

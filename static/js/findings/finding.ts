@@ -144,10 +144,23 @@ export function nameTextOfFact(fact: Fact | Fact[] | undefined) {
   return typeof fact === "object" && "code" in fact ? fact.code : "";
 }
 
+/** `x.grad` of what is called `x`; of a tensor without a name, what stands for it. */
+export function gradNameOf(name: Fact): Fact {
+  if (typeof name !== "object" || !("code" in name)) return name;
+  const { code, also, isEarlier } = name;
+  return {
+    ...codeFact(`${code}.grad`),
+    ...(also ? { also: `${also}.grad` } : {}),
+    ...(isEarlier ? { isEarlier } : {}),
+  };
+}
+
 /** The names among facts, each once. */
-export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
+export function namesInFacts(...facts: (Fact | Fact[] | undefined)[]): CodeFact[] {
   const texts = new Set(
-    facts.flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
+    facts
+      .flat()
+      .flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
   );
   return [...texts].map(codeFact);
 }

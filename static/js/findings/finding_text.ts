@@ -1,10 +1,9 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
-import { unsteppedCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
+import { unsteppedCause, gradNameOf, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import { torchSuggestions, type TorchSuggestion } from "./torch_offers.ts";
-import { gradNameOf } from "./facts/gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./gradients/tensor_question.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./facts/run_facts.ts";
 
@@ -19,7 +18,7 @@ export interface FindingText {
 
 const MAX_LISTED_FACTS = 4;
 
-export function findingText(finding: Finding, say: Say): FindingText {
+export function findingText(finding: Finding, say: Translate): FindingText {
   const facts = { line: finding.cause.line, ...finding.facts };
   const sentenceOfPart = (part: string) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
@@ -49,7 +48,7 @@ export function findingText(finding: Finding, say: Say): FindingText {
 }
 
 /** The line of code without steps that is the cause, as a sentence that follows another. */
-function causePlaceText(place: UnsteppedPlace, say: Say) {
+function causePlaceText(place: UnsteppedPlace, say: Translate) {
   return (
     say("finding.join") +
     say(place.isOfUse ? "finding.cause_place_of_use" : "finding.cause_place", { place: placeText(place, say) })
@@ -57,18 +56,18 @@ function causePlaceText(place: UnsteppedPlace, say: Say) {
 }
 
 /** How the lines of the module are followed in another run of the person's own process. */
-function followText({ facts }: Finding, say: Say) {
+function followText({ facts }: Finding, say: Translate) {
   return facts.is_own_process && facts.unstepped_module
     ? say("finding.follow", { module: facts.unstepped_module })
     : "";
 }
 
-function placeText({ code, file, line, isOfUse }: UnsteppedPlace, say: Say) {
+function placeText({ code, file, line, isOfUse }: UnsteppedPlace, say: Translate) {
   return say(isOfUse ? "finding.place_of_use" : "finding.place", { code: `\`${code}\``, file, line });
 }
 
 /** The whole finding as one paragraph. */
-export function findingParagraph(finding: Finding, say: Say) {
+export function findingParagraph(finding: Finding, say: Translate) {
   const { what, why, todo, chain } = findingText(finding, say);
   const links = chain.map((text, k) => say("finding.link", { line: finding.chain[k].line, text }));
   const sentence = chain.length ? [say("finding.links", { links: links.join(say("finding.semicolon")) })] : [];
@@ -76,7 +75,7 @@ export function findingParagraph(finding: Finding, say: Say) {
 }
 
 /** The sentence of the first key that the language has. `withModuleName` adds to names those that they have outside. */
-function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleName = false) {
+function firstKnownSentence(keys: string[], facts: Facts, say: Translate, withModuleName = false) {
   const key = keys.find((candidate) => say(candidate) !== candidate);
   if (!key) return "";
   const args = Object.fromEntries(
@@ -86,7 +85,12 @@ function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleNa
 }
 
 /** A fact as a sentence about a line has it. */
-export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
+export function factText(
+  fact: Fact | Fact[],
+  say: Translate,
+  withModuleName = false,
+  line: unknown = undefined,
+): string {
   if (Array.isArray(fact)) {
     const texts = fact.slice(0, MAX_LISTED_FACTS).map((item) => factText(item, say, withModuleName, line));
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED_FACTS ? say("finding.more") : "");
@@ -112,7 +116,10 @@ export interface LookedForText {
   flags: string[];
 }
 
-export function lookedForText({ isCalm, line, remarks, rows, notLooked, flags }: LookedFor, say: Say): LookedForText {
+export function lookedForText(
+  { isCalm, line, remarks, rows, notLooked, flags }: LookedFor,
+  say: Translate,
+): LookedForText {
   const sentence = ({ key, facts }: { key: string; facts: Facts }) => firstKnownSentence([key], facts, say);
   const missing = notLooked.map((key) => say(key)).join(say("finding.looked_for.separator"));
   return {
@@ -137,7 +144,7 @@ export interface AnswerText {
 }
 
 /** An answer in words. */
-export function answerText({ title, what, why, rows, finding }: TensorAnswer, say: Say): AnswerText {
+export function answerText({ title, what, why, rows, finding }: TensorAnswer, say: Translate): AnswerText {
   const reasonText = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
   const ownText = what ? factText(what, say) : "";
   const reasons = why ? [factText(why, say)] : [];
@@ -153,7 +160,7 @@ export function answerText({ title, what, why, rows, finding }: TensorAnswer, sa
 }
 
 /** The question that can be asked of a tensor at a step. */
-export function questionText(facts: RunFacts, uid: string, step: number, say: Say) {
+export function questionText(facts: RunFacts, uid: string, step: number, say: Translate) {
   const x = facts.nameFact(uid, step);
   const args = { x: factText(x, say), grad: factText(gradNameOf(x), say) };
   return say(`answer.ask.${questionAboutTensor(facts, uid, step)}`, args);

@@ -8,7 +8,6 @@ import type { Finding } from "./finding.ts";
 import { parameterTable, type ParameterFate } from "./account/parameters.ts";
 import { runCoverage } from "./account/run_coverage.ts";
 import { isNonfiniteCell } from "./facts/cell_values.ts";
-import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -133,9 +132,9 @@ function parametersWithGradient(facts: RunFacts): RowOutcome | null {
 
 function parametersHeld(facts: RunFacts): RowOutcome | null {
   const last = facts.steps.length - 1;
-  const held = [...optimizersOf(facts).values()].map(({ uid, made }) => {
+  const held = facts.optimizers.map(({ uid, made }) => {
     const step = Math.max(made, Math.min(facts.index.lifetimes.get(uid)?.death ?? last, last));
-    return { opt: facts.nameFact(uid, step), parameters: optimizerParameters(facts, uid, step) };
+    return { opt: facts.nameFact(uid, step), parameters: facts.parametersOf(uid, step) };
   });
   if (!held.length || held.some(({ parameters }) => !parameters.length)) return null;
   const parameters = new Set(held.flatMap((each) => each.parameters));

@@ -4,7 +4,6 @@
  */
 
 import { openTrace } from "../trace/state.ts";
-import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
 import { RunFacts } from "./facts/run_facts.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -24,9 +23,9 @@ export function effectsOfRun(trace: Trace): RunEffects {
   const lastStep = facts.steps.length - 1;
   const reached = stepsOfGradients(facts);
   const steps = new Map([...reached].map(([uid, of]) => [uid, [...of, lastStep]]));
-  for (const optimizer of optimizersOf(facts).values())
+  for (const optimizer of facts.optimizers)
     for (const step of optimizer.steps.slice(-1))
-      for (const parameter of optimizerParameters(facts, optimizer.uid, step)) addToList(steps, parameter, step);
+      for (const parameter of facts.parametersOf(optimizer.uid, step)) addToList(steps, parameter, step);
   for (const uid of facts.index.moduleOfTensor.keys())
     if (facts.tensor(uid, lastStep)?.requires_grad) addToList(steps, uid, lastStep);
   const namesByTensor = new Map([...steps].map(([uid, of]) => [uid, namesAtSteps(facts, uid, of)]));

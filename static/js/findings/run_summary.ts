@@ -5,13 +5,13 @@ import { referencedUid } from "../trace/names.ts";
 import { openTrace, type Entities } from "../trace/state.ts";
 import { cellsReadBy, numbersText } from "./facts/cell_values.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 const MAX_GRADIENTS = 2;
 const LOSS_NAME = /loss|err|cost/i;
 
 /** Names stand in backticks. */
-export function runSummary(trace: Trace, say: Say): string {
+export function runSummary(trace: Trace, say: Translate): string {
   const { status, error } = trace.outcome;
   if (status === "raised" && error) return say("outcome_raised", { type: error.type, line: error.line ?? 0 });
   if (status !== "finished") return say("outcome_other", { status });

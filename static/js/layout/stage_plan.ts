@@ -217,7 +217,7 @@ function fitsAtScale(
   const widths = paneWidths(model, size.w / k, share, null);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
-  if (k > 1 && memory.w < minContentWidth(model.memory.homes, model.hasBrokenPins)) return false;
+  if (k > 1 && memory.w < minContentWidth(model.memory.firstNames, model.hasBrokenPins)) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h, cells, numbers);
 }

@@ -161,7 +161,7 @@ function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: Row
   const hasGrads = items.some(({ block }) => block.grads.size > 0);
   const stripW = hasGrads ? Math.floor((stripsWidth - THUMBNAIL_GRADIENT_GAP) / 2) : stripsWidth;
   return {
-    ...layoutMemoryColumns(model.homes, THUMBNAIL_SIZE.width),
+    ...layoutMemoryColumns(model.firstNames, THUMBNAIL_SIZE.width),
     phone: false,
     names: THUMBNAIL_PADDING,
     namesW,

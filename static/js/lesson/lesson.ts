@@ -13,7 +13,7 @@ import {
 } from "./course_progress.ts";
 import { startLessonQuestion, type PlaceInCourse } from "./lesson_question.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** The step at which a reader has seen what a program is about: at a line, or at the end where `stop` is null. */
@@ -47,7 +47,7 @@ interface LessonStore {
 export function startLesson(
   host: HTMLElement,
   store: LessonStore,
-  say: { page: Say; own: Say },
+  say: { page: Translate; own: Translate },
   program: { run: () => void; edit: () => void },
 ) {
   const lessonPlace: PlaceInCourse = JSON.parse(host.dataset.lesson ?? "{}");

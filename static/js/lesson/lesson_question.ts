@@ -15,7 +15,7 @@ import {
 } from "./course_progress.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 interface QuestionVerdict {
@@ -77,7 +77,7 @@ function clickMarkedControlOnEnter(card: HTMLElement, store: { state: () => Page
 }
 
 /** The link to the next lesson; after the last one to the course. */
-function nextLessonLink(place: PlaceInCourse, say: Say) {
+function nextLessonLink(place: PlaceInCourse, say: Translate) {
   const { title, url } = place.next ?? { title: "", url: place.url.replace(/\/[^/?]+(\?|$)/, "$1") };
   const link = createElement(
     "a",
@@ -89,7 +89,7 @@ function nextLessonLink(place: PlaceInCourse, say: Say) {
 }
 
 /** A program that answers the question. */
-function answerProgramBox(source: string, say: Say, onUse: (source: string) => void) {
+function answerProgramBox(source: string, say: Translate, onUse: (source: string) => void) {
   const box = createElement("div", "lesson-answer");
   const code = createElement("pre", "", source);
   code.tabIndex = 0;
@@ -158,7 +158,7 @@ interface QuestionOptions {
 export function startLessonQuestion(
   host: HTMLElement,
   store: QuestionStore,
-  say: Say,
+  say: Translate,
   place: PlaceInCourse,
   { run, edit, changed: onChanged }: QuestionOptions,
 ) {

@@ -3,6 +3,7 @@
 import { truncateText } from "../trace/format.ts";
 import { FONT_SIZES, textWidth } from "../layout/text/metrics.ts";
 import { classNames, h } from "../browser/svg.ts";
+import { circleMark, pathMark, titleMark } from "../browser/shapes.ts";
 import type { PaneLink } from "../layout/links.ts";
 
 /** of the stage, in units: divider: where memory ends */
@@ -46,9 +47,9 @@ export function paneLinkMark(link: PaneLink, frame: Frame) {
   return h(
     "g",
     { key: `link ${link.key}`, class: classNames("stage-link", link.kind), "data-link": link.key },
-    h("path", { key: "back", class: "link-back", d: pathTo(endX) }),
-    h("path", { key: "line", class: "link-line", d: pathTo(endX + (arrow ? 7 : 0)) }),
-    arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${endX} ${memoryEnd.y}l9 -5v10z` }),
+    pathMark("link-back", pathTo(endX), "back"),
+    pathMark("link-line", pathTo(endX + (arrow ? 7 : 0)), "line"),
+    arrow && pathMark("link-arrow", `M${endX} ${memoryEnd.y}l9 -5v10z`, "arrow"),
     link.sum && !memoryEnd.out && gradientSumMark(Math.min(endX + 20, frame.divider - 1), memoryEnd.y),
     memoryEnd.out &&
       offscreenEndLabelMark("to", memoryEnd, `→ ${link.memoryName}`, endX, frame.divider, "memory", memory.y),
@@ -59,10 +60,7 @@ export function paneLinkMark(link: PaneLink, frame: Frame) {
 
 /** Where two gradients meet. */
 function gradientSumMark(x: number, y: number) {
-  return [
-    h("circle", { key: "sum", class: "link-sum", cx: x, cy: y, r: 7.5 }),
-    h("path", { key: "plus", class: "link-plus", d: `M${x - 4} ${y}h8m-4 -4v8` }),
-  ];
+  return [circleMark("link-sum", x, y, 7.5, "sum"), pathMark("link-plus", `M${x - 4} ${y}h8m-4 -4v8`, "plus")];
 }
 
 /** A height of the stage, or the edge behind which it lies. */
@@ -112,7 +110,7 @@ function offscreenEndLabelMark(
     },
     h("rect", { key: "box", x, y: visibleAt.y - LINK_LABEL_HEIGHT / 2, width: w, height: LINK_LABEL_HEIGHT, rx: 4 }),
     h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": FONT_SIZES.small }, text),
-    h("title", { key: "title" }, name),
+    titleMark(name),
   );
 }
 

@@ -3,6 +3,7 @@
  */
 
 import { h } from "../browser/svg.ts";
+import { pathMark, textMark } from "../browser/shapes.ts";
 import { clipLines, wrapText, type PictureCaption, type Picture } from "./svg_document.ts";
 
 const PREVIEW_CARD_SIZE = { width: 1200, height: 630 };
@@ -49,13 +50,10 @@ export function linkPreviewPicture(
       h("rect", { class: "paper", width, height }),
       h("rect", { class: "card-edge", width: 12, height }),
       ...heading.map((text, i) =>
-        h(
-          "text",
-          {
-            class: "card-title",
-            x: PREVIEW_CARD_PADDING,
-            y: PREVIEW_CARD_PADDING + PREVIEW_TITLE_FONT_SIZE * 0.55 + i * (PREVIEW_TITLE_FONT_SIZE + 8),
-          },
+        textMark(
+          "card-title",
+          PREVIEW_CARD_PADDING,
+          PREVIEW_CARD_PADDING + PREVIEW_TITLE_FONT_SIZE * 0.55 + i * (PREVIEW_TITLE_FONT_SIZE + 8),
           text,
         ),
       ),
@@ -72,29 +70,23 @@ export function linkPreviewPicture(
         picture.nodes,
       ),
       ...(isCut ? bottomFadeMarks(top + maxPictureHeight, textWidth) : []),
-      h("path", {
-        class: "paper-rule",
-        d: `M${PREVIEW_CARD_PADDING} ${height - PREVIEW_CARD_FOOT_HEIGHT + 0.5}H${width - PREVIEW_CARD_PADDING}`,
-      }),
-      h(
-        "text",
-        { class: line ? "card-line" : "card-said", x: PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 48 },
+      pathMark(
+        "paper-rule",
+        `M${PREVIEW_CARD_PADDING} ${height - PREVIEW_CARD_FOOT_HEIGHT + 0.5}H${width - PREVIEW_CARD_PADDING}`,
+      ),
+      textMark(
+        line ? "card-line" : "card-said",
+        PREVIEW_CARD_PADDING,
+        height - PREVIEW_CARD_FOOT_HEIGHT + 48,
         clipLines(wrapText(first, textWidth, 22), 1)[0] ?? "",
       ),
-      h(
-        "text",
-        {
-          class: `card-note ${said[0]?.tone ?? ""}`,
-          x: PREVIEW_CARD_PADDING,
-          y: height - PREVIEW_CARD_FOOT_HEIGHT + 88,
-        },
+      textMark(
+        `card-note ${said[0]?.tone ?? ""}`,
+        PREVIEW_CARD_PADDING,
+        height - PREVIEW_CARD_FOOT_HEIGHT + 88,
         sentence[0] ?? "",
       ),
-      h(
-        "text",
-        { class: "card-mark", x: width - PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 88 },
-        "Gradbox",
-      ),
+      textMark("card-mark", width - PREVIEW_CARD_PADDING, height - PREVIEW_CARD_FOOT_HEIGHT + 88, "Gradbox"),
     ],
   };
 }

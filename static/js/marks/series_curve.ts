@@ -1,6 +1,7 @@
 /** The curve of the values that a loop gave to one scalar. */
 
-import { h, type VNode } from "../browser/svg.ts";
+import type { VNode } from "../browser/svg.ts";
+import { pathMark } from "../browser/shapes.ts";
 import type { SeriesPoint } from "../trace/scalar_series.ts";
 
 /** Units of the drawing: it is stretched to its width, lines keep theirs. */
@@ -40,19 +41,12 @@ export function seriesCurveMarks(points: CurvePoint[], reached: number, scaledBy
   const stroke = { "vector-effect": "non-scaling-stroke" };
   return [
     reached < points.length - 1 &&
-      h("path", {
-        key: "later",
-        class: "curve-later",
-        d: pathBetween(Math.max(reached, 0), points.length - 1),
-        ...stroke,
-      }),
-    reached > 0 && h("path", { key: "past", class: "curve-past", d: pathBetween(0, reached), ...stroke }),
-    ticks && h("path", { key: "ticks", class: "curve-tick", d: ticks, ...stroke }),
+      pathMark("curve-later", pathBetween(Math.max(reached, 0), points.length - 1), { key: "later", ...stroke }),
+    reached > 0 && pathMark("curve-past", pathBetween(0, reached), { key: "past", ...stroke }),
+    ticks && pathMark("curve-tick", ticks, { key: "ticks", ...stroke }),
     dotY !== undefined &&
-      h("path", {
+      pathMark("curve-dot", `M${roundCoordinate(plotPoints[reached].x)} ${roundCoordinate(dotY)}h0`, {
         key: "dot",
-        class: "curve-dot",
-        d: `M${roundCoordinate(plotPoints[reached].x)} ${roundCoordinate(dotY)}h0`,
         ...stroke,
       }),
   ].filter((mark) => typeof mark === "object");

@@ -2,7 +2,6 @@
 
 import { UNBOUNDED_BAND, type HeightBand } from "../layout/view.ts";
 import { graphMarks } from "./graph/graph_marks.ts";
-import { moveCacheToNextStep, type MarkCache } from "./mark_cache.ts";
 import { STAGE_LABELS, type StageLabels } from "./labels.ts";
 import { memoryMarks } from "./memory/memory_marks.ts";
 import { createRenderContext, type RenderContext } from "./render_context.ts";
@@ -15,23 +14,19 @@ export interface PaneMarks {
 }
 
 /**
- * `windowStarts` says from where on big storages show their cells, `bands` what is drawn of each pane. `markCache` is
- * that of the step of this run that was drawn before with these labels.
+ * `windowStarts` says from where on big storages show their cells, `bands` what is drawn of each pane.
  */
 export function stageMarks(
   plan: StagePlan,
   labels: Partial<StageLabels> = {},
   windowStarts: Map<string, number> = new Map(),
   bands: Record<PaneSide, HeightBand> = { memory: UNBOUNDED_BAND, graph: UNBOUNDED_BAND },
-  markCache: MarkCache | null = null,
 ): { facts: RenderContext; memory: PaneMarks | null; graph: PaneMarks | null } {
   const { opened } = plan.model;
   const facts = createRenderContext(opened, opened.at(plan.i), { ...STAGE_LABELS, ...labels }, windowStarts);
-  const drawn = {
+  return {
     facts,
-    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, markCache),
-    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, markCache),
+    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory),
+    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph),
   };
-  if (markCache) moveCacheToNextStep(markCache);
-  return drawn;
 }

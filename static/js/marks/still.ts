@@ -10,6 +10,7 @@ import {
   type StagePlan,
 } from "../layout/stage_plan.ts";
 import { h, type VNode } from "../browser/svg.ts";
+import { pathMark } from "../browser/shapes.ts";
 import { pictureExtent } from "./extent.ts";
 import { STAGE_LABELS, type StageLabels } from "./labels.ts";
 import { stageOverlayMarks } from "./overlay.ts";
@@ -78,7 +79,7 @@ export function stepPicture(
       ...(graph
         ? clippedPaneMarks("graph", graph, memoryWidth, graphExtent.x + PICTURE_CROP_MARGIN, height, paneOffsets.graph)
         : []),
-      ...(graph ? [h("path", { key: "divider", class: "fence", d: `M${memoryWidth} 0V${height}` })] : []),
+      ...(graph ? [pathMark("fence", `M${memoryWidth} 0V${height}`, "divider")] : []),
       h("g", { key: "overlay" }, overlay),
     ],
   };

@@ -2,6 +2,7 @@
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, vnodeToSvg, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
+import { circleMark, pathMark, textMark } from "../browser/shapes.ts";
 import { pictureStylesheet } from "./svg_styles.ts";
 
 export interface Picture {
@@ -47,7 +48,7 @@ export function svgFileWithCaption(
   const body = [
     h("rect", { class: "paper", width: w, height: bottom }),
     ...nodes,
-    h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
+    pathMark("paper-rule", `M0 ${Math.ceil(height) + 0.5}H${w}`),
     ...lines,
   ];
   const description = caption.sentences.map(({ text }) => text).join(" ");
@@ -94,16 +95,15 @@ export function svgFileText(
 function pictureCaptionMarks({ at, line, sentences }: PictureCaption, w: number, top: number) {
   const maxWidth = Math.min(w, MAX_CAPTION_WIDTH) - 2 * PICTURE_EDGE;
   let y = top + 30;
-  const lines = [h("text", { class: "paper-at", x: PICTURE_EDGE, y }, at)];
+  const lines = [textMark("paper-at", PICTURE_EDGE, y, at)];
   for (const [k, text] of clipLines(line ? wrapText(line, maxWidth, 14) : [], MAX_CAPTION_LINES).entries())
-    lines.push(h("text", { class: "paper-line", x: PICTURE_EDGE, y: (y += k ? 19 : 23) }, text));
+    lines.push(textMark("paper-line", PICTURE_EDGE, (y += k ? 19 : 23), text));
   y += 6;
   for (const { text, tone } of sentences)
     for (const [k, part] of clipLines(wrapText(text, maxWidth - 14, 11.5), MAX_CAPTION_LINES).entries()) {
       y += 19;
-      if (!k)
-        lines.push(h("circle", { class: classNames("paper-dot", tone), cx: PICTURE_EDGE + 3, cy: y - 4, r: 2.5 }));
-      lines.push(h("text", { class: classNames("paper-note", tone), x: PICTURE_EDGE + 14, y }, part));
+      if (!k) lines.push(circleMark(classNames("paper-dot", tone), PICTURE_EDGE + 3, y - 4, 2.5));
+      lines.push(textMark(classNames("paper-note", tone), PICTURE_EDGE + 14, y, part));
     }
   return { lines, foot: y + 22 };
 }

@@ -5,6 +5,7 @@
 
 import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";
+import { textMark } from "../browser/shapes.ts";
 import { STAGE_LABELS } from "./labels.ts";
 import { memoryRowMark } from "./memory/memory_row.ts";
 import { createRenderContext } from "./render_context.ts";
@@ -25,9 +26,7 @@ function pictureOfRows(opened: OpenTrace, { i, columns, rows, width, height, mor
   const marks = rows.map(({ item, y, layout }) =>
     memoryRowMark(facts, placeRowItem(item, y, layout), item, columns, null),
   );
-  const note = hiddenCount
-    ? h("text", { class: "meta end", x: width - 4, y: 10, "font-size": 9 }, `+${hiddenCount}`)
-    : null;
+  const note = hiddenCount ? textMark("meta end", width - 4, 10, `+${hiddenCount}`, { size: 9 }) : null;
   return { width, height, nodes: [h("g", { class: "memory-pane" }, marks, note)] };
 }
 

@@ -2,6 +2,7 @@
 
 import { cellAsNumber } from "../findings/facts/cell_values.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { pathMark, titleMark } from "../browser/shapes.ts";
 import { normText } from "./net_words.ts";
 import type { RowValues } from "./open_row.ts";
 
@@ -52,9 +53,9 @@ export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: 
   return h(
     "g",
     { class: classNames(className, "histogram") },
-    h("path", { class: "net-bins", d: bars }),
-    h("path", { class: "net-bins-floor", d: `M${x} ${floor + 0.5}h${HISTOGRAM_WIDTH}` }),
-    low < 0 && high > 0 && h("path", { class: "net-bins-zero", d: `M${zero.toFixed(1)} ${floor}v4` }),
-    h("title", {}, `${normText(low)} … ${normText(high)}`),
+    pathMark("net-bins", bars),
+    pathMark("net-bins-floor", `M${x} ${floor + 0.5}h${HISTOGRAM_WIDTH}`),
+    low < 0 && high > 0 && pathMark("net-bins-zero", `M${zero.toFixed(1)} ${floor}v4`),
+    titleMark(`${normText(low)} … ${normText(high)}`),
   );
 }

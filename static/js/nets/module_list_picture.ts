@@ -2,7 +2,7 @@
 
 import en from "../../locales/net.en.json" with { type: "json" };
 import zh from "../../locales/net.zh.json" with { type: "json" };
-import { createLocale, type Locale, type Say } from "../words/sentences.ts";
+import { createLocale, type Locale, type Translate } from "../words/sentences.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { bottomOf, layoutNet, type NetLayout } from "./net_layout.ts";
 import { netHeadMarks, netMarks } from "./net_marks.ts";
@@ -49,7 +49,7 @@ export function moduleListAtStep(
   facts: NetFacts,
   { i, chain, choices = NO_CHOICES, lit = null }: ListAtStep,
   { width, height }: ListRoom,
-  say: Say,
+  say: Translate,
 ): DrawnList & { layout: NetLayout } {
   const layout = layoutNet(facts, i, { width, height, choices, ends: rowEndsAt(facts, chain, i) });
   const lines = facts.opened.trace.program.source.split("\n");
@@ -123,7 +123,7 @@ export function moduleListPictureWithin(
 /** Where its rows end, and from where to where is to be seen. */
 type PlacedList = DrawnList & { height: number; bottoms: number[]; wanted: [number, number] };
 
-function listOfStep(facts: NetFacts, subject: ListAtStep, room: ListRoom, say: Say): PlacedList {
+function listOfStep(facts: NetFacts, subject: ListAtStep, room: ListRoom, say: Translate): PlacedList {
   const { head, body, layout } = moduleListAtStep(facts, subject, room, say);
   const { rows, height } = layout;
   const open = rows.filter((row) => row.isNow || row.end || row.body);
@@ -131,7 +131,7 @@ function listOfStep(facts: NetFacts, subject: ListAtStep, room: ListRoom, say: S
   return { head, body, height, bottoms: rows.map(bottomOf), wanted };
 }
 
-function listOfWholeRun(facts: NetFacts, room: ListRoom, say: Say): PlacedList {
+function listOfWholeRun(facts: NetFacts, room: ListRoom, say: Translate): PlacedList {
   const { head, body, layout } = createWholeRun(say).draw(facts, room);
   const bottoms = layout.rows.slice(1).map(({ y }) => y);
   return { head, body, height: layout.height, bottoms: [...bottoms, layout.height], wanted: [0, 0] };

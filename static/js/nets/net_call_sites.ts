@@ -1,6 +1,6 @@
 /**
  * The net of a run: its calls, one below the other as they ran, those of other rounds and other times at the same
- * place.
+ * call site.
  */
 
 import { isLoop, isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
@@ -32,14 +32,14 @@ export interface CallSite {
   parent: CallSite | null;
   inner: CallSite[];
   /** its runs, in order */
-  units: Invocation[];
+  invocations: Invocation[];
   /** it stands for itself nowhere: what it calls stands in its place */
   isBare: boolean;
   /** it runs once more in backward, where its results were not kept */
   isAgain: boolean;
   /** a loop, for its iterations that were not recorded: there only in rounds that have such */
   isLoop: boolean;
-  /** its module is called at another place of the same code as well */
+  /** its module is called at another call site of the same code as well */
   isTwice: boolean;
   /** a statement outside of the rounds of a training: there only while the run is at it */
   isPassing: boolean;
@@ -68,7 +68,7 @@ export interface NetEdge {
 export interface Net extends InvocationTree, Rounds {
   top: CallSite[];
   callSiteOfInvocation: Map<Invocation, CallSite>;
-  /** between places without inner ones */
+  /** between call sites without inner ones */
   edges: NetEdge[];
   /** by node of a leaf, the nodes that read it */
   readersOfLeaf: Map<string, string[]>;
@@ -86,7 +86,7 @@ class NetBuilder {
   /** functions that train, or call what does */
   trainers = new Set<Invocation>();
   backwardStatements = new Set<number>();
-  /** loops over parts of a net, each iteration of which has its own place */
+  /** loops over parts of a net, each iteration of which has its own call site */
   layerLoops = new Set<number>();
   having = {
     module: new Map<Invocation, boolean>(),
@@ -104,9 +104,9 @@ class NetBuilder {
   build(): Net {
     this.findTrainers();
     this.findLayerLoops();
-    const root = this.place("", "function", this.run.root, null);
+    const root = this.addCallSite("", "function", this.run.root, null);
     this.addRun(root, this.run.root);
-    for (const place of root.inner) place.parent = null;
+    for (const callSite of root.inner) callSite.parent = null;
     this.markPrefixes(root.inner);
     const containers = root.inner.filter(({ inner, kind }) => inner.length && kind !== "line");
     if (containers.length === 1) containers[0].isBare = true;
@@ -130,9 +130,13 @@ class NetBuilder {
       if (isTraining(this.opened, step) && typeof step.stmt === "number") this.backwardStatements.add(step.stmt);
       else if (!steps) continue;
       const chain: Invocation[] = [];
-      for (let unit = this.run.invocationByFrame.get(step.frame ?? "") ?? null; unit; unit = unit.parent)
-        chain.push(unit);
-      if (chain.every(({ kind }) => kind === "function")) for (const unit of chain) this.trainers.add(unit);
+      for (
+        let invocation = this.run.invocationByFrame.get(step.frame ?? "") ?? null;
+        invocation;
+        invocation = invocation.parent
+      )
+        chain.push(invocation);
+      if (chain.every(({ kind }) => kind === "function")) for (const invocation of chain) this.trainers.add(invocation);
     }
     this.trainers.add(this.run.root);
   }
@@ -141,14 +145,14 @@ class NetBuilder {
   findLayerLoops() {
     const called = new Map<string, { loop: number; byIteration: Map<number, Set<string>> }>();
     const numbers = new Map<Invocation, number>();
-    const visit = (unit: Invocation) => {
-      numbers.set(unit, numbers.size);
-      for (const inner of unit.inner) {
+    const visit = (invocation: Invocation) => {
+      numbers.set(invocation, numbers.size);
+      for (const inner of invocation.inner) {
         visit(inner);
         if (inner.kind !== "module" || inner.stmt === null) continue;
         for (const [k, loop] of loopsAround(this.statements, inner.stmt).entries()) {
           if (k >= inner.iter.length) continue;
-          const key = `${numbers.get(unit)}|${loop}|${inner.iter.slice(0, k).join()}`;
+          const key = `${numbers.get(invocation)}|${loop}|${inner.iter.slice(0, k).join()}`;
           const entry = called.get(key) ?? { loop, byIteration: new Map<number, Set<string>>() };
           called.set(key, entry);
           const modules = entry.byIteration.get(inner.iter[k]) ?? new Set<string>();
@@ -166,76 +170,84 @@ class NetBuilder {
     for (const loop of this.rounds.loopOfStretch) if (loop !== null) this.layerLoops.delete(loop);
   }
 
-  addRun(place: CallSite, unit: Invocation) {
-    place.units.push(unit);
-    this.callSiteOfInvocation.set(unit, place);
+  addRun(callSite: CallSite, invocation: Invocation) {
+    callSite.invocations.push(invocation);
+    this.callSiteOfInvocation.set(invocation, callSite);
     let at = 0;
     const seen = new Set<CallSite>();
     const earlier = new EarlierRuns(this.opened, this.rounds);
-    for (const child of this.childrenOf(unit)) {
+    for (const child of this.childrenOf(invocation)) {
       const site = this.siteKey(child);
       const number = earlier.occurrence(site, child);
-      const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
+      const key = `${callSite.key}/${site}${number ? `#${number}` : ""}`;
       let inner = this.byKey.get(key);
       if (!inner) {
         // a loop ended at its head: what comes after it stands after all of its body
-        while (seen.has(place.inner[at]) && place.inner[at].line < child.line) at += 1;
-        inner = this.place(key, this.kindOf(child), child, place);
+        while (seen.has(callSite.inner[at]) && callSite.inner[at].line < child.line) at += 1;
+        inner = this.addCallSite(key, this.kindOf(child), child, callSite);
         this.byKey.set(key, inner);
-        place.inner.splice(at, 0, inner);
-      } else if (place.inner[at] !== inner) at = place.inner.indexOf(inner);
+        callSite.inner.splice(at, 0, inner);
+      } else if (callSite.inner[at] !== inner) at = callSite.inner.indexOf(inner);
       at += 1;
       seen.add(inner);
       this.addRun(inner, child);
     }
   }
 
-  /** What a unit ran that has a place, in order; what a trainer ran stands beside it. */
-  childrenOf(unit: Invocation): Invocation[] {
-    const found = unit.inner
+  /** What an invocation ran that has a call site, in order; what a trainer ran stands beside it. */
+  childrenOf(invocation: Invocation): Invocation[] {
+    const found = invocation.inner
       .filter((inner) => this.isShown(inner))
       .flatMap((inner) => (this.trainers.has(inner) ? this.childrenOf(inner) : [inner]));
     return found.sort((a, b) => a.order - b.order);
   }
 
-  isShown(unit: Invocation): boolean {
-    if (unit.kind === "module") return true;
-    if (unit.isStatement && unit.parent && this.trainers.has(unit.parent)) return true;
-    if (unit.kind === "function")
-      return this.hasAny(unit, "module") || this.hasAny(unit, "node") || this.isLikeStatement(unit);
-    if (unit.nodes.length) return true;
+  isShown(invocation: Invocation): boolean {
+    if (invocation.kind === "module") return true;
+    if (invocation.isStatement && invocation.parent && this.trainers.has(invocation.parent)) return true;
+    if (invocation.kind === "function")
+      return this.hasAny(invocation, "module") || this.hasAny(invocation, "node") || this.isLikeStatement(invocation);
+    if (invocation.nodes.length) return true;
     return Boolean(
-      unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"),
+      invocation.parent &&
+        invocation.parent.kind === "module" &&
+        invocation.operations &&
+        !this.hasAny(invocation.parent, "node"),
     );
   }
 
   /** A call of a function that makes what a net reads: `x, y = batch()`. */
-  isLikeStatement(unit: Invocation): boolean {
-    const isOfTraining = unit.kind === "function" && unit.parent && this.trainers.has(unit.parent);
-    return Boolean(isOfTraining) && !this.trainers.has(unit) && this.hasAny(unit, "operation");
+  isLikeStatement(invocation: Invocation): boolean {
+    const isOfTraining = invocation.kind === "function" && invocation.parent && this.trainers.has(invocation.parent);
+    return Boolean(isOfTraining) && !this.trainers.has(invocation) && this.hasAny(invocation, "operation");
   }
 
-  hasAny(unit: Invocation, what: "module" | "node" | "operation"): boolean {
+  hasAny(invocation: Invocation, what: "module" | "node" | "operation"): boolean {
     const known = this.having[what];
-    let has = known.get(unit);
+    let has = known.get(invocation);
     if (has === undefined) {
-      has = { module: unit.kind === "module", node: unit.nodes.length > 0, operation: unit.operations > 0 }[what];
-      has ||= unit.inner.some((inner) => this.hasAny(inner, what));
-      known.set(unit, has);
+      has = {
+        module: invocation.kind === "module",
+        node: invocation.nodes.length > 0,
+        operation: invocation.operations > 0,
+      }[what];
+      has ||= invocation.inner.some((inner) => this.hasAny(inner, what));
+      known.set(invocation, has);
     }
     return has;
   }
 
   /** A call of a function that only makes what a net reads is a line of the program like others. */
-  kindOf(unit: Invocation): InvocationKind {
-    if (!this.isNamedByLine(unit)) return unit.kind;
-    unit.isStatement ||= unit.kind === "function";
+  kindOf(invocation: Invocation): InvocationKind {
+    if (!this.isNamedByLine(invocation)) return invocation.kind;
+    invocation.isStatement ||= invocation.kind === "function";
     return "line";
   }
 
-  isNamedByLine(unit: Invocation) {
+  isNamedByLine(invocation: Invocation) {
     return (
-      unit.kind === "line" || (this.isLikeStatement(unit) && !this.hasAny(unit, "node") && !this.hasAny(unit, "module"))
+      invocation.kind === "line" ||
+      (this.isLikeStatement(invocation) && !this.hasAny(invocation, "node") && !this.hasAny(invocation, "module"))
     );
   }
 
@@ -251,13 +263,13 @@ class NetBuilder {
     return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
   }
 
-  place(key: string, kind: InvocationKind, unit: Invocation, parent: CallSite | null): CallSite {
-    const isAgain = unit.stmt !== null && this.backwardStatements.has(unit.stmt) && kind !== "line";
-    const { type, line } = unit;
-    const path = kind === "module" ? (unit.name ?? unit.type) : null;
+  addCallSite(key: string, kind: InvocationKind, invocation: Invocation, parent: CallSite | null): CallSite {
+    const isAgain = invocation.stmt !== null && this.backwardStatements.has(invocation.stmt) && kind !== "line";
+    const { type, line } = invocation;
+    const path = kind === "module" ? (invocation.name ?? invocation.type) : null;
     const inner: CallSite[] = [];
-    const name = this.nameOf(unit, path, parent);
-    const isOfLoop = kind === "line" && !unit.isStatement && isLoop(this.statements, unit.stmt);
+    const name = this.nameOf(invocation, path, parent);
+    const isOfLoop = kind === "line" && !invocation.isStatement && isLoop(this.statements, invocation.stmt);
     return {
       key,
       kind,
@@ -267,32 +279,33 @@ class NetBuilder {
       line,
       parent,
       inner,
-      units: [],
+      invocations: [],
       isBare: false,
       isAgain,
       isLoop: isOfLoop,
       isTwice: false,
-      isPassing: this.isPassing(unit),
+      isPassing: this.isPassing(invocation),
     };
   }
 
-  isPassing(unit: Invocation) {
-    if (!unit.isStatement && !this.isLikeStatement(unit)) return false;
+  isPassing(invocation: Invocation) {
+    if (!invocation.isStatement && !this.isLikeStatement(invocation)) return false;
     const { loopOfStretch, stretchOfStep } = this.rounds;
     const isTraining = loopOfStretch.some((loop) => loop !== null);
-    if (unit.nodes.length || this.hasAny(unit, "node")) return false;
-    return isTraining ? loopOfStretch[stretchOfStep[unit.begins]] === null : unit.makesObjects;
+    if (invocation.nodes.length || this.hasAny(invocation, "node")) return false;
+    return isTraining ? loopOfStretch[stretchOfStep[invocation.begins]] === null : invocation.makesObjects;
   }
 
-  nameOf(unit: Invocation, path: string | null, parent: CallSite | null): string {
-    if (unit.kind === "function" && !this.isNamedByLine(unit)) return `${unit.name}()`;
-    if (this.isNamedByLine(unit))
+  nameOf(invocation: Invocation, path: string | null, parent: CallSite | null): string {
+    if (invocation.kind === "function" && !this.isNamedByLine(invocation)) return `${invocation.name}()`;
+    if (this.isNamedByLine(invocation))
       return lineLabel(
-        statementTree(this.opened.trace.program, unit.stmt),
-        this.lines[unit.line - 1] ?? "",
-        unit.isStatement,
+        statementTree(this.opened.trace.program, invocation.stmt),
+        this.lines[invocation.line - 1] ?? "",
+        invocation.isStatement,
       );
-    if (unit.kind === "own") return operationLabel(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
+    if (invocation.kind === "own")
+      return operationLabel(this.opened.index.nodes.get(invocation.nodes.at(-1) ?? "")?.name ?? "");
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
     const prefix = outer?.path ?? "";
@@ -301,15 +314,16 @@ class NetBuilder {
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */
-  markPrefixes(places: CallSite[]) {
-    for (const place of places) {
-      this.markPrefixes(place.inner);
-      place.isTwice = place.path !== null && places.some((other) => other !== place && other.path === place.path);
-      const { inner, parent, type } = place;
+  markPrefixes(callSites: CallSite[]) {
+    for (const callSite of callSites) {
+      this.markPrefixes(callSite.inner);
+      callSite.isTwice =
+        callSite.path !== null && callSites.some((other) => other !== callSite && other.path === callSite.path);
+      const { inner, parent, type } = callSite;
       const isList = type === "Sequential" && parent && inner.length > 1;
       if (!isList || !inner.every((part) => part.kind === "module" && part.type === inner[0].type)) continue;
-      place.isBare = true;
-      for (const part of inner) part.name = `${place.name}.${part.name}`;
+      callSite.isBare = true;
+      for (const part of inner) part.name = `${callSite.name}.${part.name}`;
     }
   }
 
@@ -352,7 +366,7 @@ class NetBuilder {
   }
 }
 
-/** The runs of the sites of one unit so far, each with those before it that it reads. */
+/** The runs of the sites of one invocation so far, each with those before it that it reads. */
 class EarlierRuns {
   opened: OpenTrace;
   rounds: Rounds;
@@ -366,18 +380,19 @@ class EarlierRuns {
   }
 
   /**
-   * Which place a run has of those that its site may have: another one where it reads what the same module made before.
+   * Which call site a run has of those that its site may have: another one where it reads what the same module made
+   * before.
    */
-  occurrence(site: string, unit: Invocation): number {
+  occurrence(site: string, invocation: Invocation): number {
     const count = this.counts.get(site) ?? 0;
     this.counts.set(site, count + 1);
-    if (unit.kind === "own") return count;
-    if (unit.kind !== "module") return 0;
-    if (unit.stmt === null) return count;
-    const key = `${site}|${this.rounds.stretchOfStep[unit.begins]}|${unit.iter.join()}`;
-    const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: unit.begins };
+    if (invocation.kind === "own") return count;
+    if (invocation.kind !== "module") return 0;
+    if (invocation.stmt === null) return count;
+    const key = `${site}|${this.rounds.stretchOfStep[invocation.begins]}|${invocation.iter.join()}`;
+    const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: invocation.begins };
     this.runs.set(key, known);
-    const nodes = nodesOfInvocation(unit);
+    const nodes = nodesOfInvocation(invocation);
     const read = new Set<Invocation>();
     const seen = new Set<string>();
     const pending = known.maker.size ? [...nodes] : [];
@@ -392,17 +407,19 @@ class EarlierRuns {
       seen.add(uid);
       for (const edge of this.opened.index.nodes.get(uid)?.next ?? []) if (edge) pending.push(edge[0]);
     }
-    if (unit.ends >= unit.begins) {
-      known.read.set(unit, read);
-      for (const uid of nodes) known.maker.set(uid, unit);
+    if (invocation.ends >= invocation.begins) {
+      known.read.set(invocation, read);
+      for (const uid of nodes) known.maker.set(uid, invocation);
     }
     return read.size;
   }
 }
 
-/** The nodes of a unit and of what it called. */
-export function nodesOfInvocation(unit: Invocation): string[] {
-  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOfInvocation)] : [...unit.nodes];
+/** The nodes of an invocation and of what it called. */
+export function nodesOfInvocation(invocation: Invocation): string[] {
+  return invocation.inner.length
+    ? [...invocation.nodes, ...invocation.inner.flatMap(nodesOfInvocation)]
+    : [...invocation.nodes];
 }
 
 const ASSIGNMENTS = new Set(["Assign", "AnnAssign", "AugAssign"]);

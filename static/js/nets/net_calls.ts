@@ -19,7 +19,7 @@ import type { Delta, LogEntry, Step } from "../trace/wire.ts";
  */
 export type InvocationKind = "module" | "function" | "line" | "own";
 
-/** One run of a unit. */
+/** One run of a call site. */
 export interface Invocation {
   kind: InvocationKind;
   parent: Invocation | null;
@@ -55,7 +55,9 @@ export interface Invocation {
   order: number;
 }
 
-/** A tensor that one unit made and another read. cut: where no gradient comes back, the line that let go of it. */
+/**
+ * A tensor that one invocation made and another read. cut: where no gradient comes back, the line that let go of it.
+ */
 interface Flow {
   from: Invocation;
   to: Invocation;
@@ -85,7 +87,7 @@ export interface InvocationTree {
 }
 
 interface FrameFacts {
-  unit: Invocation;
+  invocation: Invocation;
   caller: string | null;
   /** the statement of the caller that made it */
   site: Step | null;
@@ -98,19 +100,19 @@ export const GRAPH_CUT_OPERATIONS = new Set(["detach", "data", "no_grad", "numpy
 
 type Operation = Extract<LogEntry, { kind: "op" }>;
 
-/** The units of a run, with what each made of what. */
+/** The invocations of a run, with what each made of what. */
 export function buildInvocationTree(opened: OpenTrace): InvocationTree {
-  return new UnitReader(opened).read();
+  return new InvocationTreeBuilder(opened).read();
 }
 
-class UnitReader {
+class InvocationTreeBuilder {
   opened: OpenTrace;
   calls: ModuleCalls;
   root: Invocation;
   invocationByModuleCall = new Map<number, Invocation>();
   invocationByNode = new Map<string, Invocation>();
   touched = new Map<number, Set<Invocation>>();
-  /** by unit, how many calls of modules it has made, and whether it has called a function */
+  /** by invocation, how many calls of modules it has made, and whether it has called a function */
   modulesIn = new Map<Invocation, number>();
   callers = new Set<Invocation>();
   frames = new Map<string, FrameFacts>();
@@ -139,7 +141,7 @@ class UnitReader {
       step.kind === "head" ? bindsTensor(opened, step) : isStatementStep(step) && hasEffect(step),
     );
     this.statements = new Set(effective.flatMap(({ stmt }) => stmt ?? []));
-    this.root = this.unit("function", null, {});
+    this.root = this.addInvocation("function", null, {});
   }
 
   read(): InvocationTree {
@@ -165,14 +167,14 @@ class UnitReader {
       this.placeOtherNodes(step);
       this.placeStatement(step);
     }
-    for (const unit of new Set(this.invocationByNode.values())) this.sortNodes(unit);
-    const invocationByFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
-    const touched = new Map([...this.touched].map(([step, units]) => [step, [...units]]));
+    for (const invocation of new Set(this.invocationByNode.values())) this.sortNodes(invocation);
+    const invocationByFrame = new Map([...this.frames].map(([uid, { invocation }]) => [uid, invocation]));
+    const touched = new Map([...this.touched].map(([step, invocations]) => [step, [...invocations]]));
     const { root, invocationByNode, flows, frames, maker } = this;
     return { root, invocationByNode, touched, invocationByFrame, flows, frames, maker };
   }
 
-  unit(kind: InvocationKind, parent: Invocation | null, fields: Partial<Invocation>): Invocation {
+  addInvocation(kind: InvocationKind, parent: Invocation | null, fields: Partial<Invocation>): Invocation {
     const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", call: null, begins: 0, ends: 0 };
     const made: Invocation = {
       ...empty,
@@ -205,23 +207,27 @@ class UnitReader {
       if (!call) return;
       const place = this.placeOf(call.within, step);
       const facts = { uid: call.module, name: call.path, type: call.type, call: call.call, begins: step.i };
-      const unit = this.unit("module", place.parent, { ...place.site, ...facts, ends: call.ends ?? step.i });
-      this.invocationByModuleCall.set(call.call, unit);
+      const invocation = this.addInvocation("module", place.parent, {
+        ...place.site,
+        ...facts,
+        ends: call.ends ?? step.i,
+      });
+      this.invocationByModuleCall.set(call.call, invocation);
       this.running.push(call.call);
-      unit.inputs = call.inputs;
-      this.touch(unit, step.i);
-      this.flowInto(unit, call.inputs, step.i);
+      invocation.inputs = call.inputs;
+      this.touch(invocation, step.i);
+      this.flowInto(invocation, call.inputs, step.i);
     } else if (entry.event === "module_returned") {
-      const unit = this.invocationByModuleCall.get(entry.call);
+      const invocation = this.invocationByModuleCall.get(entry.call);
       const at = this.running.indexOf(entry.call);
       if (at >= 0) this.running.length = at;
-      if (!unit) return;
-      unit.outputs = entry.outputs;
-      if (!unit.inner.length) {
-        this.touch(unit, step.i);
-        this.placeNodes(entry.outputs, unit, step);
+      if (!invocation) return;
+      invocation.outputs = entry.outputs;
+      if (!invocation.inner.length) {
+        this.touch(invocation, step.i);
+        this.placeNodes(entry.outputs, invocation, step);
       }
-      for (const uid of entry.outputs) if (!this.maker.has(uid)) this.maker.set(uid, unit);
+      for (const uid of entry.outputs) if (!this.maker.has(uid)) this.maker.set(uid, invocation);
     }
   }
 
@@ -232,40 +238,44 @@ class UnitReader {
     const isOfFrame = within === null || within === (frame?.call ?? null) || !this.invocationByModuleCall.has(within);
     if (!isOfFrame) return { parent: this.invocationByModuleCall.get(within) as Invocation, site: { line: step.line } };
     return {
-      parent: frame?.unit ?? this.root,
+      parent: frame?.invocation ?? this.root,
       site: { stmt: step.stmt ?? null, iter: step.iter ?? [], line: step.line },
     };
   }
 
   readOperation(entry: Operation, step: Step) {
-    const unit = this.leafOf(entry.call, step);
-    unit.operations += 1;
-    unit.ends = Math.max(unit.ends, step.i);
-    if (unit.kind === "line" || unit.kind === "own") unit.order = this.order++;
-    this.touch(unit, step.i);
-    this.flowInto(unit, entry.inputs, step.i);
+    const invocation = this.leafOf(entry.call, step);
+    invocation.operations += 1;
+    invocation.ends = Math.max(invocation.ends, step.i);
+    if (invocation.kind === "line" || invocation.kind === "own") invocation.order = this.order++;
+    this.touch(invocation, step.i);
+    this.flowInto(invocation, entry.inputs, step.i);
     const cut = entry.inputs.map((uid) => this.cuts.get(uid)).find(Boolean);
-    if (!step.visit) for (const uid of entry.inputs) if (!unit.makes.has(uid)) unit.reads.add(uid);
+    if (!step.visit) for (const uid of entry.inputs) if (!invocation.makes.has(uid)) invocation.reads.add(uid);
     for (const [k, uid] of entry.outputs.entries()) {
-      this.maker.set(uid, unit);
-      if (!step.visit) unit.makes.add(uid);
+      this.maker.set(uid, invocation);
+      if (!step.visit) invocation.makes.add(uid);
       if (cut && !entry.requires_grad[k]) this.cuts.set(uid, cut);
     }
-    this.placeNodes(entry.outputs, unit, step);
+    this.placeNodes(entry.outputs, invocation, step);
   }
 
-  /** The unit that an operation of a call is part of: the line, else the module itself. */
+  /** The invocation that an operation of a call is part of: the line, else the module itself. */
   leafOf(call: number | null | undefined, step: Step): Invocation {
     const { parent, site } = this.placeOf(call, step);
     if (site.stmt === undefined && !this.callers.has(parent)) return parent;
     const part = site.stmt === undefined ? (this.modulesIn.get(parent) ?? 0) : site.stmt;
     const key = `${this.numbers.get(parent)}|${part}|${site.iter?.join() ?? ""}`;
-    let unit = this.lines.get(key);
-    if (!unit) {
-      unit = this.unit(site.stmt === undefined ? "own" : "line", parent, { ...site, begins: step.i, ends: step.i });
-      this.lines.set(key, unit);
+    let invocation = this.lines.get(key);
+    if (!invocation) {
+      invocation = this.addInvocation(site.stmt === undefined ? "own" : "line", parent, {
+        ...site,
+        begins: step.i,
+        ends: step.i,
+      });
+      this.lines.set(key, invocation);
     }
-    return unit;
+    return invocation;
   }
 
   flowInto(to: Invocation, tensors: string[], step: number) {
@@ -277,10 +287,10 @@ class UnitReader {
     }
   }
 
-  touch(unit: Invocation, step: number) {
-    const units = this.touched.get(step);
-    if (units) units.add(unit);
-    else this.touched.set(step, new Set([unit]));
+  touch(invocation: Invocation, step: number) {
+    const invocations = this.touched.get(step);
+    if (invocations) invocations.add(invocation);
+    else this.touched.set(step, new Set([invocation]));
   }
 
   /** A frame of the program's own: a module's forward where it is the first within its call, else a function. */
@@ -296,7 +306,7 @@ class UnitReader {
   enterFrame(uid: string, caller: string | null, name: string, step: Step) {
     if (this.frames.has(uid)) return;
     if (!caller) {
-      this.frames.set(uid, { unit: this.root, caller, site: null, call: null });
+      this.frames.set(uid, { invocation: this.root, caller, site: null, call: null });
       return;
     }
     const call = this.running.at(-1) ?? null;
@@ -304,28 +314,30 @@ class UnitReader {
     const isForward = owner && !this.withForward.has(owner) && name === "forward";
     if (isForward) this.withForward.add(owner);
     const { parent, site } = this.placeOf(call, step);
-    const unit = isForward ? owner : this.unit("function", parent, { ...site, name, begins: step.i, ends: step.i });
+    const invocation = isForward
+      ? owner
+      : this.addInvocation("function", parent, { ...site, name, begins: step.i, ends: step.i });
     const isOfStep = step.frame === uid; // a hook that began within it
-    this.frames.set(uid, { unit, caller, site: isOfStep ? null : step, call });
+    this.frames.set(uid, { invocation, caller, site: isOfStep ? null : step, call });
   }
 
   /** The nodes behind results that nobody has made yet. */
-  placeNodes(outputs: string[], unit: Invocation, { i, set }: Step) {
+  placeNodes(outputs: string[], invocation: Invocation, { i, set }: Step) {
     const pending = outputs.flatMap((uid) => this.nodeOf(uid) ?? []);
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const fields = set?.[uid];
       if (fields?.kind !== "node" || fields.variable || this.invocationByNode.has(uid)) continue;
       if (typeof fields.born === "number" && fields.born !== i) continue;
-      this.placeNode(uid, unit, i);
+      this.placeNode(uid, invocation, i);
       for (const edge of fields.next ?? []) if (edge) pending.push(edge[0]);
     }
   }
 
-  placeNode(uid: string, unit: Invocation, i: number) {
-    unit.nodes.push(uid);
-    unit.ends = Math.max(unit.ends, i);
-    this.invocationByNode.set(uid, unit);
-    this.touch(unit, i);
+  placeNode(uid: string, invocation: Invocation, i: number) {
+    invocation.nodes.push(uid);
+    invocation.ends = Math.max(invocation.ends, i);
+    this.invocationByNode.set(uid, invocation);
+    this.touch(invocation, i);
   }
 
   /** Those of the step that no operation's result leads to. */
@@ -337,26 +349,30 @@ class UnitReader {
 
   /** A statement of a function that makes tensors, or changes gradients or parameters, without a part of a net. */
   placeStatement(step: Step) {
-    const owner = this.frames.get(step.frame ?? "")?.unit ?? this.root;
+    const owner = this.frames.get(step.frame ?? "")?.invocation ?? this.root;
     const makesObjects = Object.values(step.set ?? {}).some(({ kind }) => kind === "object");
     if (makesObjects)
-      for (let unit: Invocation | null = owner; unit && unit !== this.root; unit = unit.parent)
-        unit.makesObjects = true;
+      for (
+        let invocation: Invocation | null = owner;
+        invocation && invocation !== this.root;
+        invocation = invocation.parent
+      )
+        invocation.makesObjects = true;
     const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
     if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
     if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;
-    const unit = this.leafOf(null, step);
-    unit.isStatement = true;
-    unit.makesObjects ||= makesObjects;
-    unit.ends = Math.max(unit.ends, step.i);
-    if (!step.visit) this.touch(unit, step.i);
+    const invocation = this.leafOf(null, step);
+    invocation.isStatement = true;
+    invocation.makesObjects ||= makesObjects;
+    invocation.ends = Math.max(invocation.ends, step.i);
+    if (!step.visit) this.touch(invocation, step.i);
   }
 
-  /** Nodes that others of the unit read come first. */
-  sortNodes(unit: Invocation) {
-    const own = new Set(unit.nodes);
+  /** Nodes that others of the invocation read come first. */
+  sortNodes(invocation: Invocation) {
+    const own = new Set(invocation.nodes);
     const sorted = new Set<string>();
-    for (const first of unit.nodes) {
+    for (const first of invocation.nodes) {
       const pending = [first];
       while (pending.length) {
         const uid = pending[pending.length - 1];
@@ -369,7 +385,7 @@ class UnitReader {
         }
       }
     }
-    unit.nodes = [...sorted];
+    invocation.nodes = [...sorted];
   }
 }
 

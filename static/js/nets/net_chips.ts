@@ -5,9 +5,10 @@
 
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { textMark, titleMark } from "../browser/shapes.ts";
 import { changesShapeOnly, normText, operationLabel } from "./net_words.ts";
 import type { NetFacts, CallSiteState } from "./net_state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { Invocation } from "./net_calls.ts";
 
 interface ChipRoom {
@@ -31,10 +32,10 @@ const MAX_BOXES = 8;
 /** The nodes of a call in the order of forward; those of the step stay in sight. */
 export function operationChipMarks(
   facts: NetFacts,
-  unit: Invocation | undefined,
+  invocation: Invocation | undefined,
   { x, y, room, i, isBackward }: ChipRoom & { i: number },
 ) {
-  const chips = unit ? operationChips(facts, unit) : [];
+  const chips = invocation ? operationChips(facts, invocation) : [];
   const visit = facts.opened.trace.steps[i]?.visit?.node;
   const now = chips.findIndex(({ nodes }) => nodes.includes(visit ?? ""));
   const end = x + room;
@@ -47,7 +48,7 @@ export function operationChipMarks(
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
-    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(0, left))));
+    marks.push(textMark("net-class", at, y + 4, restText(chips.slice(0, left))));
     at += restWidth(chips.slice(0, left));
   }
   for (const [k, chip] of chips.entries()) {
@@ -55,7 +56,7 @@ export function operationChipMarks(
     const width = chipWidth(chip);
     const after = chips.slice(k + 1);
     if (k > now && at + width + (after.length ? restWidth(after) : 0) > end) {
-      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, restText(chips.slice(k))));
+      marks.push(textMark("net-class", at, y + 4, restText(chips.slice(k))));
       at += restWidth(chips.slice(k));
       break;
     }
@@ -69,9 +70,9 @@ export function operationChipMarks(
 const restText = (chips: Chip[]) => `+${chips.reduce((sum, { nodes }) => sum + nodes.length, 0)}`;
 const restWidth = (chips: Chip[]) => textWidth(restText(chips), 12) + 5;
 
-function operationChips(facts: NetFacts, unit: Invocation): Chip[] {
+function operationChips(facts: NetFacts, invocation: Invocation): Chip[] {
   const chips: Chip[] = [];
-  for (const uid of facts.nodes(unit)) {
+  for (const uid of facts.nodes(invocation)) {
     const name = facts.opened.index.nodes.get(uid)?.name ?? "";
     const last = chips.at(-1);
     if (!changesShapeOnly(name)) chips.push({ word: operationLabel(name), nodes: [uid] });
@@ -101,7 +102,7 @@ function chipMark(
   const isReturned = nodes.every((node) => facts.lastVisit(node, i) !== null);
   const isMade = nodes.every((node) => (facts.opened.index.lifetimes.get(node)?.birth ?? 0) <= i);
   const state = isNow ? "now" : isReturned ? "returned" : isMade && !isBackward ? "ran" : "";
-  const title = h("title", {}, nodes.map((node) => facts.opened.index.nodes.get(node)?.name ?? "").join("\n"));
+  const title = titleMark(nodes.map((node) => facts.opened.index.nodes.get(node)?.name ?? "").join("\n"));
   if (word === null)
     return h(
       "g",
@@ -123,7 +124,7 @@ function chipMark(
 export function callBoxes(
   facts: NetFacts,
   { calls, shown }: CallSiteState,
-  { x, y, room, isBackward, say }: ChipRoom & { say: Say },
+  { x, y, room, isBackward, say }: ChipRoom & { say: Translate },
 ): VNode[] {
   const fitting = Math.max(1, Math.min(MAX_BOXES, Math.floor((room + GAP) / (BOX_WIDTH + GAP))));
   const marks: VNode[] = [];
@@ -132,28 +133,29 @@ export function callBoxes(
   for (const k of chosenCalls(calls.length, shown, fitting, room)) {
     if (k > before + 1) {
       const text = `+${k - before - 1}`;
-      marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, text));
+      marks.push(textMark("net-class", at, y + 4, text));
       at += textWidth(text, 12) + GAP;
     }
     before = k;
-    const { hasBegun, visited, norm, isNow, unit } = calls[k];
+    const { hasBegun, visited, norm, isNow, invocation } = calls[k];
     const state = isNow ? "now" : visited ? "returned" : hasBegun && !isBackward ? "ran" : hasBegun ? "passed" : "";
     const call = say("net_call_of", { k: k + 1, n: calls.length });
     const title = norm === null ? call : `${call} · ${say("net_norm_is", { norm: normText(norm) })}`;
-    const step = visited ? (facts.lastVisit(facts.outputNode(unit) ?? "", facts.opened.count) ?? unit.ends) : unit.ends;
+    const step = visited
+      ? (facts.lastVisit(facts.outputNode(invocation) ?? "", facts.opened.count) ?? invocation.ends)
+      : invocation.ends;
     marks.push(
       h(
         "g",
         { class: classNames("net-call", state), target: { kind: "step", step } },
         h("rect", { x: at, y: y - 9, width: BOX_WIDTH, height: 18, rx: 4 }),
         h("text", { x: at + BOX_WIDTH / 2, y: y + 4 }, String(k + 1)),
-        h("title", {}, title),
+        titleMark(title),
       ),
     );
     at += BOX_WIDTH + GAP;
   }
-  if (before < calls.length - 1)
-    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${calls.length - 1 - before}`));
+  if (before < calls.length - 1) marks.push(textMark("net-class", at, y + 4, `+${calls.length - 1 - before}`));
   return marks;
 }
 

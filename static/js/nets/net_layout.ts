@@ -124,7 +124,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   // which rows there are decides which cuts there are, and these take room from rows
   for (let [cuts, isTried] = [0, false]; !isTried; ) {
     const all = height - PADDING - cuts * CUT_HEIGHT;
-    const within = [...ends, ...(other ? [other] : [])].map(({ place }) => place);
+    const within = [...ends, ...(other ? [other] : [])].map(({ callSite }) => callSite);
     const rows = netRows(facts, i, all - count * body, choices, within);
     // rows that can't be folded take the room of what is open
     const spare = Math.floor((all - minHeightOf(rows)) / count);
@@ -135,7 +135,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
     else openRow(facts, placed, openCallSiteOf(facts, i), openedAt, bodyRoom);
-    if (other) openRow(facts, placed, other.place, i, bodyRoom, { told: other.uids });
+    if (other) openRow(facts, placed, other.callSite, i, bodyRoom, { told: other.uids });
     rails = railsBetween(facts, rowsByCallSite(placed), i);
     const needed = gapsForCuts(placed, rails).size;
     isTried = needed <= cuts || cuts > 0;
@@ -150,7 +150,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
   for (const row of placed)
     row.joins =
-      (arriving.get(row) ?? 0) >= 2 && row.kind === "place" && isJoinedByAddition(facts.opened, row.places[0]);
+      (arriving.get(row) ?? 0) >= 2 && row.kind === "callSite" && isJoinedByAddition(facts.opened, row.callSites[0]);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
   const bottom = last ? bottomOf(last) + PADDING - TOP : 0;
@@ -185,7 +185,7 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
   let y = TOP;
   return rows.map((row) => {
     const h = row.kind === "head" ? NET_HEAD_HEIGHT : rowHeight;
-    const states = row.places.map((place) => facts.stateAt(place, i));
+    const states = row.callSites.map((callSite) => facts.stateAt(callSite, i));
     const placed = {
       ...row,
       y,
@@ -206,13 +206,13 @@ function placeRows(facts: NetFacts, rows: NetRow[], i: number, room: number): Pl
 function openRow(
   facts: NetFacts,
   rows: PlacedNetRow[],
-  place: CallSite | null,
+  callSite: CallSite | null,
   i: number,
   room: BodyRoom,
   { told = [], top = 0 }: { told?: string[]; top?: number } = {},
 ) {
-  const row = place && rowOfPlace(rows, place);
-  const shown = place && row ? openRowOf(facts, place, i, told) : null;
+  const row = callSite && rowOfPlace(rows, callSite);
+  const shown = callSite && row ? openRowOf(facts, callSite, i, told) : null;
   if (!row || !shown || row.body || !(shown.read.length + shown.made.length + shown.nodes.length)) return;
   const inner = { ...room, height: room.height - top };
   row.body = { shown, room: inner, height: room.height, top };
@@ -223,16 +223,16 @@ function openRow(
 
 /** Opens an end of a finding as it was when that happened. */
 function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: BodyRoom) {
-  openRow(facts, rows, end.place, end.step, room, {
+  openRow(facts, rows, end.callSite, end.step, room, {
     told: end.uids,
     top: room.isNarrow ? ROW_END_TEXT_SIZE.height : 0,
   });
-  const row = rowOfPlace(rows, end.place);
+  const row = rowOfPlace(rows, end.callSite);
   if (row) row.end = end;
 }
 
-function rowOfPlace(rows: PlacedNetRow[], place: CallSite) {
-  return rows.find(({ kind, places }) => (kind === "place" || kind === "lines") && places.includes(place));
+function rowOfPlace(rows: PlacedNetRow[], callSite: CallSite) {
+  return rows.find(({ kind, callSites }) => (kind === "callSite" || kind === "lines") && callSites.includes(callSite));
 }
 
 /** Where a row ends, with what is open of it. */
@@ -278,8 +278,8 @@ function gapsForCuts(rows: PlacedNetRow[], rails: NetRail[]): Set<PlacedNetRow> 
   const gaps = new Set<PlacedNetRow>();
   for (const { from, to, cut } of rails) {
     if (!cut) continue;
-    const outer = to.within.findIndex((place) => !from.within.includes(place));
-    gaps.add(rows.find((row) => row.kind === "head" && row.places[0] === to.within[outer]) ?? to);
+    const outer = to.within.findIndex((callSite) => !from.within.includes(callSite));
+    gaps.add(rows.find((row) => row.kind === "head" && row.callSites[0] === to.within[outer]) ?? to);
   }
   return gaps;
 }

@@ -3,6 +3,7 @@
 import { bytesText } from "../trace/format.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { factsOfRun } from "./whole_run/call_site_facts.ts";
 import { learningMark } from "./whole_run/learning_mark.ts";
 import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "./net_row_labels.ts";
@@ -13,7 +14,7 @@ import { severitiesOf } from "../findings/severities.ts";
 import { normText, shapeText } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import { ROW_END_TEXT_SIZE, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 const BAR_WIDTH = 56;
 /** Of the logarithmic bar, below the largest norm. */
@@ -26,7 +27,7 @@ interface NetScene {
   i: number;
   /** backward is what runs, or ran last */
   isBackward: boolean;
-  say: Say;
+  say: Translate;
   /** of the program, by line */
   lines: string[];
   /** the memory that the reader selected: every row that uses it is lit */
@@ -46,7 +47,7 @@ export function netMarks(scene: NetScene): VNode[] {
 }
 
 /** The headings over the columns. */
-export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
+export function netHeadMarks({ columns, width }: NetLayout, say: Translate): VNode[] {
   const { name, shape, norm, kept, learns } = columns;
   const [room, shortName] = [(shape ?? norm) - name - 8, say("whole_head_name")];
   return [
@@ -56,24 +57,19 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
       "text",
       { x: norm, y: 17 },
       say(shape === null ? "net_head_norm_short" : "net_head_norm"),
-      h("title", {}, say("net_head_norm_why")),
+      titleMark(say("net_head_norm_why")),
     ),
     kept !== null &&
-      h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), h("title", {}, say("net_head_kept_why"))),
+      h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), titleMark(say("net_head_kept_why"))),
     learns !== null && h("text", { x: learns, y: 17 }, say("whole_head_learns")),
     h("path", { d: `M0 23.5H${width}` }),
   ].filter((mark) => mark !== false);
 }
 
-function frameMark({ columns, width }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
+function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: height }: NetLayout["frames"][number]) {
   const x = columns.name - 14 + depth * INDENT;
-  return h("rect", {
-    key: `frame ${place.key}`,
-    class: "net-frame",
-    x,
-    y: y + 1,
-    width: width - 6 - x - depth * 4,
-    height: height - 2,
+  return rectMark("net-frame", x, y + 1, width - 6 - x - depth * 4, height - 2, {
+    key: `frame ${callSite.key}`,
     rx: 6,
   });
 }
@@ -108,13 +104,13 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
   const { key, from, to, cut } = rail;
   if (cut) {
     const what = (lines[cut.line - 1] ?? "").trim();
-    const source = from.places.at(-1);
+    const source = from.callSites.at(-1);
     const outer = (from.within[0] ?? source)?.name ?? "";
     const text = say("net_cut", { what: cutText(what, cut.reason), line: cut.line, name: outer });
     const y = cutHeight(layout, rail);
     const lane = laneX(rail, x);
     return [
-      h("path", { key: `cut ${key}`, class: "net-rail cut", d }),
+      pathMark("net-rail cut", d, `cut ${key}`),
       h(
         "g",
         { key: `cut text ${key}`, class: classNames("net-cut", severitiesOf(facts.opened).ofCut.get(cut.line)) },
@@ -133,10 +129,10 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
         class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
         d,
       },
-      title ? h("title", {}, title) : null,
+      title ? titleMark(title) : null,
     ),
   ];
-  if (rail.isFresh) marks.unshift(h("path", { key: `glow ${key}`, class: "net-glow", d }));
+  if (rail.isFresh) marks.unshift(pathMark("net-glow", d, `glow ${key}`));
   if (state && !rail.lane && facts.opened) marks.push(arrowMark(rail, x, state));
   return marks;
 }
@@ -144,17 +140,13 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
 function arrowMark({ key, from, to }: NetRail, x: number, state: string) {
   const y = (middle(from) + middle(to)) / 2;
   const up = state === "returned" ? -1 : 1;
-  return h("path", {
-    key: `arrow ${key}`,
-    class: `net-arrow ${state}`,
-    d: `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z`,
-  });
+  return pathMark(`net-arrow ${state}`, `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z`, `arrow ${key}`);
 }
 
 /** In the room above the row, or its frame, that a cut leads to. */
 function cutHeight({ rows }: NetLayout, { from, to }: NetRail) {
-  const outer = to.within.find((place) => !from.within.includes(place));
-  const head = rows.find((row) => row.kind === "head" && row.places[0] === outer) ?? to;
+  const outer = to.within.find((callSite) => !from.within.includes(callSite));
+  const head = rows.find((row) => row.kind === "head" && row.callSites[0] === outer) ?? to;
   return head.y - 18;
 }
 
@@ -169,30 +161,30 @@ function cutText(line: string, reason: string) {
   return (call && line.match(call)?.[0]) || reason.replace("_", " ");
 }
 
-function classText({ kind, places, states }: PlacedNetRow, say: Say): string {
-  const [place] = places;
+function classText({ kind, callSites, states }: PlacedNetRow, say: Translate): string {
+  const [callSite] = callSites;
   const count =
-    states[0].calls.length > 1 && places[0].inner.length && kind === "place"
+    states[0].calls.length > 1 && callSites[0].inner.length && kind === "callSite"
       ? ` · ${say("net_calls", { n: states[0].calls.length })}`
       : "";
-  if (kind === "repeat") return `${place.type} ×${places.length}`;
-  if (kind === "fold") return say("net_rows", { n: places.length });
+  if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
+  if (kind === "fold") return say("net_rows", { n: callSites.length });
   if (kind === "lines")
     return linesText(
-      places.map(({ line }) => line),
+      callSites.map(({ line }) => line),
       say,
     );
-  if (place.kind === "line") return linesText([place.line], say) + count;
-  const again = place.isAgain ? ` · ${say("net_again")}` : "";
+  if (callSite.kind === "line") return linesText([callSite.line], say) + count;
+  const again = callSite.isAgain ? ` · ${say("net_again")}` : "";
   const turn =
     kind === "head" && states[0].calls.length > 1
       ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}`
       : "";
-  const where = place.isTwice ? ` · ${linesText([place.line], say)}` : "";
-  return `${place.kind === "module" ? place.type + where : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
+  const where = callSite.isTwice ? ` · ${linesText([callSite.line], say)}` : "";
+  return `${callSite.kind === "module" ? callSite.type + where : callSite.kind === "function" ? linesText([callSite.line], say) : ""}${again}${turn}${count}`;
 }
 
-function linesText(lines: number[], say: Say) {
+function linesText(lines: number[], say: Translate) {
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
 }
@@ -232,7 +224,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
   const { layout, isBackward } = scene;
   const totals = netRowTotals(row);
   const { columns, width } = layout;
-  const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const isContainer = row.kind === "fold" || row.kind === "repeat" || row.callSites[0].inner.length > 0;
   const state = totals.visited
     ? "returned"
     : totals.hasBegun && !isBackward
@@ -264,7 +256,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
     },
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
-    row.body && h("path", { class: "net-open-edge", d: `M0 ${row.h + row.body.height - 0.5}H${width}` }),
+    row.body && pathMark("net-open-edge", `M0 ${row.h + row.body.height - 0.5}H${width}`),
     row.body &&
       h(
         "g",
@@ -278,7 +270,7 @@ function usesLitMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow)
   return (
     Boolean(lit) &&
     kind !== "head" &&
-    states.some(({ calls }) => calls.some(({ unit }) => facts.usesStorage(unit, lit ?? "")))
+    states.some(({ calls }) => calls.some(({ invocation }) => facts.usesStorage(invocation, lit ?? "")))
   );
 }
 
@@ -291,9 +283,9 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
   const words = classText(row, say);
   const used = x + 26 + textWidth(name, 13) + textWidth(words, 12);
   return [
-    h("path", { class: "net-fold", d: `M${x - 4} ${row.h / 2 - 3}h8l-4 6z` }),
-    h("text", { class: "net-name", x: x + 10, y }, name),
-    h("text", { class: "net-class", x: x + 18 + textWidth(name, 13), y }, words),
+    pathMark("net-fold", `M${x - 4} ${row.h / 2 - 3}h8l-4 6z`),
+    textMark("net-name", x + 10, y, name),
+    textMark("net-class", x + 18 + textWidth(name, 13), y, words),
     // what is open keeps its totals
     columns.shape !== null &&
       used < columns.shape &&
@@ -308,20 +300,20 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
   const { columns } = layout;
   const y = row.h / 2;
   const x = columns.name + row.depth * INDENT;
-  const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const opens = row.kind === "fold" || row.kind === "repeat" || row.callSites[0].inner.length > 0;
   const end = (columns.parts ?? columns.box) - 10;
   const start = opens ? x + 10 : x;
   const name = netRowNamesThatFit(netRowLabel(row), row, columns.box - start);
   const isLine =
     row.kind === "lines" ||
-    (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
+    (row.kind === "callSite" && row.callSites[0].kind !== "module" && row.callSites[0].kind !== "function");
   const nameWidth = textWidth(name, 13);
   const described = classText(row, say);
   const words = textWidth(described, 12) <= end - start - nameWidth - 8 ? described : "";
   const used = start + nameWidth + (words ? 8 + textWidth(words, 12) : 0);
   return [
     dotMark(row, totals, columns.rail),
-    opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
+    opens && pathMark("net-fold", `M${x - 4} ${y - 4}v8l6 -4z`),
     h(
       "text",
       {
@@ -331,9 +323,9 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
         ...squeezedTextAttributes(name, columns.box - start),
       },
       name,
-      name !== netRowLabel(row) && h("title", {}, netRowLabel(row)),
+      name !== netRowLabel(row) && titleMark(netRowLabel(row)),
     ),
-    words ? h("text", { class: "net-class", x: start + nameWidth + 8, y: y + 4.5 }, words) : null,
+    words ? textMark("net-class", start + nameWidth + 8, y + 4.5, words) : null,
     ...(row.end
       ? endMarks(scene, row, row.end, Math.max(columns.parts ?? 0, used + 12))
       : columnMarks(scene, row, totals, largest, used)),
@@ -357,7 +349,7 @@ function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone,
   const { columns, width } = layout;
   const said = text.replaceAll("`", "");
   const plain = step === i ? said : say("net_end_at", { step: step + 1, said });
-  const title = h("title", {}, plain);
+  const title = titleMark(plain);
   const line = (text: string, from: number, y: number, room: number) =>
     h("text", { class: `net-end ${tone}`, x: from, y }, fitText(text, room, 12.2), title);
   if (!row.body?.top) return [line(plain, x, row.h / 2 + 4.5, (columns.learns ?? width) - x - 12)];
@@ -378,18 +370,18 @@ function wayMarks({ rows, columns }: NetLayout): VNode[] {
   const [x, lane] = [columns.rail - 8, 10];
   const down = to > from ? 1 : -1;
   return [
-    h("path", {
-      key: "way",
-      class: `net-way ${cause.end?.tone}`,
-      d: `M${x} ${from}H${lane + 8}Q${lane} ${from} ${lane} ${from + 8 * down}V${to - 8 * down}Q${lane} ${to} ${lane + 8} ${to}H${x}`,
-    }),
-    h("path", { key: "way end", class: `net-way-end ${cause.end?.tone}`, d: `M${x - 2} ${to - 5}l7 5l-7 5z` }),
+    pathMark(
+      `net-way ${cause.end?.tone}`,
+      `M${x} ${from}H${lane + 8}Q${lane} ${from} ${lane} ${from + 8 * down}V${to - 8 * down}Q${lane} ${to} ${lane + 8} ${to}H${x}`,
+      "way",
+    ),
+    pathMark(`net-way-end ${cause.end?.tone}`, `M${x - 2} ${to - 5}l7 5l-7 5z`, "way end"),
   ];
 }
 
 /** What comes of a row's parameters in the whole run. */
 function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
-  const { parameters } = factsOfRun(facts).of(row.places);
+  const { parameters } = factsOfRun(facts).of(row.callSites);
   return parameters && learningMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
 
@@ -397,35 +389,35 @@ function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
 function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
   if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
-  const [place] = row.places;
+  const [callSite] = row.callSites;
   // a statement has neither shapes nor a gradient
   const end =
-    place.units[0].isStatement && row.kind === "place"
+    callSite.invocations[0].isStatement && row.kind === "callSite"
       ? (layout.columns.learns ?? layout.columns.box)
       : layout.columns.box;
   const room = end - 8 - x;
   const y = row.h / 2;
-  const calls = row.kind === "place" ? row.states[0].calls : [];
+  const calls = row.kind === "callSite" ? row.states[0].calls : [];
   if (room < 24) return [];
   if (calls.length > 1) return callBoxes(facts, row.states[0], { x, y, room, isBackward, say });
-  if (row.kind === "place" && !place.inner.length) {
-    const chips = operationChipMarks(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
+  if (row.kind === "callSite" && !callSite.inner.length) {
+    const chips = operationChipMarks(facts, row.states[0].calls[0]?.invocation, { x, y, room, i, isBackward });
     const left = end - 12 - chips.end;
-    const code = place.kind === "line" ? codeOfPlace(facts, place, lines) : "";
+    const code = callSite.kind === "line" ? codeOfPlace(facts, callSite, lines) : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
     if (code && isRead && left > 60)
-      chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
+      chips.marks.push(textMark("net-code", chips.end + 4, y + 4, fitText(code, left, 12)));
     return chips.marks;
   }
   const { nodes } = netRowTotals(row);
   if (row.kind === "lines") {
-    const code = codeOfPlace(facts, place, lines);
-    return [h("text", { class: "net-code", x, y: y + 4 }, fitText(code, room, 12))];
+    const code = codeOfPlace(facts, callSite, lines);
+    return [textMark("net-code", x, y + 4, fitText(code, room, 12))];
   }
   const inner =
-    row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
+    row.callSites.length === 1 ? callSite.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
   const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
-  return [h("text", { class: "net-class", x, y: y + 4 }, fitText(text, room, 12))];
+  return [textMark("net-class", x, y + 4, fitText(text, room, 12))];
 }
 
 function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
@@ -435,7 +427,7 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
     return h(
       "g",
       { class: "net-dot now" },
-      h("circle", { class: "net-halo", cx: x, cy: y, r: 13 }),
+      circleMark("net-halo", x, y, 13),
       h("circle", { cx: x, cy: y, r: 7 }),
       row.joins && plusMark(x, y),
     );
@@ -448,8 +440,8 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
     );
   // several rows in one
   const isSeveral = row.kind === "fold" || row.kind === "repeat";
-  const others = isSeveral && h("path", { class: "net-fold-dots", d: `M${x} ${y - 8}h0M${x} ${y + 8}h0` });
-  const isStatement = !totals.nodes && row.places.every(({ units }) => units[0].isStatement);
+  const others = isSeveral && pathMark("net-fold-dots", `M${x} ${y - 8}h0M${x} ${y + 8}h0`);
+  const isStatement = !totals.nodes && row.callSites.every(({ invocations }) => invocations[0].isStatement);
   const dot = isStatement
     ? h("rect", { x: x - 4, y: y - 4, width: 8, height: 8 })
     : h("circle", { cx: x, cy: y, r: 4.5 });
@@ -457,7 +449,7 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
 }
 
 function plusMark(x: number, y: number) {
-  return h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` });
+  return pathMark("net-plus", `M${x - 4} ${y}h8M${x} ${y - 4}v8`);
 }
 
 function shapeMark({ states }: PlacedNetRow, x: number, room: number, y: number) {
@@ -465,12 +457,9 @@ function shapeMark({ states }: PlacedNetRow, x: number, room: number, y: number)
   if (!state?.output || !state.hasBegun) return null;
   const [input, output] = [states[0].input ? shapeText(states[0].input) : "", shapeText(state.output)];
   const both = input && input !== output ? `${input} → ${output}` : output;
-  return h(
-    "text",
-    { class: "net-shape", x, y: y + 4 },
-    textWidth(both, 12) <= room ? both : fitText(output, room, 12),
-    h("title", {}, both),
-  );
+  return textMark("net-shape", x, y + 4, textWidth(both, 12) <= room ? both : fitText(output, room, 12), {
+    title: both,
+  });
 }
 
 function normMarks(
@@ -487,50 +476,27 @@ function normMarks(
     const isBad = !Number.isFinite(norm);
     const width = isBad || norm === 0 ? 2 : BAR_WIDTH * Math.max(0.04, Math.min(1, share));
     return [
-      h("rect", { class: "net-bar-ground", x, y: y - 5, width: BAR_WIDTH, height: 10, rx: 2 }),
-      h("rect", {
-        class: classNames("net-bar", isBad && "bad"),
-        x,
-        y: y - 5,
-        width,
-        height: 10,
-        rx: width === 2 ? 0 : 2,
-      }),
-      h("text", { class: classNames("net-number", isBad && "bad"), x: x + BAR_WIDTH + 8, y: y + 4 }, normText(norm)),
+      rectMark("net-bar-ground", x, y - 5, BAR_WIDTH, 10, { rx: 2 }),
+      rectMark(classNames("net-bar", isBad && "bad"), x, y - 5, width, 10, { rx: width === 2 ? 0 : 2 }),
+      textMark(classNames("net-number", isBad && "bad"), x + BAR_WIDTH + 8, y + 4, normText(norm)),
     ];
   }
   if (totals.visited) {
-    const unknown = h("title", {}, say("net_unknown"));
+    const unknown = titleMark(say("net_unknown"));
     return [h("text", { class: "net-shape", x, y: y + 4 }, "–", unknown)];
   }
-  if (!isBackward || !totals.hasBegun || row.places.every(({ units }) => units[0].isStatement)) return [];
+  if (!isBackward || !totals.hasBegun || row.callSites.every(({ invocations }) => invocations[0].isStatement))
+    return [];
   if (totals.isLeftOut || !totals.nodes)
-    return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];
-  return [
-    h(
-      "rect",
-      { class: "net-bar-waits", x: x + 0.5, y: y - 4.5, width: BAR_WIDTH - 1, height: 9, rx: 2 },
-      h("title", {}, say("net_waits_why")),
-    ),
-  ];
+    return [textMark("net-none", x, y + 4, say("net_none"), { title: say("net_none_why") })];
+  return [rectMark("net-bar-waits", x + 0.5, y - 4.5, BAR_WIDTH - 1, 9, { rx: 2, title: say("net_waits_why") })];
 }
 
 function savedMemoryMarks({ h: height }: PlacedNetRow, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
   if (!kept) return [];
   const y = height / 2;
   return [
-    h("rect", {
-      class: classNames("net-kept-box", holds > 0 && "full"),
-      x: x - 9,
-      y: y - 4,
-      width: 8,
-      height: 8,
-      rx: 1,
-    }),
-    h(
-      "text",
-      { class: classNames("net-kept", !holds && "gone", letGoNow && "now"), x: x - 16, y: y + 4 },
-      bytesText(kept),
-    ),
+    rectMark(classNames("net-kept-box", holds > 0 && "full"), x - 9, y - 4, 8, 8, { rx: 1 }),
+    textMark(classNames("net-kept", !holds && "gone", letGoNow && "now"), x - 16, y + 4, bytesText(kept)),
   ];
 }

@@ -5,7 +5,7 @@ import { operationLabel } from "./net_words.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
 
-/** The names of the places around step `i`, or, where there are none, the line that runs. */
+/** The names of the call sites around step `i`, or, where there are none, the line that runs. */
 export function modulePathElements(facts: NetFacts, i: number, path: CallSite[]): (string | HTMLElement)[] {
   const { trace, index } = facts.opened;
   const node = trace.steps[i].visit?.node;

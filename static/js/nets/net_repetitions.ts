@@ -12,7 +12,7 @@ interface Repetition {
   /** its name among all */
   key: string;
   /** of what is repeated, the first */
-  place: CallSite;
+  callSite: CallSite;
   /** how often */
   count: number;
 }
@@ -24,24 +24,24 @@ export const loopRepetitionsOf = weakMemoize((facts: NetFacts): NetRepetitions =
 
 class NetRepetitions {
   facts: NetFacts;
-  /** by what calls them, the runs of each place in each stretch */
+  /** by what calls them, the runs of each call site in each stretch */
   counts = new Map<Invocation | null, Map<string, number>>();
   numbers = new Map<Invocation | null, number>();
   chains = new Map<number, Repetition[]>();
 
   constructor(facts: NetFacts) {
     this.facts = facts;
-    for (const [unit, place] of facts.net.callSiteOfInvocation) {
-      const counts = this.counts.get(unit.parent) ?? new Map<string, number>();
-      this.counts.set(unit.parent, counts);
-      if (!this.numbers.has(unit.parent)) this.numbers.set(unit.parent, this.numbers.size);
-      const key = this.keyIn(unit, place);
+    for (const [invocation, callSite] of facts.net.callSiteOfInvocation) {
+      const counts = this.counts.get(invocation.parent) ?? new Map<string, number>();
+      this.counts.set(invocation.parent, counts);
+      if (!this.numbers.has(invocation.parent)) this.numbers.set(invocation.parent, this.numbers.size);
+      const key = this.keyIn(invocation, callSite);
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
   }
 
-  keyIn(unit: Invocation, place: CallSite) {
-    return `${this.facts.net.stretchOfStep[unit.begins]} ${place.key}`;
+  keyIn(invocation: Invocation, callSite: CallSite) {
+    return `${this.facts.net.stretchOfStep[invocation.begins]} ${callSite.key}`;
   }
 
   /** The repetitions that a step is in, the outermost first. */
@@ -49,8 +49,8 @@ class NetRepetitions {
     let chain = this.chains.get(i);
     if (!chain) {
       chain = [];
-      const unit = this.facts.touchedAt(i).at(-1) ?? null;
-      for (let outer = unit; outer; outer = outer.parent) {
+      const invocation = this.facts.touchedAt(i).at(-1) ?? null;
+      for (let outer = invocation; outer; outer = outer.parent) {
         const repetition = this.repetitionOf(outer);
         if (repetition) chain.unshift(repetition);
       }
@@ -60,16 +60,18 @@ class NetRepetitions {
   }
 
   /** What runs in the same loop belongs together, and the loop's own head with it. */
-  repetitionOf(unit: Invocation): Repetition | null {
+  repetitionOf(invocation: Invocation): Repetition | null {
     const { net, opened } = this.facts;
-    const place = net.callSiteOfInvocation.get(unit);
-    if (!place?.key) return null;
-    const count = this.counts.get(unit.parent)?.get(this.keyIn(unit, place)) ?? 0;
+    const callSite = net.callSiteOfInvocation.get(invocation);
+    if (!callSite?.key) return null;
+    const count = this.counts.get(invocation.parent)?.get(this.keyIn(invocation, callSite)) ?? 0;
     if (count < MIN_COUNT) return null;
     const statements = opened.trace.program.statements ?? [];
-    const loop = isLoop(statements, unit.stmt) ? unit.stmt : loopsAround(statements, unit.stmt).at(-1);
-    const key = `${this.numbers.get(unit.parent)} ${net.stretchOfStep[unit.begins]} ${loop ?? place.key}`;
-    return { key, place, count };
+    const loop = isLoop(statements, invocation.stmt)
+      ? invocation.stmt
+      : loopsAround(statements, invocation.stmt).at(-1);
+    const key = `${this.numbers.get(invocation.parent)} ${net.stretchOfStep[invocation.begins]} ${loop ?? callSite.key}`;
+    return { key, callSite, count };
   }
 
   /** The repetitions that a step is within: not those of which it is the last step. */

@@ -12,11 +12,11 @@ const NAME_SIZE = 13;
 const FOLD_SEPARATOR = " · ";
 
 /** The names of a row, as it shows them. */
-export function netRowLabel({ kind, places }: Pick<NetRow, "kind" | "places">): string {
-  const [first, last] = [places[0], places[places.length - 1]];
+export function netRowLabel({ kind, callSites }: Pick<NetRow, "kind" | "callSites">): string {
+  const [first, last] = [callSites[0], callSites[callSites.length - 1]];
   if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
-  if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
-  if (kind === "fold") return [...new Set(places.map(({ name }) => name))].join(FOLD_SEPARATOR);
+  if (kind === "lines") return [...new Set(callSites.flatMap(({ name }) => name.split(", ")))].join(", ");
+  if (kind === "fold") return [...new Set(callSites.map(({ name }) => name))].join(FOLD_SEPARATOR);
   return first.name;
 }
 
@@ -43,9 +43,9 @@ function withoutCommon(one: string, other: string) {
   return others.slice(Math.max(0, at)).join(".");
 }
 
-/** What a place's statement computes, on one line. */
-export function codeOfPlace({ opened }: NetFacts, { units, line }: CallSite, lines: string[]): string {
-  const [{ stmt }] = units;
+/** What a call site's statement computes, on one line. */
+export function codeOfPlace({ opened }: NetFacts, { invocations, line }: CallSite, lines: string[]): string {
+  const [{ stmt }] = invocations;
   return codeText((stmt === null ? "" : textOfStatement(opened.trace.program, stmt)) || (lines[line - 1] ?? ""));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which places of a net have a row at a step: what the step is in is open, then what there is room for; the rest is
+ * Which call sites of a net have a row at a step: what the step is in is open, then what there is room for; the rest is
  * folded.
  */
 
@@ -10,16 +10,17 @@ import { referencedUid } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 
 /**
- * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes
+ * head: of a call site whose inner ones follow; callSite: closed, or without inner ones; lines: neighbours that change
+ * shapes
  * alone; fold: neighbours that there is no room for; repeat: the same, of one class
  */
-type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
+type RowKind = "head" | "callSite" | "lines" | "fold" | "repeat";
 
 export interface NetRow {
   key: string;
   kind: RowKind;
   /** the first of them, in order */
-  places: CallSite[];
+  callSites: CallSite[];
   depth: number;
   /** the keys of the frames that it is in */
   within: CallSite[];
@@ -30,14 +31,14 @@ const ROW_HEIGHT = 22;
 export const MIN_ROW_HEIGHT = 20;
 /** As many rows are readable at a look. */
 const MAX_ROWS = 25;
-/** More places than these are not read one by one where a single step runs all of them. */
+/** More call sites than these are not read one by one where a single step runs all of them. */
 const MAX_TOUCHED = 9;
 /** As many rows of a step stay in any room. */
 const MAX_KEPT = 4;
 /** Of so many neighbours of one class the first and the last stay. */
 const MIN_REPETITION = 5;
 
-/** What the reader opened and closed: by the key of a place, or of a fold. */
+/** What the reader opened and closed: by the key of a call site, or of a fold. */
 export type OpenedRows = ReadonlyMap<string, boolean>;
 
 /** What there is room for, along the way in which rows follow each other: in pixels, and how many at most. */
@@ -52,7 +53,7 @@ interface RowRoom {
   isSparing?: boolean;
 }
 
-/** The rows of a net at a step. `room` is in pixels; `ends` are places that have a row in any case. */
+/** The rows of a net at a step. `room` is in pixels; `ends` are call sites that have a row in any case. */
 export function netRows(
   facts: NetFacts,
   i: number,
@@ -62,13 +63,13 @@ export function netRows(
 ): NetRow[] {
   const size = { room, head: NET_HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS, isSparing: true };
   const at = stepOfOpenRow(facts, i) ?? i;
-  const path = new Set([...callSitesAroundStep(facts, i), ...callSitesAroundStep(facts, at), ...placesAround(ends)]);
-  const open = placesToOpen(facts, path, size, choices);
+  const path = new Set([...callSitesAroundStep(facts, i), ...callSitesAroundStep(facts, at), ...callSitesAround(ends)]);
+  const open = callSitesToOpen(facts, path, size, choices);
   const touched = [...new Set([...touchedCallSites(facts, at), ...touchedCallSites(facts, i)])];
-  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) =>
-    place.isPassing
-      ? touched.includes(place)
-      : !place.isLoop || [i, at].some((step) => facts.units(place).has(facts.net.stretchOfStep[step])),
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) =>
+    callSite.isPassing
+      ? touched.includes(callSite)
+      : !callSite.isLoop || [i, at].some((step) => facts.invocations(callSite).has(facts.net.stretchOfStep[step])),
   );
   let folded = foldRows(rows, new Set([...path, ...touched, ...ends]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
@@ -85,8 +86,8 @@ export function netRows(
  * `folding`: the room in which rows are folded, where those that do not fit scroll.
  */
 export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows, folding = size): NetRow[] {
-  const open = placesToOpen(facts, new Set(), size, choices);
-  const rows = rowsOf(facts, facts.net.top, open).filter(({ places: [place] }) => !place.isPassing);
+  const open = callSitesToOpen(facts, new Set(), size, choices);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) => !callSite.isPassing);
   return foldRows(rows, new Set(), folding, choices);
 }
 
@@ -111,101 +112,106 @@ function isTelling({ opened }: NetFacts, i: number): boolean {
   );
 }
 
-/** The place whose row is open at a step: the last that the anchor step is about. */
+/** The call site whose row is open at a step: the last that the anchor step is about. */
 export function openCallSiteOf(facts: NetFacts, i: number): CallSite | null {
   const at = stepOfOpenRow(facts, i);
   return at === null ? null : (touchedCallSites(facts, at).at(-1) ?? null);
 }
 
-/** The path to a step: the places around it, and its own where it is one. */
+/** The path to a step: the call sites around it, and its own where it is one. */
 export function pathOfStep(facts: NetFacts, i: number): CallSite[] {
   const path = [...callSitesAroundStep(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedCallSites(facts, i);
   return touched.length === 1 ? [...path, touched[0]] : path;
 }
 
-function placesAround(places: CallSite[]): Set<CallSite> {
+function callSitesAround(callSites: CallSite[]): Set<CallSite> {
   const around = new Set<CallSite>();
-  for (const { parent } of places) for (let outer = parent; outer; outer = outer.parent) around.add(outer);
+  for (const { parent } of callSites) for (let outer = parent; outer; outer = outer.parent) around.add(outer);
   return around;
 }
 
-/** The places around what a step touched, and around the code that it runs. */
+/** The call sites around what a step touched, and around the code that it runs. */
 export function callSitesAroundStep(facts: NetFacts, i: number): Set<CallSite> {
   const path = new Set<CallSite>();
-  const add = (place: CallSite | null | undefined) => {
-    for (let outer = place; outer; outer = outer.parent) path.add(outer);
+  const add = (callSite: CallSite | null | undefined) => {
+    for (let outer = callSite; outer; outer = outer.parent) path.add(outer);
   };
   const touched = touchedCallSites(facts, i);
-  for (const place of touched) add(place.parent);
+  for (const callSite of touched) add(callSite.parent);
   if (!touched.length) add(callSiteOfStep(facts, i));
   return path;
 }
 
-/** The places that a step is about, without those around them; where they are many, what they are in, closed. */
+/** The call sites that a step is about, without those around them; where they are many, what they are in, closed. */
 function touchedCallSites(facts: NetFacts, i: number): CallSite[] {
-  const places = facts.touchedAt(i).flatMap((unit) => facts.net.callSiteOfInvocation.get(unit) ?? []);
-  let touched = new Set(places.filter((place) => !place.inner.length));
+  const callSites = facts.touchedAt(i).flatMap((invocation) => facts.net.callSiteOfInvocation.get(invocation) ?? []);
+  let touched = new Set(callSites.filter((callSite) => !callSite.inner.length));
   while (touched.size > MAX_TOUCHED) {
-    const outer = new Map([...touched].map((place) => [place, nearestCallSiteWithRow(place)]));
-    const deepest = Math.max(...[...touched].map((place) => (outer.get(place) ? levelOf(place) : -1)));
+    const outer = new Map([...touched].map((callSite) => [callSite, nearestCallSiteWithRow(callSite)]));
+    const deepest = Math.max(...[...touched].map((callSite) => (outer.get(callSite) ? levelOf(callSite) : -1)));
     if (deepest < 0) break;
-    touched = new Set([...touched].map((place) => (levelOf(place) === deepest && outer.get(place)) || place));
+    touched = new Set(
+      [...touched].map((callSite) => (levelOf(callSite) === deepest && outer.get(callSite)) || callSite),
+    );
   }
   return [...touched];
 }
 
-/** The nearest place around one that has a row of its own. */
+/** The nearest call site around one that has a row of its own. */
 function nearestCallSiteWithRow({ parent }: CallSite): CallSite | null {
   let outer = parent;
   while (outer?.isBare) outer = outer.parent;
   return outer;
 }
 
-function levelOf(place: CallSite) {
+function levelOf(callSite: CallSite) {
   let level = 0;
-  for (let outer = place.parent; outer; outer = outer.parent) level += 1;
+  for (let outer = callSite.parent; outer; outer = outer.parent) level += 1;
   return level;
 }
 
-/** The place whose code a step runs. */
+/** The call site whose code a step runs. */
 function callSiteOfStep({ net, opened }: NetFacts, i: number): CallSite | null {
-  let unit = net.invocationByFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
-  while (unit && !net.callSiteOfInvocation.has(unit)) unit = unit.parent;
-  const place = unit && net.callSiteOfInvocation.get(unit);
-  return place?.key ? place : null;
+  let invocation = net.invocationByFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
+  while (invocation && !net.callSiteOfInvocation.has(invocation)) invocation = invocation.parent;
+  const callSite = invocation && net.callSiteOfInvocation.get(invocation);
+  return callSite?.key ? callSite : null;
 }
 
-function placesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choices: OpenedRows): Set<CallSite> {
+function callSitesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choices: OpenedRows): Set<CallSite> {
   const open = new Set<CallSite>();
-  const opens = (place: CallSite) =>
-    place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
-  const collect = (places: CallSite[]) => {
-    for (const place of places)
-      if (opens(place)) {
-        open.add(place);
-        collect(place.inner);
+  const opens = (callSite: CallSite) =>
+    callSite.inner.length > 0 && (callSite.isBare || (choices.get(callSite.key) ?? path.has(callSite)));
+  const collect = (callSites: CallSite[]) => {
+    for (const callSite of callSites)
+      if (opens(callSite)) {
+        open.add(callSite);
+        collect(callSite.inner);
       }
   };
   collect(facts.net.top);
   const cost = (rows: NetRow[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? size.head : size.row), 0);
   const rows = rowsOf(facts, facts.net.top, open);
   let [height, count] = [cost(rows), rows.length];
-  const closed = rows.flatMap(({ kind, places }) => (kind === "place" && places[0].inner.length ? [places[0]] : []));
+  const closed = rows.flatMap(({ kind, callSites }) =>
+    kind === "callSite" && callSites[0].inner.length ? [callSites[0]] : [],
+  );
   let level = nearestFirst(closed, rows, path);
   for (let isFull = false; level.length && !isFull; ) {
     const next: CallSite[] = [];
-    for (const place of level) {
-      if (choices.get(place.key) === false || (choices.get(place.key) !== true && isEvaluation(facts, place))) continue;
-      const inside = rowsOf(facts, place.inner, withBare(place.inner));
+    for (const callSite of level) {
+      if (choices.get(callSite.key) === false || (choices.get(callSite.key) !== true && isEvaluation(facts, callSite)))
+        continue;
+      const inside = rowsOf(facts, callSite.inner, withBare(callSite.inner));
       const added = cost(inside) + size.head - size.row;
       if (height + added > size.room || count + inside.length > size.most) {
         isFull = true; // nothing of a deeper level opens while something of this one is closed
         continue;
       }
       [height, count] = [height + added, count + inside.length];
-      for (const part of [place, ...withBare(place.inner)]) open.add(part);
-      next.push(...inside.flatMap(({ places }) => (places[0].inner.length ? [places[0]] : [])));
+      for (const part of [callSite, ...withBare(callSite.inner)]) open.add(part);
+      next.push(...inside.flatMap(({ callSites }) => (callSites[0].inner.length ? [callSites[0]] : [])));
     }
     level = next;
   }
@@ -213,56 +219,66 @@ function placesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choic
 }
 
 /** A net that makes nodes where it is called elsewhere, and none here. */
-function isEvaluation({ net }: NetFacts, place: CallSite) {
-  const makesNodes = ({ units }: CallSite) => units.some((unit) => nodesOfInvocation(unit).length > 0);
-  return place.isTwice && !makesNodes(place) && net.top.some((other) => other.path === place.path && makesNodes(other));
+function isEvaluation({ net }: NetFacts, callSite: CallSite) {
+  const makesNodes = ({ invocations }: CallSite) =>
+    invocations.some((invocation) => nodesOfInvocation(invocation).length > 0);
+  return (
+    callSite.isTwice &&
+    !makesNodes(callSite) &&
+    net.top.some((other) => other.path === callSite.path && makesNodes(other))
+  );
 }
 
 /** The outermost first, of one level those near to what is open around the step. */
-function nearestFirst(places: CallSite[], rows: NetRow[], path: ReadonlySet<CallSite>): CallSite[] {
-  const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
+function nearestFirst(callSites: CallSite[], rows: NetRow[], path: ReadonlySet<CallSite>): CallSite[] {
+  const at = rows.findLastIndex((row) => row.callSites.some((callSite) => path.has(callSite)));
   const rank = new Map(
-    places.map((place) => {
-      const row = rows.findIndex((other) => other.places[0] === place);
-      return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
+    callSites.map((callSite) => {
+      const row = rows.findIndex((other) => other.callSites[0] === callSite);
+      return [callSite, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
     }),
   );
-  const rankOf = (place: CallSite) => rank.get(place) ?? [0, 0];
-  return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
+  const rankOf = (callSite: CallSite) => rank.get(callSite) ?? [0, 0];
+  return callSites.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
 }
 
 /** Those that stand for themselves nowhere, with those within them. */
-function withBare(places: CallSite[]): Set<CallSite> {
-  const bare = places.filter(({ isBare }) => isBare);
-  return new Set(bare.flatMap((place) => [place, ...withBare(place.inner)]));
+function withBare(callSites: CallSite[]): Set<CallSite> {
+  const bare = callSites.filter(({ isBare }) => isBare);
+  return new Set(bare.flatMap((callSite) => [callSite, ...withBare(callSite.inner)]));
 }
 
-function rowsOf(facts: NetFacts, places: CallSite[], open: ReadonlySet<CallSite>, within: CallSite[] = []): NetRow[] {
+function rowsOf(
+  facts: NetFacts,
+  callSites: CallSite[],
+  open: ReadonlySet<CallSite>,
+  within: CallSite[] = [],
+): NetRow[] {
   const rows: NetRow[] = [];
-  for (const place of places) {
-    const [key, depth] = [place.key, within.length];
-    if (place.isBare && open.has(place)) rows.push(...rowsOf(facts, place.inner, open, within));
-    else if (open.has(place)) {
-      rows.push({ key, kind: "head", places: [place], depth, within });
-      rows.push(...rowsOf(facts, place.inner, open, [...within, place]));
+  for (const callSite of callSites) {
+    const [key, depth] = [callSite.key, within.length];
+    if (callSite.isBare && open.has(callSite)) rows.push(...rowsOf(facts, callSite.inner, open, within));
+    else if (open.has(callSite)) {
+      rows.push({ key, kind: "head", callSites: [callSite], depth, within });
+      rows.push(...rowsOf(facts, callSite.inner, open, [...within, callSite]));
     } else {
       const before = rows.at(-1);
       if (
         before &&
         before.depth === depth &&
-        isShapeLine(facts, place) &&
+        isShapeLine(facts, callSite) &&
         before.kind !== "head" &&
-        isShapeLine(facts, before.places[0])
+        isShapeLine(facts, before.callSites[0])
       )
-        rows[rows.length - 1] = { ...before, kind: "lines", places: [...before.places, place] };
-      else rows.push({ key, kind: "place", places: [place], depth, within });
+        rows[rows.length - 1] = { ...before, kind: "lines", callSites: [...before.callSites, callSite] };
+      else rows.push({ key, kind: "callSite", callSites: [callSite], depth, within });
     }
   }
   return rows;
 }
 
-function isShapeLine({ net, opened }: NetFacts, { kind, units }: CallSite) {
-  const nodes = kind === "line" ? units[0].nodes : [];
+function isShapeLine({ net, opened }: NetFacts, { kind, invocations }: CallSite) {
+  const nodes = kind === "line" ? invocations[0].nodes : [];
   return (
     nodes.length > 0 &&
     net.top.length > 0 &&
@@ -273,7 +289,9 @@ function isShapeLine({ net, opened }: NetFacts, { kind, units }: CallSite) {
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
 function foldRows(rows: NetRow[], kept: ReadonlySet<CallSite>, size: RowRoom, choices: OpenedRows): NetRow[] {
   const isFixed = (row: NetRow) =>
-    row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
+    row.kind === "head" ||
+    choices.get(`rows ${row.key}`) === true ||
+    row.callSites.some((callSite) => kept.has(callSite));
   for (;;) {
     if (doFit(rows, size, choices)) return rows;
     const statements = runOfStatements(rows, isFixed);
@@ -301,7 +319,10 @@ function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head
 /** The last statements beside each other, as what clears, runs backward and steps: folded before the net. */
 function runOfStatements(rows: NetRow[], isFixed: (row: NetRow) => boolean): { from: number; to: number } | null {
   const isStatement = (row: NetRow) =>
-    row.kind === "place" && row.places[0].units[0].isStatement && !row.places[0].inner.length && !isFixed(row);
+    row.kind === "callSite" &&
+    row.callSites[0].invocations[0].isStatement &&
+    !row.callSites[0].inner.length &&
+    !isFixed(row);
   let to = rows.length;
   while (to > 1 && !(isStatement(rows[to - 1]) && isStatement(rows[to - 2]))) to -= 1;
   let from = to;
@@ -339,10 +360,10 @@ function longestRepetition(rows: NetRow[], from: number, to: number) {
 }
 
 function isSameClass(a: NetRow, b: NetRow) {
-  const [first, other] = [a.places[0], b.places[0]];
+  const [first, other] = [a.callSites[0], b.callSites[0]];
   return (
-    a.kind === "place" &&
-    b.kind === "place" &&
+    a.kind === "callSite" &&
+    b.kind === "callSite" &&
     first.kind === "module" &&
     other.kind === "module" &&
     first.type === other.type
@@ -352,8 +373,8 @@ function isSameClass(a: NetRow, b: NetRow) {
 function foldedRow(rows: NetRow[]): NetRow {
   const [first] = rows;
   const isRepetition = rows.every((row) => isSameClass(first, row) || row.kind === "repeat");
-  const places = rows.flatMap((row) => row.places);
-  return { ...first, key: `fold ${first.key}`, kind: isRepetition ? "repeat" : "fold", places };
+  const callSites = rows.flatMap((row) => row.callSites);
+  return { ...first, key: `fold ${first.key}`, kind: isRepetition ? "repeat" : "fold", callSites };
 }
 
 /** As many rows come out of a fold at a time; those after them stay in it. */
@@ -361,5 +382,5 @@ const MAX_UNFOLDED = 60;
 
 /** The keys under which the rows of a fold are opened. */
 export function keysToUnfoldRow(row: NetRow): string[] {
-  return row.places.slice(0, MAX_UNFOLDED).map(({ key }) => `rows ${key}`);
+  return row.callSites.slice(0, MAX_UNFOLDED).map(({ key }) => `rows ${key}`);
 }

@@ -1,5 +1,5 @@
 /**
- * What is known of a place of the net at a step: whether it ran, what came back through it, and what it keeps for
+ * What is known of a call site of the net at a step: whether it ran, what came back through it, and what it keeps for
  * backward.
  */
 
@@ -15,7 +15,7 @@ import type { Grad } from "../trace/wire.ts";
 import type { Invocation } from "./net_calls.ts";
 
 interface CallState {
-  unit: Invocation;
+  invocation: Invocation;
   hasBegun: boolean;
   hasRun: boolean;
   /** nodes, and those of them that ran in a backward */
@@ -59,7 +59,7 @@ export class NetFacts {
   savedBytesByNode: Map<string, SavedMemory[]>;
   /** by step, as `stepOfOpenRow` has them */
   anchors: (number | null)[] = [];
-  unitsByStretch = new Map<CallSite, Map<number, Invocation[]>>();
+  invocationsByStretch = new Map<CallSite, Map<number, Invocation[]>>();
   nodesOfInvocation = new Map<Invocation, string[]>();
   /** by leaf, the visits that bring a gradient to it */
   arrivals = new Map<string, { step: number; backward: string }[]>();
@@ -142,13 +142,13 @@ export class NetFacts {
     return (meaning.findLast(({ name }) => mentions.has(name)) ?? meaning[0] ?? bindings.at(-1))?.name;
   }
 
-  /** Whether something in a unit reads or makes what lies in a memory. */
-  usesStorage(unit: Invocation, storage: string): boolean {
-    return tensorsOfInvocation(unit).some((uid) => this.storages.get(uid) === storage);
+  /** Whether something in an invocation reads or makes what lies in a memory. */
+  usesStorage(invocation: Invocation, storage: string): boolean {
+    return tensorsOfInvocation(invocation).some((uid) => this.storages.get(uid) === storage);
   }
 
   /** by memory, what uses it: read once, when it is first asked for */
-  uses: Map<string, { unit: Invocation; place: CallSite; uid: string }[]> | null = null;
+  uses: Map<string, { invocation: Invocation; callSite: CallSite; uid: string }[]> | null = null;
 
   /** The tensor by whose name one is known, a view without a name by that of which it was made; null without any. */
   namedTensor(uid: string | null | undefined): string | null {
@@ -162,57 +162,63 @@ export class NetFacts {
   lastUseOf(storage: string, i: number, by: string | null, except: ReadonlySet<CallSite | null | undefined>) {
     if (!this.uses) {
       this.uses = new Map();
-      for (const [unit, place] of this.net.callSiteOfInvocation)
-        for (const uid of place.inner.length ? [] : new Set(tensorsOfInvocation(unit)))
-          addToList(this.uses, this.storages.get(uid) ?? "", { unit, place, uid });
+      for (const [invocation, callSite] of this.net.callSiteOfInvocation)
+        for (const uid of callSite.inner.length ? [] : new Set(tensorsOfInvocation(invocation)))
+          addToList(this.uses, this.storages.get(uid) ?? "", { invocation, callSite, uid });
     }
-    const isShown = ({ unit, place, uid }: { unit: Invocation; place: CallSite; uid: string }) =>
-      unit.begins <= i &&
+    const isShown = ({ invocation, callSite, uid }: { invocation: Invocation; callSite: CallSite; uid: string }) =>
+      invocation.begins <= i &&
       ![null, by].includes(this.namedTensor(uid)) &&
-      !except.has(place) &&
-      !this.isWaiting(place, i) &&
-      this.net.stretchOfStep[unit.begins] === this.stretchAt(place, i);
+      !except.has(callSite) &&
+      !this.isWaiting(callSite, i) &&
+      this.net.stretchOfStep[invocation.begins] === this.stretchAt(callSite, i);
     const shown = (this.uses.get(storage) ?? []).filter(isShown);
-    const last = shown.sort((a, b) => a.unit.begins - b.unit.begins).at(-1);
-    return last && { place: last.place, uids: shown.flatMap(({ unit, uid }) => (unit === last.unit ? [uid] : [])) };
+    const last = shown.sort((a, b) => a.invocation.begins - b.invocation.begins).at(-1);
+    return (
+      last && {
+        callSite: last.callSite,
+        uids: shown.flatMap(({ invocation, uid }) => (invocation === last.invocation ? [uid] : [])),
+      }
+    );
   }
 
-  nodes(unit: Invocation) {
-    let nodes = this.nodesOfInvocation.get(unit);
+  nodes(invocation: Invocation) {
+    let nodes = this.nodesOfInvocation.get(invocation);
     if (!nodes) {
-      nodes = nodesOfInvocation(unit);
-      this.nodesOfInvocation.set(unit, nodes);
+      nodes = nodesOfInvocation(invocation);
+      this.nodesOfInvocation.set(invocation, nodes);
     }
     return nodes;
   }
 
-  units(place: CallSite): Map<number, Invocation[]> {
-    let units = this.unitsByStretch.get(place);
-    if (!units) {
-      units = new Map<number, Invocation[]>();
-      for (const unit of place.units) addToList(units, this.net.stretchOfStep[unit.begins], unit);
-      this.unitsByStretch.set(place, units);
+  invocations(callSite: CallSite): Map<number, Invocation[]> {
+    let invocations = this.invocationsByStretch.get(callSite);
+    if (!invocations) {
+      invocations = new Map<number, Invocation[]>();
+      for (const invocation of callSite.invocations)
+        addToList(invocations, this.net.stretchOfStep[invocation.begins], invocation);
+      this.invocationsByStretch.set(callSite, invocations);
     }
-    return units;
+    return invocations;
   }
 
   /**
-   * The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of
-   * its loop.
+   * The stretch whose runs of a call site are shown at a step: its own, else the last before it that is no other
+   * round of its loop.
    */
-  stretchAt(place: CallSite, i: number): number {
-    const units = this.units(place);
+  stretchAt(callSite: CallSite, i: number): number {
+    const invocations = this.invocations(callSite);
     const own = this.net.stretchOfStep[i];
-    if (units.has(own)) return own;
+    if (invocations.has(own)) return own;
     const loop = this.net.loopOfStretch[own];
-    const before = [...units.keys()].findLast((stretch) => stretch < own);
+    const before = [...invocations.keys()].findLast((stretch) => stretch < own);
     const isOtherRound = before !== undefined && loop !== null && this.net.loopOfStretch[before] === loop;
-    return before === undefined || isOtherRound ? (units.keys().next().value ?? own) : before;
+    return before === undefined || isOtherRound ? (invocations.keys().next().value ?? own) : before;
   }
 
-  /** Whether the runs that are shown of a place at a step lie in the future, or in another round. */
-  isWaiting(place: CallSite, i: number) {
-    const [stretch, own] = [this.stretchAt(place, i), this.net.stretchOfStep[i]];
+  /** Whether the runs that are shown of a call site at a step lie in the future, or in another round. */
+  isWaiting(callSite: CallSite, i: number) {
+    const [stretch, own] = [this.stretchAt(callSite, i), this.net.stretchOfStep[i]];
     const loop = this.net.loopOfStretch[own];
     return stretch > own || (stretch < own && loop !== null && this.net.loopOfStretch[stretch] === loop);
   }
@@ -221,22 +227,22 @@ export class NetFacts {
     return this.opened.index.visitStepsByNode.get(node)?.findLast((step) => step <= i) ?? null;
   }
 
-  /** The units of the net that a step is about: what it ran, or the node that backward ran in it. */
+  /** The invocations of the net that a step is about: what it ran, or the node that backward ran in it. */
   touchedAt(i: number): Invocation[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
-    if (!visit) return (this.net.touched.get(i) ?? []).map((unit) => this.unitWithPlace(unit));
-    const unit = this.net.invocationByNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
-    return unit ? [unit] : [];
+    if (!visit) return (this.net.touched.get(i) ?? []).map((invocation) => this.unitWithPlace(invocation));
+    const invocation = this.net.invocationByNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
+    return invocation ? [invocation] : [];
   }
 
-  /** A unit, or the one around it that has a place in the net. */
-  unitWithPlace(unit: Invocation): Invocation {
-    for (let outer: Invocation | null = unit; outer && outer !== this.net.root; outer = outer.parent)
+  /** An invocation, or the one around it that has a call site of the net. */
+  unitWithPlace(invocation: Invocation): Invocation {
+    for (let outer: Invocation | null = invocation; outer && outer !== this.net.root; outer = outer.parent)
       if (this.net.callSiteOfInvocation.has(outer)) return outer;
-    return unit;
+    return invocation;
   }
 
-  /** Of a leaf's node, the unit whose gradient has just come to it. */
+  /** Of a leaf's node, the invocation whose gradient has just come to it. */
   readerOfLeaf(leaf: string, i: number): Invocation | null {
     let best: { node: string; step: number } | null = null;
     for (const node of this.net.readersOfLeaf.get(leaf) ?? []) {
@@ -246,43 +252,43 @@ export class NetFacts {
     return best && (this.net.invocationByNode.get(best.node) ?? null);
   }
 
-  outputNode(unit: Invocation): string | null {
-    for (const uid of unit.outputs) {
+  outputNode(invocation: Invocation): string | null {
+    for (const uid of invocation.outputs) {
       const node = this.gradFn.get(uid);
-      if (node && this.nodes(unit).includes(node)) return node;
+      if (node && this.nodes(invocation).includes(node)) return node;
     }
-    return this.nodes(unit).at(-1) ?? null;
+    return this.nodes(invocation).at(-1) ?? null;
   }
 
   shapeOf(uid: string | null | undefined) {
     return this.shapes.get(uid ?? "") ?? null;
   }
 
-  outputShape(unit: Invocation) {
-    return this.shapeOf(unit.outputs[0] ?? this.resultOfNode.get(this.outputNode(unit) ?? ""));
+  outputShape(invocation: Invocation) {
+    return this.shapeOf(invocation.outputs[0] ?? this.resultOfNode.get(this.outputNode(invocation) ?? ""));
   }
 
   /**
-   * The norm of the gradient that came to a unit's output last; null where none came until the step, or it is not
-   * known.
+   * The norm of the gradient that came to an invocation's output last; null where none came until the step, or it is
+   * not known.
    */
-  arrivedNorm(unit: Invocation, i: number): number | null {
-    const output = this.outputNode(unit);
+  arrivedNorm(invocation: Invocation, i: number): number | null {
+    const output = this.outputNode(invocation);
     const step = output ? this.lastVisit(output, i) : null;
     return step === null ? null : arrivedNorm(this.opened.trace.steps[step].visit?.grad_outputs ?? []);
   }
 
-  callState(unit: Invocation, i: number, isWaiting: boolean, now: ReadonlySet<Invocation>): CallState {
-    const nodes = this.nodes(unit);
-    const hasBegun = !isWaiting && unit.begins <= i;
+  callState(invocation: Invocation, i: number, isWaiting: boolean, now: ReadonlySet<Invocation>): CallState {
+    const nodes = this.nodes(invocation);
+    const hasBegun = !isWaiting && invocation.begins <= i;
     return {
-      unit,
+      invocation,
       hasBegun,
-      hasRun: hasBegun && unit.ends <= i,
+      hasRun: hasBegun && invocation.ends <= i,
       nodes: nodes.length,
       visited: hasBegun ? nodes.filter((node) => this.lastVisit(node, i) !== null).length : 0,
-      norm: hasBegun ? this.arrivedNorm(unit, i) : null,
-      isNow: hasBegun && isAround(unit, now),
+      norm: hasBegun ? this.arrivedNorm(invocation, i) : null,
+      isNow: hasBegun && isAround(invocation, now),
     };
   }
 
@@ -291,17 +297,19 @@ export class NetFacts {
     const stretch = this.net.stretchOfStep[i];
     for (let k = i; k >= 0 && this.net.stretchOfStep[k] === stretch; k--) {
       if (this.opened.trace.steps[k].visit) return true;
-      if (this.net.touched.get(k)?.some((unit) => this.net.callSiteOfInvocation.has(unit))) return false;
+      if (this.net.touched.get(k)?.some((invocation) => this.net.callSiteOfInvocation.has(invocation))) return false;
     }
     return false;
   }
 
-  stateAt(place: CallSite, i: number): CallSiteState {
-    const stretch = this.stretchAt(place, i);
-    const isWaiting = this.isWaiting(place, i);
+  stateAt(callSite: CallSite, i: number): CallSiteState {
+    const stretch = this.stretchAt(callSite, i);
+    const isWaiting = this.isWaiting(callSite, i);
     const now = new Set(this.touchedAt(i));
-    const calls = (this.units(place).get(stretch) ?? []).map((unit) => this.callState(unit, i, isWaiting, now));
-    const nodes = calls.flatMap(({ unit }) => this.nodes(unit));
+    const calls = (this.invocations(callSite).get(stretch) ?? []).map((invocation) =>
+      this.callState(invocation, i, isWaiting, now),
+    );
+    const nodes = calls.flatMap(({ invocation }) => this.nodes(invocation));
     const shown = this.shownCall(calls, i);
     const call = calls[shown];
     const begun = calls.some(({ hasBegun }) => hasBegun);
@@ -314,8 +322,8 @@ export class NetFacts {
       visited: calls.reduce((sum, { visited }) => sum + visited, 0),
       isLeftOut: begun && this.isLeftOut(nodes, i),
       norm: call?.norm ?? null,
-      input: this.shapeOf(call?.unit.inputs[0]),
-      output: call ? this.outputShape(call.unit) : null,
+      input: this.shapeOf(call?.invocation.inputs[0]),
+      output: call ? this.outputShape(call.invocation) : null,
       ...savedBytesAt(isWaiting ? [] : nodes.flatMap((node) => this.savedBytesByNode.get(node) ?? []), i),
       isNow: calls.some(({ isNow }) => isNow),
     };
@@ -337,15 +345,15 @@ export class NetFacts {
   }
 }
 
-/** What a unit, and what runs in it, reads and makes. */
+/** What an invocation, and what runs in it, reads and makes. */
 function tensorsOfInvocation({ inputs, outputs, reads, makes, inner }: Invocation): string[] {
   return [...inputs, ...outputs, ...reads, ...makes, ...inner.flatMap(tensorsOfInvocation)];
 }
 
-function isAround(unit: Invocation, now: ReadonlySet<Invocation>) {
+function isAround(invocation: Invocation, now: ReadonlySet<Invocation>) {
   for (let inner of now)
     for (;;) {
-      if (inner === unit) return true;
+      if (inner === invocation) return true;
       if (!inner.parent) break;
       inner = inner.parent;
     }

@@ -28,11 +28,11 @@ export class NetStepping {
     this.facts = facts;
     this.passed = passed;
     this.repetitions = loopRepetitionsOf(facts);
-    const add = (place: CallSite, row: NetRow) => {
-      this.rowOf.set(place, row);
-      if (row.kind !== "head") for (const inner of place.inner) add(inner, row);
+    const add = (callSite: CallSite, row: NetRow) => {
+      this.rowOf.set(callSite, row);
+      if (row.kind !== "head") for (const inner of callSite.inner) add(inner, row);
     };
-    for (const row of rows) for (const place of row.places) if (row.kind !== "head") add(place, row);
+    for (const row of rows) for (const callSite of row.callSites) if (row.kind !== "head") add(callSite, row);
   }
 
   /** The step itself where there is no further one. */
@@ -42,9 +42,9 @@ export class NetStepping {
   }
 
   stopOf(step: number): Stop {
-    const rows = this.facts.touchedAt(step).flatMap((unit) => {
-      const place = this.facts.net.callSiteOfInvocation.get(unit);
-      return (place && this.rowOf.get(place)?.key) ?? [];
+    const rows = this.facts.touchedAt(step).flatMap((invocation) => {
+      const callSite = this.facts.net.callSiteOfInvocation.get(invocation);
+      return (callSite && this.rowOf.get(callSite)?.key) ?? [];
     });
     const repetition = this.repetitions.at(step).find(({ key }) => !this.entered.has(key));
     if (repetition && rows.length) return `repetition ${repetition.key}`;

@@ -1,6 +1,6 @@
 /** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
 
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import { bytesText } from "../trace/format.ts";
 import { createButton, createElement, nodesWithCode } from "../browser/elements.ts";
 import { closestMarkTarget, markTargetOf, markTargetsWithin } from "../browser/targets.ts";
@@ -118,9 +118,9 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   function repetitionSentence(facts: NetFacts, i: number) {
     const ending = loopRepetitionsOf(facts).endingAt(i);
     if (!ending) return "";
-    const { place, count: n } = ending;
-    const key = place.kind === "module" ? "net_said_repetition" : "net_said_repetition_line";
-    const args = { name: place.name, line: place.line, n };
+    const { callSite, count: n } = ending;
+    const key = callSite.kind === "module" ? "net_said_repetition" : "net_said_repetition_line";
+    const args = { name: callSite.name, line: callSite.line, n };
     return say(facts.opened.trace.steps[i].visit ? `${key}_back` : key, args);
   }
 
@@ -129,7 +129,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const before = facts.opened.trace.steps[i - 1];
     if (!before?.visit || facts.opened.trace.steps[i].visit) return "";
     const nets = facts.net.top.filter(({ kind, inner }) => inner.length && kind === "module");
-    const states = nets.map((place) => ({ name: place.name, state: facts.stateAt(place, i) }));
+    const states = nets.map((callSite) => ({ name: callSite.name, state: facts.stateAt(callSite, i) }));
     const quoted = (found: typeof states) => [...new Set(found.map(({ name }) => `\`${name}\``))].join(", ");
     const reached = quoted(states.filter(({ state }) => state.visited));
     const isReached = (name: string) => states.some((other) => other.name === name && other.state.visited);
@@ -140,8 +140,8 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
 
   function rowSentence(row: PlacedNetRow) {
     const totals = netRowTotals(row);
-    const isModule = row.kind === "place" && row.places[0].kind === "module";
-    const name = (isModule && modulePathOf(row.places[0])) || netRowLabel(row);
+    const isModule = row.kind === "callSite" && row.callSites[0].kind === "module";
+    const name = (isModule && modulePathOf(row.callSites[0])) || netRowLabel(row);
     const state = row.states.at(-1);
     const norm = state?.norm;
     if (totals.visited < totals.nodes && totals.visited)
@@ -220,12 +220,12 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const row = shown.layout.rows.find(({ key }) => key === point.key);
     if (!row) return false;
     const isFold = row.kind === "fold" || row.kind === "repeat";
-    if (!isFold && !row.places[0].inner.length) return goToRow(row);
+    if (!isFold && !row.callSites[0].inner.length) return goToRow(row);
     choices = new Map(choices);
     if (isFold) for (const key of keysToUnfoldRow(row)) choices.set(key, true);
     else choices.set(row.key, row.kind !== "head");
     redraw();
-    focusRow(isFold ? row.places[0].key : row.key);
+    focusRow(isFold ? row.callSites[0].key : row.key);
     return true;
   }
 
@@ -240,10 +240,10 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
     const facts = factsOf(shown.opened);
     const call = row.states.at(-1)?.calls[row.states.at(-1)?.shown ?? 0];
     if (!call) return false;
-    const output = facts.outputNode(call.unit);
+    const output = facts.outputNode(call.invocation);
     const visit =
       facts.isBackward(shown.i) && output ? facts.opened.index.visitStepsByNode.get(output)?.[0] : undefined;
-    go(visit ?? call.unit.ends);
+    go(visit ?? call.invocation.ends);
     return true;
   }
 
@@ -291,7 +291,9 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
       if (!shown?.layout) return null;
       const { opened, i, layout } = shown;
       const passed = new Set(
-        layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])),
+        layout.rows.flatMap((row) =>
+          row.joins && row.callSites[0].invocations[0].nodes.length === 1 ? [row.key] : [],
+        ),
       );
       return new NetStepping(factsOf(opened), layout.rows, passed).next(i, direction);
     },
@@ -303,7 +305,7 @@ export function createNet(host: HTMLElement, document: Document, { go, showWhole
   return view;
 }
 
-function createParts(document: Document, say: Say) {
+function createParts(document: Document, say: Translate) {
   const svg = (className: string) => {
     const created = document.createElementNS(SVG_NAMESPACE, "svg");
     created.setAttribute("class", `net-svg ${className}`);

@@ -1,5 +1,6 @@
 /**
- * What the open row of a step shows: the tensors that its place read and made, each beside its gradient, and the nodes
+ * What the open row of a step shows: the tensors that its call site read and made, each beside its gradient, and the
+ * nodes
  * between them with what they kept.
  */
 
@@ -83,56 +84,56 @@ export interface RowNode {
 }
 
 export interface OpenRow {
-  place: CallSite;
-  unit: Invocation;
+  callSite: CallSite;
+  invocation: Invocation;
   read: RowTensor[];
   nodes: RowNode[];
   made: RowTensor[];
 }
 
-/** The open row of a place at a step; null for a place that has not run. `told` are tensors that are shown first. */
-export function openRowOf(facts: NetFacts, place: CallSite, i: number, told: string[] = []): OpenRow | null {
-  const { calls, shown } = facts.stateAt(place, i);
+/** The open row of a call site at a step; null for one that has not run. `told` are tensors that are shown first. */
+export function openRowOf(facts: NetFacts, callSite: CallSite, i: number, told: string[] = []): OpenRow | null {
+  const { calls, shown } = facts.stateAt(callSite, i);
   // of several calls that of which something is told
   const uses = ({ inputs, reads }: Invocation) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
-  const call = calls.find(({ unit, hasBegun }) => hasBegun && uses(unit)) ?? calls[shown];
-  const unit = call?.hasBegun ? call.unit : unfinishedUnit(place, i);
-  return unit && new OpenRowReader(facts, unit, i, told).read(place);
+  const call = calls.find(({ invocation, hasBegun }) => hasBegun && uses(invocation)) ?? calls[shown];
+  const invocation = call?.hasBegun ? call.invocation : unfinishedInvocation(callSite, i);
+  return invocation && new OpenRowReader(facts, invocation, i, told).read(callSite);
 }
 
 /** A statement that an error ended before it had run. */
-function unfinishedUnit({ units }: CallSite, i: number): Invocation | null {
-  return units.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
+function unfinishedInvocation({ invocations }: CallSite, i: number): Invocation | null {
+  return invocations.find(({ isStatement, begins, ends }) => isStatement && begins <= i && i <= ends) ?? null;
 }
 
 const tensorsByInvocation = new WeakMap<Invocation, { reads: string[]; made: string[] }>();
 
-function unitsWithin(unit: Invocation): Invocation[] {
-  return [unit, ...unit.inner.flatMap(unitsWithin)];
+function invocationsWithin(invocation: Invocation): Invocation[] {
+  return [invocation, ...invocation.inner.flatMap(invocationsWithin)];
 }
 
 class OpenRowReader {
   facts: NetFacts;
-  unit: Invocation;
+  invocation: Invocation;
   i: number;
   step: Step;
   nodes: string[];
   told: Set<string>;
 
-  constructor(facts: NetFacts, unit: Invocation, i: number, told: string[]) {
+  constructor(facts: NetFacts, invocation: Invocation, i: number, told: string[]) {
     this.told = new Set(told);
     this.facts = facts;
-    this.unit = unit;
+    this.invocation = invocation;
     this.i = i;
     this.step = facts.opened.trace.steps[i];
-    this.nodes = facts.nodes(unit);
+    this.nodes = facts.nodes(invocation);
   }
 
-  read(place: CallSite): OpenRow {
-    const { unit, facts } = this;
+  read(callSite: CallSite): OpenRow {
+    const { invocation, facts } = this;
     const nodes = this.nodes.map((uid) => this.node(uid));
-    const isModule = unit.kind === "module";
-    const steps = unit.isStatement ? this.writtenParameters() : [];
+    const isModule = invocation.kind === "module";
+    const steps = invocation.isStatement ? this.writtenParameters() : [];
     if (steps.length) {
       const told = [...this.told].filter(
         (uid) => findEntity(facts.opened.state(this.i), uid, "tensor")?.type === "Parameter",
@@ -142,16 +143,18 @@ class OpenRowReader {
       const read = written
         .map((uid) => this.tensor(uid, "parameter"))
         .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
-      return { place, unit, read: [...first, ...read], nodes, made: [] };
+      return { callSite, invocation, read: [...first, ...read], nodes, made: [] };
     }
     const { reads, made } =
-      isModule && unit.outputs.length ? { reads: unit.inputs, made: unit.outputs } : this.tensorsOf(unit);
+      isModule && invocation.outputs.length
+        ? { reads: invocation.inputs, made: invocation.outputs }
+        : this.tensorsOf(invocation);
     if (!reads.length && !made.length && !nodes.length) made.push(...this.boundHere());
-    const parameters = isModule ? this.parametersOf(unit) : [];
+    const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
-      place,
-      unit,
+      callSite,
+      invocation,
       read: [
         ...[...new Set(reads)].filter(isShown).map((uid) => this.tensor(uid, "read")),
         ...parameters.map((uid) => this.tensor(uid, "parameter")),
@@ -161,16 +164,16 @@ class OpenRowReader {
     };
   }
 
-  /** What the operations of a unit read from elsewhere, and what they made: what has a name, else the last. */
-  tensorsOf(unit: Invocation): { reads: string[]; made: string[] } {
-    let known = tensorsByInvocation.get(unit);
+  /** What the operations of an invocation read from elsewhere, and what they made: what has a name, else the last. */
+  tensorsOf(invocation: Invocation): { reads: string[]; made: string[] } {
+    let known = tensorsByInvocation.get(invocation);
     if (!known) {
-      const inner = unitsWithin(unit);
+      const inner = invocationsWithin(invocation);
       const makes = new Set(inner.flatMap((each) => [...each.makes]));
       const reads = inner.flatMap((each) => [...each.reads]).filter((uid) => !makes.has(uid));
       const named = [...makes].filter((uid) => this.facts.bindings.has(uid));
       known = { reads: [...new Set(reads)], made: named.length ? named : [...makes].slice(-1) };
-      tensorsByInvocation.set(unit, known);
+      tensorsByInvocation.set(invocation, known);
     }
     return known;
   }
@@ -179,7 +182,8 @@ class OpenRowReader {
   boundHere(): string[] {
     const { steps } = this.facts.opened.trace;
     const stepOf = (bindings: { step: number }[]) =>
-      bindings.findLast(({ step }) => step <= this.unit.ends && steps[step].stmt === this.unit.stmt)?.step ?? -1;
+      bindings.findLast(({ step }) => step <= this.invocation.ends && steps[step].stmt === this.invocation.stmt)
+        ?.step ?? -1;
     const found = [...this.facts.bindings].map(([uid, bindings]) => ({ uid, step: stepOf(bindings) }));
     const last = Math.max(0, ...found.map(({ step }) => step));
     return found.flatMap(({ uid, step }) => (step === last ? [uid] : []));
@@ -187,7 +191,7 @@ class OpenRowReader {
 
   /** The steps of a statement: of a backward, those of its nodes too. */
   ownSteps() {
-    const { begins, ends, stmt } = this.unit;
+    const { begins, ends, stmt } = this.invocation;
     return this.facts.opened.trace.steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt);
   }
 
@@ -210,7 +214,7 @@ class OpenRowReader {
         if (entry.kind === "event" && entry.event === "written") storages.add(entry.storage);
     }
     const { opened, bindings } = this.facts;
-    const entities = entityHistoryOf(opened).stateAfter(this.unit.ends);
+    const entities = entityHistoryOf(opened).stateAfter(this.invocation.ends);
     return [...new Set([...opened.index.moduleOfTensor.keys(), ...bindings.keys()])].filter((uid) => {
       const tensor = findEntity(entities, uid, "tensor");
       if (!tensor || !(tensor.type === "Parameter" || (tensor.leaf && tensor.requires_grad))) return false;
@@ -297,9 +301,9 @@ class OpenRowReader {
   }
 
   nameOf(uid: string, role: RowTensor["role"]): string | null {
-    if (role === "parameter" && this.unit.kind === "module") return this.facts.leafName(uid, this.i);
+    if (role === "parameter" && this.invocation.kind === "module") return this.facts.leafName(uid, this.i);
     if (this.facts.opened.index.moduleOfTensor.has(uid)) return this.facts.opened.names(this.i).paths.get(uid) ?? null;
-    const { begins, ends, kind, stmt } = this.unit;
+    const { begins, ends, kind, stmt } = this.invocation;
     const until = role === "made" ? ends + 1 : begins - (kind === "module" ? 0 : 1);
     const tree = stmt === null ? null : statementTree(this.facts.opened.trace.program, stmt);
     const name = this.facts.variableOf(uid, until, tree ? mentionedNames(tree) : new Set());
@@ -331,7 +335,7 @@ class OpenRowReader {
       return { role: "grad", isFresh, shape: grad?.shape ?? [], ...this.valuesOf(grad ?? null, now) };
     }
     if (handle?.leaf) return null;
-    const isResult = node !== undefined && (this.nodes.includes(node) || this.unit.isStatement);
+    const isResult = node !== undefined && (this.nodes.includes(node) || this.invocation.isStatement);
     const parts = role !== "parameter" && isResult ? this.cameTo(uid, node) : this.wentTo(node);
     return parts.length ? { role: isResult ? "in" : "out", ...sumOf(parts, this.i) } : null;
   }
@@ -339,13 +343,17 @@ class OpenRowReader {
   /** What came to a node for one of its results. */
   cameTo(uid: string, node: string): { grad: Grad; step: number }[] {
     const step = this.facts.lastVisit(node, this.i);
-    const number = findEntity(entityHistoryOf(this.facts.opened).stateAfter(this.unit.ends), uid, "tensor")?.output_nr;
+    const number = findEntity(
+      entityHistoryOf(this.facts.opened).stateAfter(this.invocation.ends),
+      uid,
+      "tensor",
+    )?.output_nr;
     const grads = step === null ? [] : (this.facts.opened.trace.steps[step].visit?.grad_outputs ?? []);
     const grad = grads[number ?? 0];
     return grad && step !== null ? [{ grad, step }] : [];
   }
 
-  /** What the nodes of this place sent on to the node of a tensor that they read. */
+  /** What the nodes of this call site sent on to the node of a tensor that they read. */
   wentTo(node: string | undefined): { grad: Grad; step: number }[] {
     const { opened } = this.facts;
     if (!node) return [];

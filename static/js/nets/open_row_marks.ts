@@ -4,13 +4,14 @@ import { fullNumberText, shortNumberText } from "../trace/format.ts";
 import { numel } from "../trace/reads.ts";
 import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_words.ts";
 import { squeezedTextAttributes } from "./net_row_labels.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export interface BodyRoom {
   /** left edges in pixels */
@@ -48,7 +49,7 @@ const TINT_LEVELS = 6;
 const MAX_WITHOUT_HISTOGRAM = 64;
 const LEAST_BESIDE_HISTOGRAM = 210;
 
-const hasNodeLine = ({ unit, nodes }: OpenRow) => nodes.length > 0 || !unit.isStatement;
+const hasNodeLine = ({ invocation, nodes }: OpenRow) => nodes.length > 0 || !invocation.isStatement;
 
 /** Where the node stands in a body, from its top: the rail comes by there; null where there is none. */
 export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
@@ -56,7 +57,7 @@ export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
   return hasNodeLine(row) ? PADDING + lines.read.length * lines.height + NODE_LINE / 2 : null;
 }
 
-export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
+export function openRowMarks(row: OpenRow, room: BodyRoom, say: Translate): VNode {
   const lines = shownLines(row, room);
   const marks: VNode[] = [];
   let y = PADDING;
@@ -71,10 +72,10 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Say): VNode {
   if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
   if (rest) {
     // all that an optimizer moved stands in the whole run
-    const leads = row.unit.isStatement && row.read.some(({ role }) => role === "parameter");
+    const leads = row.invocation.isStatement && row.read.some(({ role }) => role === "parameter");
     const link = leads ? { target: { kind: "net row" as const, key: WHOLE_RUN_KEY }, role: "button", tabindex: 0 } : {};
     const className = classNames("net-class end", leads && "net-link");
-    marks.push(h("text", { class: className, x: room.width - 12, y: y + nodeHeight / 2 + 4, ...link }, rest));
+    marks.push(textMark(className, room.width - 12, y + nodeHeight / 2 + 4, rest, { ...link }));
   }
   y += nodeHeight;
   for (const tensor of lines.made) add(tensor);
@@ -104,7 +105,7 @@ function shownLines(row: OpenRow, { height }: BodyRoom) {
   };
 }
 
-function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Say): VNode {
+function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRoom, say: Translate): VNode {
   const { columns, width, isNarrow } = room;
   const cellHeight = Math.min(22, height - 14);
   const y = top + 13;
@@ -151,7 +152,7 @@ function nameTag(name: string, x: number, middle: number, isRead: boolean, room:
     "text",
     { x: x + 7, y: middle + 4, ...squeezedTextAttributes(name, width - 14, 12) },
     name,
-    h("title", {}, name),
+    titleMark(name),
   );
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
@@ -160,7 +161,7 @@ function nameTag(name: string, x: number, middle: number, isRead: boolean, room:
 function cardMark(
   { shape, isLeaf, isGone, requiresGrad, maker, madeOn, moved }: RowTensor,
   { x, y, height, middle }: { x: number; y: number; height: number; middle: number },
-  say: Say,
+  say: Translate,
 ) {
   const by = maker?.kind === "module" ? maker.name : null;
   const note =
@@ -181,15 +182,15 @@ function cardMark(
       "g",
       { class: classNames("net-card", requiresGrad && "grad") },
       h("rect", { x, y: middle - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
-      h("rect", { class: "net-card-edge", x, y: middle - 10, width: 3, height: 20 }),
-      h("text", { class: "net-card-shape", x: x + 9, y: middle + 4 }, shapeText(shape), h("title", {}, note)),
+      rectMark("net-card-edge", x, middle - 10, 3, 20),
+      textMark("net-card-shape", x + 9, middle + 4, shapeText(shape), { title: note }),
     );
   return h(
     "g",
     { class: classNames("net-card", requiresGrad && "grad") },
     h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
-    h("rect", { class: "net-card-edge", x, y: y + 2, width: 3, height: height - 4 }),
-    h("text", { class: "net-card-shape", x: x + 9, y: half - 2 }, shapeText(shape)),
+    rectMark("net-card-edge", x, y + 2, 3, height - 4),
+    textMark("net-card-shape", x + 9, half - 2, shapeText(shape)),
     h("text", { x: x + 9, y: half + 11, ...squeezedTextAttributes(note, 110, 12) }, note),
   );
 }
@@ -205,7 +206,7 @@ function versionMark({ version }: RowTensor, x: number, middle: number) {
   );
 }
 
-function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Say) {
+function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Translate) {
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
@@ -224,7 +225,7 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
     { ...place, isLabelled: true },
     classNames("net-values gradient", gradient.isFresh && "fresh"),
   );
-  return h("g", {}, h("text", { class: "net-gradient-label", x, y: y - 3 }, label), marks);
+  return h("g", {}, textMark("net-gradient-label", x, y - 3, label), marks);
 }
 
 /** Numbers in cells, matrices as squares, or the means of stretches of what is too large to list. */
@@ -239,7 +240,7 @@ function valueMarks(values: RowValues | RowGradient, place: Place, className: st
   if (!cells)
     return heat?.length
       ? [heatStrip(heat, count, room, className), ...marks]
-      : [h("text", { class: "net-class", x: place.x, y: place.y + place.height / 2 + 4 }, "–")];
+      : [textMark("net-class", place.x, place.y + place.height / 2 + 4, "–")];
   const [rows, columns] = shape.slice(-2);
   if (shape.length >= 2 && count > MAX_LISTED_MATRIX && rows > 1 && columns > 1)
     return [...matrixMarks(cells, shape, room, className), ...marks];
@@ -261,22 +262,16 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
     const text = shortNumberText(cell, Math.max(3, Math.floor((cellWidth - 4) / CHARACTER_WIDTH)));
     return [
       tint && h("rect", { class: `net-cell ${tint.sign}`, ...box, "fill-opacity": 2 * tint.opacity }),
-      h(
-        "text",
-        { class: "net-value", x: box.x + cellWidth / 2, y: y + height / 2 + 4 },
-        text,
-        h("title", {}, fullNumberText(cell)),
-      ),
+      textMark("net-value", box.x + cellWidth / 2, y + height / 2 + 4, text, { title: fullNumberText(cell) }),
     ];
   });
   return h(
     "g",
     { class: className },
-    h("rect", { class: "net-values-ground", x, y, width: shown * cellWidth, height, rx: 2 }),
+    rectMark("net-values-ground", x, y, shown * cellWidth, height, { rx: 2 }),
     marks,
-    h("rect", { class: "net-values-frame", x, y, width: shown * cellWidth, height, rx: 2 }),
-    shown < count &&
-      h("text", { class: "net-class", x: x + shown * cellWidth + 5, y: y + height / 2 + 4 }, `+${count - shown}`),
+    rectMark("net-values-frame", x, y, shown * cellWidth, height, { rx: 2 }),
+    shown < count && textMark("net-class", x + shown * cellWidth + 5, y + height / 2 + 4, `+${count - shown}`),
   );
 }
 
@@ -309,13 +304,13 @@ function matrixMarks(
   let at = x + shown * (mapWidth + 3) + 3;
   if (shown < count) {
     const text = `+${count - shown}`;
-    marks.push(h("text", { class: "net-class", x: at, y: y + height / 2 + 4 }, text));
+    marks.push(textMark("net-class", at, y + height / 2 + 4, text));
     at += textWidth(text, 12) + 6;
   }
   const left = x + width - at;
   if (left >= 3 * CELL.least) {
     const index = `[${[...shape.slice(0, -1)].map(() => 0).join(",")}]`;
-    if (!isLabelled) marks.push(h("text", { class: "net-class", x: at, y: y - 3 }, index));
+    if (!isLabelled) marks.push(textMark("net-class", at, y - 3, index));
     marks.push(numberStrip(cells.slice(0, columns), columns, { x: at, y, width: left, height }, className));
   }
   return marks;
@@ -343,12 +338,12 @@ function mapMark(
   return h(
     "g",
     { class: classNames(className, "map") },
-    h("rect", { class: "net-values-ground", x, y, width, height }),
+    rectMark("net-values-ground", x, y, width, height),
     [...paths].map(([key, d]) => {
       const [sign, level] = key.split(" ");
-      return h("path", { class: `net-cell ${sign}`, d, "fill-opacity": 0.12 + (0.75 * Number(level)) / TINT_LEVELS });
+      return pathMark(`net-cell ${sign}`, d, { "fill-opacity": 0.12 + (0.75 * Number(level)) / TINT_LEVELS });
     }),
-    h("rect", { class: "net-values-frame", x, y, width, height }),
+    rectMark("net-values-frame", x, y, width, height),
   );
 }
 
@@ -361,40 +356,35 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
   return h(
     "g",
     { class: className },
-    h("rect", { class: "net-values-ground", x, y, width: room, height, rx: 2 }),
+    rectMark("net-values-ground", x, y, room, height, { rx: 2 }),
     heat.map((mean, k) => {
       const tint = signTint(mean, most);
       return (
         tint &&
-        h("rect", {
-          class: `net-cell ${tint.sign}`,
-          x: x + (k * room) / heat.length,
-          y,
-          width: room / heat.length,
-          height,
+        rectMark(`net-cell ${tint.sign}`, x + (k * room) / heat.length, y, room / heat.length, height, {
           "fill-opacity": 2 * tint.opacity,
         })
       );
     }),
-    h("rect", { class: "net-values-frame", x, y, width: room, height, rx: 2 }),
-    h("text", { class: "net-class", x: x + room + 6, y: y + height / 2 + 4 }, text),
+    rectMark("net-values-frame", x, y, room, height, { rx: 2 }),
+    textMark("net-class", x + room + 6, y + height / 2 + 4, text),
   );
 }
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
-function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, isNarrow }: BodyRoom, say: Say): VNode {
+function nodeLine(
+  { nodes }: OpenRow,
+  top: number,
+  { columns, width: bodyWidth, isNarrow }: BodyRoom,
+  say: Translate,
+): VNode {
   const y = top + NODE_LINE / 2;
   let x = columns.name;
-  const marks: VNode[] = [h("path", { class: "net-stem", d: `M${columns.rail} ${y}H${x}` })];
+  const marks: VNode[] = [pathMark("net-stem", `M${columns.rail} ${y}H${x}`)];
   const end = bodyWidth - 12;
   if (!nodes.length) {
     const text = say(isNarrow ? "net_no_node_short" : "net_no_node");
-    return h(
-      "g",
-      { key: "nodes", class: "net-nodes" },
-      marks,
-      h("text", { class: "net-class", x: x + 6, y: y + 4 }, text),
-    );
+    return h("g", { key: "nodes", class: "net-nodes" }, marks, textMark("net-class", x + 6, y + 4, text));
   }
   const now = nodes.findIndex(({ isNow }) => isNow);
   const words = nodes.filter(({ isShapeOnly, isNow }) => !isShapeOnly || isNow);
@@ -408,13 +398,13 @@ function nodeLine({ nodes }: OpenRow, top: number, { columns, width: bodyWidth, 
   );
   if (from > 0) {
     const before = `+${from}`;
-    marks.push(h("text", { class: "net-class", x, y: y + 4 }, before));
+    marks.push(textMark("net-class", x, y + 4, before));
     x += textWidth(before, 12) + 4;
   }
   for (const [k, node] of list.slice(from).entries()) {
     const width = textWidth(node.word, 12) + 18;
     if (x + width > end - 60) {
-      marks.push(h("text", { class: "net-class", x: x + 4, y: y + 4 }, `+${list.length - from - k}`));
+      marks.push(textMark("net-class", x + 4, y + 4, `+${list.length - from - k}`));
       break;
     }
     marks.push(nodeMark(node, x, y, width));
@@ -435,12 +425,12 @@ function nodeMark({ word, isNow, hasRun }: RowNode, x: number, y: number, width:
 }
 
 /** What a node keeps, or kept, for backward. The place after them. */
-function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks: VNode[], say: Say): number {
+function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks: VNode[], say: Translate): number {
   for (const [k, { name, shape, state }] of slots.entries()) {
     const text = shape?.length ? `${name} ${shapeText(shape)}` : name;
     const width = textWidth(text, 12) + 12;
     if (x + width > end) {
-      marks.push(h("text", { class: "net-class", x, y: y + 4 }, `+${slots.length - k}`));
+      marks.push(textMark("net-class", x, y + 4, `+${slots.length - k}`));
       return x + 26;
     }
     marks.push(
@@ -449,7 +439,7 @@ function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks:
         { class: `net-slot ${state}` },
         h("rect", { x: x + 0.5, y: y - 9.5, width, height: 19, rx: 4 }),
         h("text", { x: x + 6, y: y + 4 }, text),
-        h("title", {}, say(`net_slot_${state}`)),
+        titleMark(say(`net_slot_${state}`)),
       ),
     );
     x += width + 5;

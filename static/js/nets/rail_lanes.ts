@@ -34,14 +34,14 @@ export function assignLanes<Row extends { y: number }>(rows: Row[], rails: Rail<
   }
 }
 
-/** Whether an addition joins the ways that arrive at a place. */
-export function isJoinedByAddition({ index }: OpenTrace, { inner, units }: CallSite): boolean {
-  const names = inner.length ? [] : units[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
+/** Whether an addition joins the ways that arrive at a call site. */
+export function isJoinedByAddition({ index }: OpenTrace, { inner, invocations }: CallSite): boolean {
+  const names = inner.length ? [] : invocations[0].nodes.map((uid) => index.nodes.get(uid)?.name ?? "");
   return names.some((name) => /^(torch::autograd::)?(Add|Sub)Backward/.test(name));
 }
 
 export interface Frame {
-  place: CallSite;
+  callSite: CallSite;
   depth: number;
   y: number;
   h: number;
@@ -55,18 +55,18 @@ export function moduleFramesAround<Row extends NetRow & { y: number }>(
   return rows.flatMap((head, k) => {
     if (head.kind !== "head") return [];
     let last = head;
-    for (let n = k + 1; n < rows.length && rows[n].within.includes(head.places[0]); n++) last = rows[n];
-    return [{ place: head.places[0], depth: head.depth, y: head.y, h: bottomOf(last) - head.y }];
+    for (let n = k + 1; n < rows.length && rows[n].within.includes(head.callSites[0]); n++) last = rows[n];
+    return [{ callSite: head.callSites[0], depth: head.depth, y: head.y, h: bottomOf(last) - head.y }];
   });
 }
 
-/** The row at which a place's nodes are: its own, or that of the closed place around it. */
+/** The row at which a call site's nodes are: its own, or that of the closed call site around it. */
 export function rowsByCallSite<Row extends NetRow>(rows: Row[]): Map<CallSite, Row> {
   const found = new Map<CallSite, Row>();
-  const add = (place: CallSite, row: Row) => {
-    found.set(place, row);
-    for (const inner of place.inner) add(inner, row);
+  const add = (callSite: CallSite, row: Row) => {
+    found.set(callSite, row);
+    for (const inner of callSite.inner) add(inner, row);
   };
-  for (const row of rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
+  for (const row of rows) if (row.kind !== "head") for (const callSite of row.callSites) add(callSite, row);
   return found;
 }

@@ -9,7 +9,7 @@ import type { Invocation } from "./net_calls.ts";
 import type { Severity } from "../findings/finding.ts";
 
 export interface RowEnd {
-  place: CallSite;
+  callSite: CallSite;
   /** at which it happened */
   step: number;
   /** what happened there; may be empty */
@@ -37,7 +37,7 @@ export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEn
 }
 
 interface RowOfWrite {
-  place: CallSite;
+  callSite: CallSite;
   /** the tensors by which it knows the memory */
   uids: string[];
 }
@@ -47,33 +47,36 @@ export function rowOfLastAliasUse(facts: NetFacts, i: number): RowOfWrite | null
   const step = facts.opened.trace.steps[i];
   const own = new Set([
     openCallSiteOf(facts, i),
-    ...facts.touchedAt(i).map((unit) => facts.net.callSiteOfInvocation.get(unit)),
+    ...facts.touchedAt(i).map((invocation) => facts.net.callSiteOfInvocation.get(invocation)),
   ]);
   for (const entry of step.visit ? [] : step.log) {
     if (entry.kind !== "event" || entry.event !== "written") continue;
     const found = facts.lastUseOf(entry.storage, i, facts.namedTensor(entry.by), own);
-    if (found && openRowOf(facts, found.place, i)) return found;
+    if (found && openRowOf(facts, found.callSite, i)) return found;
   }
   return null;
 }
 
-function endOf(place: CallSite, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
-  return { place, step, text, tone, isCause, uids };
+function endOf(callSite: CallSite, { step, text = "", isCause }: ChainMark, tone: Severity, uids: string[]): RowEnd {
+  return { callSite, step, text, tone, isCause, uids };
 }
 
 /** Of what runs at a step, the first row that reads a tensor that is spoken of; else the last. */
 function placeAt(facts: NetFacts, step: number, uids: string[]): CallSite | null {
   if (stepOfOpenRow(facts, step) !== step) return null;
-  const reads = (unit: Invocation) => uids.some((uid) => unit.inputs.includes(uid) || unit.reads.has(uid));
-  const places = facts.touchedAt(step).map((unit) => (reads(unit) ? facts.net.callSiteOfInvocation.get(unit) : null));
-  return places.find((place) => place && !place.inner.length) ?? openCallSiteOf(facts, step);
+  const reads = (invocation: Invocation) =>
+    uids.some((uid) => invocation.inputs.includes(uid) || invocation.reads.has(uid));
+  const callSites = facts
+    .touchedAt(step)
+    .map((invocation) => (reads(invocation) ? facts.net.callSiteOfInvocation.get(invocation) : null));
+  return callSites.find((callSite) => callSite && !callSite.inner.length) ?? openCallSiteOf(facts, step);
 }
 
 /** The row of the statement that runs at a step, as a backward of which a node runs. */
 function statementAt(facts: NetFacts, step: number): CallSite | null {
   const { stmt } = facts.opened.trace.steps[step];
   const found = facts.net.top.find(
-    ({ kind, units }) => kind === "line" && units[0].isStatement && units[0].stmt === stmt,
+    ({ kind, invocations }) => kind === "line" && invocations[0].isStatement && invocations[0].stmt === stmt,
   );
   return found ?? null;
 }

@@ -4,11 +4,11 @@ import { hasChangedField } from "../browser/store.ts";
 import { queryWithoutPredict } from "../page_state/url.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type * as predictModule from "../predict/predict.ts";
 import type { PageState } from "../page_state/state.ts";
 
-export type LoadPredict = () => Promise<typeof predictModule & { sentences: () => Promise<Say> }>;
+export type LoadPredict = () => Promise<typeof predictModule & { sentences: () => Promise<Translate> }>;
 
 /**
  * Fetches what the server left out of a page that was opened in predict mode: the texts of the `emptied` elements, and
@@ -54,7 +54,7 @@ interface PredictOptions {
 export function startPredictButton(
   elementById: <T extends HTMLElement>(id: string) => T,
   store: PredictStore,
-  say: Say,
+  say: Translate,
   { load, loadFindings, failed: onFailed, fetched = () => {} }: PredictOptions,
 ) {
   const button = elementById("predict-button");

@@ -17,7 +17,7 @@ import { landingStep } from "../trace/steps/landing.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import { outcomeSentence, loomLabels, stageLabels, stepHeading } from "../captions/captions.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 interface PictureOptions {
   theme: "light" | "dark";
@@ -155,7 +155,7 @@ export function runPicture(
 }
 
 /** The step on the stage, or the program's text where there is none. */
-export function stageOrSourcePicture(opened: OpenTrace, i: number, say: Say, room: StepPictureOptions) {
+export function stageOrSourcePicture(opened: OpenTrace, i: number, say: Translate, room: StepPictureOptions) {
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return programSourcePicture(
     opened.trace.program.source,

@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
 import { RunFacts } from "../findings/facts/run_facts.ts";
-import { mentionsAt, type StatementMentions } from "../findings/statements/statement_mentions.ts";
+import type { StatementMentions } from "../findings/facts/statement_mentions.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { SyntaxNode } from "../syntax/tree.ts";
@@ -39,7 +39,7 @@ const MAX_STEPS_ASKED = 600;
 /** A function with more names than this is a page of text, no question. */
 const MAX_NAMES_IN_FUNCTION = 60;
 
-/** The statements in the order of the run; steps within a call are units of their own. */
+/** The statements in the order of the run; steps within a call are statements of their own. */
 export function* askableStatements(opened: OpenTrace): Generator<AskableStatement> {
   const { steps } = opened.trace;
   const facts = new RunFacts(opened);
@@ -62,7 +62,7 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
       after,
       named: handlesWithNames(opened, after, frame, step),
       namedBefore: handlesWithNames(opened, before, frame, at),
-      mentioned: mentionsAt(facts, step),
+      mentioned: facts.mentionsAt(step),
     };
     at = step - 1;
   }

@@ -3,7 +3,7 @@
 import { createButton, nodesWithCode, createElement } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../page_state/predict_mode.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PredictQuestion } from "../page_state/predict_question.ts";
 import type { AnswerInput, PredictState } from "../page_state/predict_state.ts";
 
@@ -35,7 +35,7 @@ interface PredictCardOptions {
 
 export function createPredictCard(
   host: HTMLElement,
-  say: Say,
+  say: Translate,
   { answer, goOn: continueOn, again: restart, leave, go, next: nextInOrder }: PredictCardOptions,
 ) {
   const status = createElement("p", "predict-status");
@@ -284,7 +284,7 @@ function shortenedProgramLine(line: number, predict: PredictState) {
 }
 
 /** What the question says, answered. */
-function answerSentence({ kind, what, other, line, right: k }: PredictQuestion, rightText: string, say: Say) {
+function answerSentence({ kind, what, other, line, right: k }: PredictQuestion, rightText: string, say: Translate) {
   const isYesNo = kind === "raises" || kind === "shares" || kind === "leaf";
   const key = isYesNo ? `predict_is_${kind}_${k ? "yes" : "no"}` : `predict_is_${kind}`;
   return say(key, { what, other: other ?? "", line, right: rightText });

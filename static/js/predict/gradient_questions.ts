@@ -19,13 +19,13 @@ const WRONG_GRADIENT_QUESTION_WEIGHT = 90;
 /** A gradient of longer numbers than a reader works out. */
 const LONG_NUMBERS_QUESTION_WEIGHT = 46;
 
-export function gradientQuestions(unit: AskableStatement): PartialQuestion[] {
-  if (unit.raised) return [];
-  return unit.named.flatMap((tensor) =>
+export function gradientQuestions(statement: AskableStatement): PartialQuestion[] {
+  if (statement.raised) return [];
+  return statement.named.flatMap((tensor) =>
     tensor.handle.kind === "tensor"
-      ? unit.isBackward
-        ? backwardGradQuestions(unit, tensor)
-        : resetGradQuestions(unit, tensor)
+      ? statement.isBackward
+        ? backwardGradQuestions(statement, tensor)
+        : resetGradQuestions(statement, tensor)
       : [],
   );
 }
@@ -38,14 +38,14 @@ function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
   return (handle && cellsReadBy(entities, handle)) ?? undefined;
 }
 
-function backwardGradQuestions(unit: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
-  const before = gradCells(unit.before, tensor.uid);
-  const after = gradCells(unit.after, tensor.uid);
+function backwardGradQuestions(statement: AskableStatement, tensor: NamedHandle): PartialQuestion[] {
+  const before = gradCells(statement.before, tensor.uid);
+  const after = gradCells(statement.after, tensor.uid);
   if (before === undefined || after === undefined) return [];
   if (after === null)
-    return tensor.handle.leaf ? cutLeafQuestions(unit, tensor) : unretainedGradQuestions(unit, tensor);
+    return tensor.handle.leaf ? cutLeafQuestions(statement, tensor) : unretainedGradQuestions(statement, tensor);
   if (before && JSON.stringify(before) === JSON.stringify(after)) return [];
-  return before ? addedGradQuestions(tensor, before, after) : firstGradQuestions(unit, tensor, after);
+  return before ? addedGradQuestions(tensor, before, after) : firstGradQuestions(statement, tensor, after);
 }
 
 function addedGradQuestions(tensor: NamedHandle, before: Cell[], after: Cell[]): PartialQuestion[] {

@@ -12,7 +12,7 @@ import { answerReason } from "./reason.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PredictQuestion } from "../page_state/predict_question.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -32,7 +32,7 @@ interface PredictStore {
 export function startPredictMode(
   host: HTMLElement,
   store: PredictStore,
-  say: { page: Say; own: Say },
+  say: { page: Translate; own: Translate },
   loadFindings: LoadFindings,
   next: () => HTMLAnchorElement | null,
 ) {

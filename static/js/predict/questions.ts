@@ -39,21 +39,22 @@ export function* questionsByStatement(opened: OpenTrace): Generator<PredictQuest
   /** how often a kind was asked, and a statement */
   const counts = new Map<string, number>();
   const countOf = (key: string) => counts.get(key) ?? 0;
-  for (const unit of askableStatements(opened)) {
+  for (const statement of askableStatements(opened)) {
     if (countOf("all") >= MAX_QUESTIONS) break;
-    const isAsked = countOf(`stmt ${unit.stmt}`) < MAX_QUESTIONS_OF_STATEMENT;
-    const best = isAsked ? bestQuestion(unit, countOf) : null;
+    const isAsked = countOf(`stmt ${statement.stmt}`) < MAX_QUESTIONS_OF_STATEMENT;
+    const best = isAsked ? bestQuestion(statement, countOf) : null;
     yield best;
     if (!best) continue;
-    for (const key of ["all", best.kind, questionKey(best), `stmt ${unit.stmt}`]) counts.set(key, countOf(key) + 1);
+    for (const key of ["all", best.kind, questionKey(best), `stmt ${statement.stmt}`])
+      counts.set(key, countOf(key) + 1);
   }
 }
 
 /** `countOf` says how often something was asked. */
-function bestQuestion(unit: AskableStatement, countOf: (key: string) => number): PredictQuestion | null {
-  const { at, step, line, stmt } = unit;
+function bestQuestion(statement: AskableStatement, countOf: (key: string) => number): PredictQuestion | null {
+  const { at, step, line, stmt } = statement;
   let best: { question: PredictQuestion; worth: number } | null = null;
-  for (const proposed of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
+  for (const proposed of QUESTION_MAKERS.flatMap((ask) => ask(statement))) {
     const question = { at, step, line, stmt, ...proposed } as PredictQuestion;
     const value = question.weight - REPEAT_PENALTY * countOf(question.kind);
     if (value < MIN_QUESTION_WEIGHT || countOf(questionKey(question)) || (best && best.worth >= value)) continue;

@@ -7,23 +7,23 @@ import type { AskableStatement } from "./askable_statements.ts";
 const RAISES_QUESTION_WEIGHT = 90;
 const MIGHT_RAISE_QUESTION_WEIGHT = 62;
 
-export function raisesQuestions(unit: AskableStatement): Partial<PredictQuestion>[] {
-  if (!unit.raised && !mightRaise(unit)) return [];
-  const weight = unit.raised ? RAISES_QUESTION_WEIGHT : MIGHT_RAISE_QUESTION_WEIGHT;
+export function raisesQuestions(statement: AskableStatement): Partial<PredictQuestion>[] {
+  if (!statement.raised && !mightRaise(statement)) return [];
+  const weight = statement.raised ? RAISES_QUESTION_WEIGHT : MIGHT_RAISE_QUESTION_WEIGHT;
   return [
     {
       kind: "raises",
       what: "",
       uid: null,
       weight,
-      reason: unit.raised ? null : "predict_why_went_on",
-      ...yesNoAnswer(unit.raised),
+      reason: statement.raised ? null : "predict_why_went_on",
+      ...yesNoAnswer(statement.raised),
     },
   ];
 }
 
-function mightRaise(unit: AskableStatement) {
-  return unit.isBackward ? mightBackwardRaise(unit) : isRiskyInPlaceWrite(unit);
+function mightRaise(statement: AskableStatement) {
+  return statement.isBackward ? mightBackwardRaise(statement) : isRiskyInPlaceWrite(statement);
 }
 
 /** Something that a node kept was overwritten or let go. */

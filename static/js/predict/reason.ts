@@ -3,7 +3,7 @@
 import { captionSentences } from "../captions/captions.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { PredictQuestion } from "../page_state/predict_question.ts";
 
 /** The notes that tell of what is asked. */
@@ -19,7 +19,7 @@ const NOTES_BY_QUESTION_KIND: Partial<Record<PredictQuestion["kind"], RegExp>> =
 export async function answerReason(
   question: PredictQuestion,
   whole: OpenTrace,
-  say: { page: Say; own: Say },
+  say: { page: Translate; own: Translate },
   loadFindings: LoadFindings,
 ): Promise<string> {
   const { reason, what, other, line } = question;
@@ -31,7 +31,7 @@ export async function answerReason(
 }
 
 /** What the page says of a step of the statement, of that with the question's subject first. */
-function stepSentenceForQuestion({ kind, at, step, what }: PredictQuestion, whole: OpenTrace, say: Say) {
+function stepSentenceForQuestion({ kind, at, step, what }: PredictQuestion, whole: OpenTrace, say: Translate) {
   const stepSentences = [];
   for (let i = at + 1; i <= step; i++) stepSentences.push(...captionSentences(whole, i, say));
   const relevantSentences = stepSentences.filter(({ key }) => NOTES_BY_QUESTION_KIND[kind]?.test(key ?? ""));

@@ -21,9 +21,9 @@ function tensorsMadeByStatement({ opened, step, named, isBackward, raised }: Ask
 }
 
 /** Asked where the numbers alone do not tell. */
-export function sharingQuestions(unit: AskableStatement): PartialQuestion[] {
-  const { before, after, named, mentioned } = unit;
-  return tensorsMadeByStatement(unit).flatMap((newTensor) =>
+export function sharingQuestions(statement: AskableStatement): PartialQuestion[] {
+  const { before, after, named, mentioned } = statement;
+  return tensorsMadeByStatement(statement).flatMap((newTensor) =>
     named.flatMap((other) => {
       if (other.uid === newTensor.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
       const shares = doHandlesShareCell(after, newTensor.handle, other.handle);
@@ -57,8 +57,8 @@ function doHandlesShareCell(entities: Entities, first: Handle, second: Handle) {
   return firstElements.some(({ cell }) => cells.has(cell)) ? true : null;
 }
 
-export function leafQuestions(unit: AskableStatement): PartialQuestion[] {
-  const { before, tree, namedBefore, mentioned } = unit;
+export function leafQuestions(statement: AskableStatement): PartialQuestion[] {
+  const { before, tree, namedBefore, mentioned } = statement;
   const comesFromRequiringGrad = namedBefore.some(
     ({ name, uid }) => mentioned.names.has(firstNameOf(name)) && findEntity(before, uid, "tensor")?.requires_grad,
   );
@@ -67,7 +67,7 @@ export function leafQuestions(unit: AskableStatement): PartialQuestion[] {
       ["requires_grad_", "Parameter"].includes(calleeName(call)) ||
       literalValue(callArgument(call, "requires_grad")) === true,
   );
-  return tensorsMadeByStatement(unit).flatMap(({ name, uid, handle }) => {
+  return tensorsMadeByStatement(statement).flatMap(({ name, uid, handle }) => {
     if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromRequiringGrad || requestsGrad))
       return [];
     if (handle.leaf && !comesFromRequiringGrad) return []; // made as a leaf, and nothing else

@@ -24,13 +24,13 @@ const COPY_QUESTION_WEIGHT = 76;
 const STEPPED_PARAMETER_QUESTION_WEIGHT = 68;
 const TRANSPOSED_QUESTION_WEIGHT = 54;
 
-export function valueQuestions(unit: AskableStatement): PartialQuestion[] {
-  if (unit.isBackward || unit.raised) return [];
+export function valueQuestions(statement: AskableStatement): PartialQuestion[] {
+  if (statement.isBackward || statement.raised) return [];
   return [
-    ...sharedElementQuestions(unit),
-    ...copiedElementQuestions(unit),
-    ...parameterQuestions(unit),
-    ...transposedQuestions(unit),
+    ...sharedElementQuestions(statement),
+    ...copiedElementQuestions(statement),
+    ...parameterQuestions(statement),
+    ...transposedQuestions(statement),
   ];
 }
 
@@ -61,12 +61,12 @@ function namesWrittenByStatement({ opened, step, mentioned, named }: AskableStat
 }
 
 /** A name that reads what another one writes. */
-function sharedElementQuestions(unit: AskableStatement): PartialQuestion[] {
-  const writtenUids = new Set(namesWrittenByStatement(unit).map(({ uid }) => uid));
+function sharedElementQuestions(statement: AskableStatement): PartialQuestion[] {
+  const writtenUids = new Set(namesWrittenByStatement(statement).map(({ uid }) => uid));
   if (!writtenUids.size) return [];
-  for (const candidate of unit.named) {
+  for (const candidate of statement.named) {
     if (writtenUids.has(candidate.uid)) continue;
-    const [changed] = changedElements(unit, candidate);
+    const [changed] = changedElements(statement, candidate);
     const choices = changed && choiceAnswer(cellText(changed.value), [cellText(changed.was)]);
     if (choices) return [elementValueQuestion(candidate, changed.index, choices, SHARED_ELEMENT_QUESTION_WEIGHT)];
   }
@@ -74,10 +74,10 @@ function sharedElementQuestions(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** A name that held the same numbers in memory of its own. */
-function copiedElementQuestions(unit: AskableStatement): PartialQuestion[] {
-  const { before, after, named } = unit;
-  for (const writer of namesWrittenByStatement(unit)) {
-    const [changed] = changedElements(unit, writer);
+function copiedElementQuestions(statement: AskableStatement): PartialQuestion[] {
+  const { before, after, named } = statement;
+  for (const writer of namesWrittenByStatement(statement)) {
+    const [changed] = changedElements(statement, writer);
     const handleBefore = findEntity(before, writer.uid, writer.handle.kind);
     const valuesBefore = handleBefore && elementsOfHandle(before, handleBefore)?.map(({ value }) => value);
     if (!changed || !valuesBefore) continue;
@@ -102,11 +102,11 @@ function copiedElementQuestions(unit: AskableStatement): PartialQuestion[] {
 }
 
 /** What an optimizer, or a step by hand, makes of a parameter: typed. */
-function parameterQuestions(unit: AskableStatement): PartialQuestion[] {
-  if (!unit.mentioned.gradReads.length && !methodCalls(unit.tree, "step").length) return [];
-  for (const candidate of unit.named) {
+function parameterQuestions(statement: AskableStatement): PartialQuestion[] {
+  if (!statement.mentioned.gradReads.length && !methodCalls(statement.tree, "step").length) return [];
+  for (const candidate of statement.named) {
     if (!candidate.handle.requires_grad) continue;
-    const changed = changedElements(unit, candidate).find(
+    const changed = changedElements(statement, candidate).find(
       ({ value, was }) => isShortNumber(value) && isShortNumber(was),
     );
     if (changed)

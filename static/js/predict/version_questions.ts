@@ -14,8 +14,8 @@ const KEPT_VERSION_QUESTION_WEIGHT = 66;
 const SHARED_VERSION_QUESTION_WEIGHT = 60;
 const OWN_VERSION_QUESTION_WEIGHT = 42;
 
-export function versionQuestions(unit: AskableStatement): PartialQuestion[] {
-  const { opened, at, step, before, after, named, mentioned, isBackward, raised } = unit;
+export function versionQuestions(statement: AskableStatement): PartialQuestion[] {
+  const { opened, at, step, before, after, named, mentioned, isBackward, raised } = statement;
   if (isBackward || raised) return [];
   const writtenStorages = new Set(
     opened.trace.steps[step].log.flatMap((entry) =>

@@ -2,7 +2,7 @@
 
 import { errorGloss } from "./error_gloss.ts";
 import type { Notice, Refusal, Repair, Trace } from "../trace/wire.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { LineMessage } from "./line_message.ts";
 
 /** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
@@ -12,7 +12,7 @@ const MAX_MESSAGES = 12;
 /** `onRepair` is called with the repair that the reader chose. */
 export function programMessages(
   trace: Trace,
-  say: Say,
+  say: Translate,
   onRepair: (repair: Repair, shape?: string) => void,
 ): LineMessage[] {
   const repairOffers = (repairs: Repair[] = []) =>
@@ -50,13 +50,13 @@ export function programMessages(
 }
 
 /** What an exception of torch means, in a plain sentence; empty where it is not known. */
-export function errorGlossText(error: { type: string; message: string }, say: Say): string {
+export function errorGlossText(error: { type: string; message: string }, say: Translate): string {
   const gloss = errorGloss(error);
   return gloss ? say(`gloss_${gloss.key}`, gloss.args) : "";
 }
 
 /** The sentences about the program's text as a whole. */
-export function wholeProgramNoticesText(trace: Trace, say: Say): string {
+export function wholeProgramNoticesText(trace: Trace, say: Translate): string {
   // these stand beside what torch printed
   const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"];
   const notices = (trace.program.notices ?? []).filter(
@@ -75,7 +75,7 @@ function lineNotices(trace: Trace): Notice[] {
 }
 
 /** What was done otherwise than a line asks, once for each line. */
-function replacementMessages(trace: Trace, say: Say): LineMessage[] {
+function replacementMessages(trace: Trace, say: Translate): LineMessage[] {
   const messagesByText = new Map<string, LineMessage>();
   for (const { line, log } of trace.steps)
     for (const entry of log)
@@ -87,7 +87,7 @@ function replacementMessages(trace: Trace, say: Say): LineMessage[] {
 }
 
 /** Why a thing is refused, in the reader's language. */
-function refusalText({ key, args, message }: Refusal, say: Say): string {
+function refusalText({ key, args, message }: Refusal, say: Translate): string {
   const why = say(`why_${key}`, args);
   if (why === `why_${key}`) return message;
   if (!args?.what) return why;

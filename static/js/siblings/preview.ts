@@ -14,7 +14,7 @@ import { textAfterFix } from "../program/repair.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { runForTrace } from "../requests/trace_source.ts";
 import type { LineEdit } from "../requests/fixes.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 /** the same numbers at the end, others, or the program does not get there */
 type SiblingEffect = "same" | "other" | "stops";
@@ -61,7 +61,11 @@ export function alternativeEffectOf({ left, right, rows, differences }: Comparis
 }
 
 /** What differs, the most lasting first. */
-function differenceSentences({ left, right, rows, differences, output }: Comparison, compare: Say, say: Say): string[] {
+function differenceSentences(
+  { left, right, rows, differences, output }: Comparison,
+  compare: Translate,
+  say: Translate,
+): string[] {
   const lastingDifferences = differences.filter(({ to }) => to === rows.length - 1);
   const [presenceDifferences, otherDifferences] = [
     lastingDifferences.filter(isExistenceDifference),

@@ -16,7 +16,6 @@ import {
   type StageModel,
   type StagePlan,
 } from "../layout/stage_plan.ts";
-import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
 import { stageOverlayMarks } from "../marks/overlay.ts";
 import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
@@ -100,7 +99,6 @@ export function createStage(
   });
 
   const models = new WeakMap<OpenTrace, StageModel>();
-  const markCaches = new WeakMap<OpenTrace, MarkCache>();
   let shown: { opened: OpenTrace; i: number; plan: StagePlan | null; facts: RenderContext | null } | null = null;
   let hostSize = { w: host.clientWidth, h: host.clientHeight };
   /** From where on big storages show their cells. */
@@ -132,12 +130,6 @@ export function createStage(
     return model;
   }
 
-  function markCacheOf(opened: OpenTrace) {
-    const markCache = markCaches.get(opened) ?? createMarkCache();
-    markCaches.set(opened, markCache);
-    return markCache;
-  }
-
   function draw() {
     if (!shown || !hostSize.w || !hostSize.h) return;
     motion.end();
@@ -164,7 +156,7 @@ export function createStage(
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
-    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, markCacheOf(shown.opened));
+    const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands);
     if (memory) panes.memory.draw(memory.heading, memory.body);
     if (graph) panes.graph.draw(graph.heading, graph.body);
     shown = { ...shown, plan, facts };

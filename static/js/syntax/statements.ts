@@ -16,7 +16,7 @@ import { nodesOfKind, childOf, childrenOf, walk, type SyntaxNode, statementTrees
 import type { Program } from "../trace/wire.ts";
 
 /** One target of an assignment and what it gets. */
-export interface Assignment {
+interface Assignment {
   target: SyntaxNode;
   /** null where a tuple is unpacked that isn't written there, and for an annotation alone */
   value: SyntaxNode | null;

@@ -10,7 +10,7 @@ import { objectNamesAt } from "../trace/object_names.ts";
 import { pythonValueText } from "../captions/note_arguments.ts";
 import type { Target } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export interface MarkSentence {
   /** of the mark */
@@ -22,18 +22,18 @@ const MAX_NAMES = 3;
 const MAX_ELEMENTS = 4096;
 
 /** Null where its title has to do. */
-export function markSentence(opened: OpenTrace, step: number, target: Target, say: Say): MarkSentence | null {
+export function markSentence(opened: OpenTrace, step: number, target: Target, say: Translate): MarkSentence | null {
   return new MarkDescriber(opened, step, say).sentence(target);
 }
 
 class MarkDescriber {
   private readonly opened: OpenTrace;
   private readonly step: number;
-  private readonly say: Say;
+  private readonly say: Translate;
   private readonly entities;
   private readonly paths;
 
-  constructor(opened: OpenTrace, step: number, say: Say) {
+  constructor(opened: OpenTrace, step: number, say: Translate) {
     this.opened = opened;
     this.step = step;
     this.say = say;

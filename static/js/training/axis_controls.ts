@@ -3,7 +3,6 @@
 import { SVG_NAMESPACE } from "../browser/svg.ts";
 import type { Locale } from "../words/sentences.ts";
 
-type Say = Locale["say"];
 type AxisControls = ReturnType<typeof axisControls>;
 
 interface AxisMoves {
@@ -24,7 +23,7 @@ const NEWS_KEY = "r";
 const ALT = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? "") ? "⌥" : "Alt+";
 
 /** Puts them into the host, in the place of what is there. */
-export function axisControls(host: HTMLElement, say: Say) {
+export function axisControls(host: HTMLElement, say: Locale["say"]) {
   const slider = document.createElement("div");
   slider.className = "round-slider";
   slider.tabIndex = 0;

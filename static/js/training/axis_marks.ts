@@ -2,7 +2,8 @@
 
 import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { bytesText } from "../trace/format.ts";
-import { h, type VNode } from "../browser/svg.ts";
+import type { VNode } from "../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark } from "../browser/shapes.ts";
 import type { PhaseInterval } from "./phases.ts";
 import type { NotableRound } from "./notable_rounds.ts";
 import type { RoundSeries } from "./round_series.ts";
@@ -51,7 +52,7 @@ interface AxisFacts {
 }
 
 const text = (content: string, x: number, y: number, anchor: string) =>
-  h("text", { class: "round-text", x, y, "text-anchor": anchor }, [content]);
+  textMark("round-text", x, y, content, { "text-anchor": anchor });
 
 /** How a series' values stand over the rounds. */
 function curveScale(series: RoundSeries | null, floor: number) {
@@ -91,7 +92,7 @@ export function axisMarks(
   const gap = rounds.reduce((least, { n }, k) => (k ? Math.min(least, x(n) - x(rounds[k - 1].n)) : least), Infinity);
   const radius = gap < RING_ROOM ? 2 : RING_RADIUS;
   return [
-    h("path", { class: "round-base", d: `M${PLOT_LEFT} ${floor}H${width - PLOT_RIGHT}` }),
+    pathMark("round-base", `M${PLOT_LEFT} ${floor}H${width - PLOT_RIGHT}`),
     ...roundTicks(last, width).map((n) => text(String(n), x(n), height - 7, n === last && n ? "end" : "middle")),
     ...(scale.isEmpty
       ? []
@@ -100,20 +101,13 @@ export function axisMarks(
           text(shortNumber(scale.low, scale.high), PLOT_LEFT - 10, floor, "end"),
         ]),
     text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
-    h("path", { class: "round-curve unrecorded", d: curvePath(series, x, scale.y) }),
-    h("path", { class: "round-curve", d: curvePath(series, x, scale.y, new Set(rounds.map(({ n }) => n))) }),
-    ...rounds.map(({ n }) =>
-      h("circle", { class: isFiniteAt(n) ? "round-ring" : "round-ring not-finite", cx: x(n), cy: yAt(n), r: radius }),
-    ),
+    pathMark("round-curve unrecorded", curvePath(series, x, scale.y)),
+    pathMark("round-curve", curvePath(series, x, scale.y, new Set(rounds.map(({ n }) => n)))),
+    ...rounds.map(({ n }) => circleMark(isFiniteAt(n) ? "round-ring" : "round-ring not-finite", x(n), yAt(n), radius)),
     notFinite ? text(say("round_not_finite"), x(notFinite.n) + 8, TOP + 14, "start") : null,
-    ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
-    h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
-    h("circle", {
-      class: stepOfRound(trace, chosen) === null ? "round-knob away" : "round-knob",
-      cx: x(chosen),
-      cy: yAt(chosen),
-      r: 7,
-    }),
+    ...news.map(({ n, why }) => pathMark(`round-news ${why}`, `M${x(n) - 4} 2h8l-4 7z`)),
+    pathMark("round-now", `M${x(chosen)} ${TOP}V${floor}`),
+    circleMark(stepOfRound(trace, chosen) === null ? "round-knob away" : "round-knob", x(chosen), yAt(chosen), 7),
   ].filter((mark) => mark !== null);
 }
 
@@ -191,11 +185,7 @@ export function memoryMarks(bytes: number[], facts: InsideFacts, say: Locale["sa
     d += `H${(x(first + k) + each).toFixed(1)}`;
   });
   return [
-    h(
-      "path",
-      { class: "round-memory", d: `${d}V${floor}Z` },
-      h("title", {}, say("round_memory", { most: bytesText(most) })),
-    ),
+    pathMark("round-memory", `${d}V${floor}Z`, { title: say("round_memory", { most: bytesText(most) }) }),
     text(bytesText(most), PLOT_LEFT - 6, floor - 3, "end"),
   ];
 }
@@ -210,12 +200,12 @@ export function phaseMarks(facts: InsideFacts, say: Locale["say"]): VNode[] {
     const word = phase === "rest" ? "" : say(`round_phase_${phase}`);
     const width = Math.max(wide - 1, 1);
     return [
-      h("rect", { class: `round-phase ${phase}`, x: x(from), y: top + 3, width, height: 15, rx: 2 }),
+      rectMark(`round-phase ${phase}`, x(from), top + 3, width, 15, { rx: 2 }),
       word && word.length * LETTER_WIDTH + 8 < wide ? text(word, (x(from) + x(to + 1)) / 2, top + 15, "middle") : null,
     ];
   });
   const isInside = phases.length > 0 && step >= first && step < first + count;
   const at = x(step) + each / 2;
-  const here = isInside ? h("path", { class: "round-step", d: `M${at - 5} ${top}h10l-5 8z` }) : null;
+  const here = isInside ? pathMark("round-step", `M${at - 5} ${top}h10l-5 8z`) : null;
   return [...boxes, here].filter((mark) => mark !== null);
 }

@@ -27,7 +27,7 @@ import { filmSteps, type FilmStep } from "./film_steps.ts";
 import { findingPictureCss } from "./finding_svg.ts";
 import { findingPicture, findingPictureSentences } from "./finding_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { Verdict } from "./verdict.ts";
 
 const FRAME = { width: 800, height: 450 };
@@ -59,7 +59,7 @@ export interface FilmSubject {
   title: string;
   language: string;
   /** of findings */
-  sayFinding: Say;
+  sayFinding: Translate;
 }
 
 interface Frame {

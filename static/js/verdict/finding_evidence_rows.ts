@@ -5,7 +5,6 @@
 
 import { cellReads, unqualifiedDtype } from "../trace/reads.ts";
 import { resolvePath } from "../findings/facts/resolve.ts";
-import { cellsOfTensor } from "../findings/facts/tensor_values.ts";
 import { operationNameOfNode } from "../trace/format.ts";
 import { findEntity, isHandle, type Cell, type Handle } from "../trace/entities.ts";
 import type { ChainLink, Fact, Finding } from "../findings/finding.ts";
@@ -214,7 +213,7 @@ function rowOfHandle(
     called: facts.nameFact(uid, step),
     shape: handle.shape ?? [],
     dtype: unqualifiedDtype(handle.dtype),
-    cells: cellsOfTensor(facts, uid, step),
+    cells: facts.cellsOf(uid, step),
     old: overwrittenCells(facts, handle, step),
     summary: storage?.summary?.[unqualifiedDtype(handle.dtype)] ?? null,
     versions: version === null ? null : [versionAt(facts, handle.counter, step - 1), version],

@@ -5,7 +5,7 @@ import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans, type TextSpan } from "./rich_text.ts";
 import type { Verdict, FindingSummaryLine } from "./verdict.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 interface Box {
   x: number;
@@ -33,7 +33,7 @@ const FEWER_LINES: MaxLines[] = [
 const SHRINKING = [1, 0.9, 0.8, 0.7, 0.62, 0.55];
 
 /** `codeSize` is that of the code where there is room. */
-export function findingLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Say): PictureBlock {
+export function findingLinesBlock(verdict: Verdict, box: Box, codeSize: number, say: Translate): PictureBlock {
   let block: PictureBlock = { height: 0, nodes: [] };
   for (const share of SHRINKING) {
     const size = Math.max(SMALLEST_CODE, Math.round(codeSize * share * 2) / 2);
@@ -53,7 +53,7 @@ interface MaxLines {
   role: number;
 }
 
-function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, say: Say): PictureBlock {
+function linesBlock(verdict: Verdict, box: Box, size: number, most: MaxLines, say: Translate): PictureBlock {
   const numberWidth =
     Math.max(...verdict.lines.map(({ line }) => spanWidth({ text: shortLineName(line), code: true }, size))) +
     size * 1.3;
@@ -139,7 +139,7 @@ function roleRows(
   numberWidth: number,
   most: number,
   verdict: Verdict,
-  say: Say,
+  say: Translate,
 ): PictureBlock {
   const words = size * 0.86;
   const leading = words * 1.35;

@@ -21,7 +21,7 @@ import { moduleListPictureWithin } from "../nets/module_list_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "../marks/svg_document.ts";
 import type { Verdict } from "./verdict.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export interface FindingPictureSize {
   width: number;
@@ -74,7 +74,7 @@ export interface FindingPictureSubject {
   /** the program's, "" for none; it stands in the foot */
   title: string;
   /** of findings */
-  say: Say;
+  say: Translate;
   language: string;
 }
 

@@ -7,7 +7,7 @@ import { clipSpans, richTextMarks, parseRichText, spanWidth, wrapSpans } from ".
 import { svgText, type PictureBlock } from "./finding_lines_picture.ts";
 import type { LabelledFindingRow, Verdict } from "./verdict.ts";
 import type { Cell } from "../trace/entities.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 interface Box {
   x: number;
@@ -32,7 +32,7 @@ const SCALES = [1.5, 1.35, 1.2, 1.1, 1, 0.9, 0.8, 0.72];
 const SMALLEST = 0.72;
 
 /** As large as there is room for, without leaving numbers out that a smaller one shows. */
-export function findingRowsBlock(verdict: Verdict, box: Box, scale: number, say: Say): PictureBlock {
+export function findingRowsBlock(verdict: Verdict, box: Box, scale: number, say: Translate): PictureBlock {
   const all = [...verdict.rows, ...verdict.rowsAfterCut];
   const showsHistory = Boolean(verdict.cut);
   const isLossless = (size: number) =>
@@ -57,7 +57,7 @@ export function findingRowsBlock(verdict: Verdict, box: Box, scale: number, say:
   return block.height <= box.h ? block : { height: 0, nodes: [] };
 }
 
-function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: number, say: Say): PictureBlock {
+function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: number, say: Translate): PictureBlock {
   const nodes: VNode[] = [];
   let y = box.y;
   const add = ({ height, nodes: made }: PictureBlock) => {
@@ -74,7 +74,13 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
 }
 
 /** A tensor: its names above its cells. `showsHistory`: the node that made it is told beside them. */
-function rowBlock(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
+function rowBlock(
+  row: LabelledFindingRow,
+  box: Box,
+  scale: number,
+  showsHistory: boolean,
+  say: Translate,
+): PictureBlock {
   const heading = headingMarks(row, box, scale);
   const top = box.y + heading.height;
   const cells = cellMarks(row, { ...box, y: top }, scale, showsHistory, say);
@@ -148,7 +154,13 @@ function fittedName(name: string, room: number, size: number): { text: string; s
   return { text: `${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}`, size: smaller };
 }
 
-function cellMarks(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): PictureBlock {
+function cellMarks(
+  row: LabelledFindingRow,
+  box: Box,
+  scale: number,
+  showsHistory: boolean,
+  say: Translate,
+): PictureBlock {
   const { cell } = SIZES;
   const w = cell.w * scale;
   const height = (row.old ? cell.withOld : cell.h) * scale;
@@ -186,7 +198,7 @@ function cellMarks(row: LabelledFindingRow, box: Box, scale: number, showsHistor
 }
 
 /** How many of a row's cells are drawn. */
-function shownCells(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Say): number {
+function shownCells(row: LabelledFindingRow, box: Box, scale: number, showsHistory: boolean, say: Translate): number {
   const count = row.cells?.length ?? 0;
   const history = showsHistory ? historyMarks(row, box, 0, scale, say).width : 0;
   const fitting = Math.floor((box.w - history - (history ? 34 * scale : 0)) / (SIZES.cell.w * scale));
@@ -227,7 +239,7 @@ function cellNodes(
 }
 
 /** What a tensor holds whose numbers the trace does not list. */
-function summaryMarks({ shape, summary }: LabelledFindingRow, box: Box, height: number, scale: number, say: Say) {
+function summaryMarks({ shape, summary }: LabelledFindingRow, box: Box, height: number, scale: number, say: Translate) {
   const count = say("verdict.numbers", { n: shape.reduce((a, b) => a * b, 1) });
   const range =
     summary?.min != null && summary.max != null
@@ -247,7 +259,7 @@ function summaryMarks({ shape, summary }: LabelledFindingRow, box: Box, height: 
 }
 
 /** The node that made a tensor, or that it has no history. */
-function historyMarks(row: LabelledFindingRow, box: Box, height: number, scale: number, say: Say) {
+function historyMarks(row: LabelledFindingRow, box: Box, height: number, scale: number, say: Translate) {
   // of a result that is gone the trace may not tell the node
   if (row.requiresGrad && !row.history) return { width: 0, nodes: () => [] };
   const size = SIZES.label * scale;
@@ -306,7 +318,7 @@ function cutBlock(words: string, box: Box, scale: number): PictureBlock {
 }
 
 /** What was kept of the row, for which node, and with which version. */
-function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say: Say): PictureBlock {
+function pinBlock(pin: NonNullable<Verdict["pin"]>, box: Box, scale: number, say: Translate): PictureBlock {
   const height = SIZES.pin * scale;
   const size = SIZES.label * scale;
   const left = box.x + 12 * scale;

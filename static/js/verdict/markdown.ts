@@ -5,7 +5,7 @@ import { landingStep } from "../trace/steps/landing.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { plainText } from "./rich_text.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface FindingSummaryLinks {
@@ -18,7 +18,7 @@ export interface FindingSummaryLinks {
 const MAX_COMMENT_COLUMN = 56;
 
 /** Headline, picture, the two lines with a comment each, what to do, the link. */
-export function findingMarkdown(verdict: Verdict, links: FindingSummaryLinks, say: Say): string {
+export function findingMarkdown(verdict: Verdict, links: FindingSummaryLinks, say: Translate): string {
   const parts = [
     `**${markdownOfRichText(verdict.headline)}**`,
     links.picture && `![${escapeMarkdown(plainText(verdict.headline))}](${links.picture})`,
@@ -36,8 +36,8 @@ export function stepMarkdown(
   opened: OpenTrace,
   title: string,
   links: FindingSummaryLinks,
-  say: Say,
-  sayCaption: Say,
+  say: Translate,
+  sayCaption: Translate,
 ): string {
   const i = Math.max(0, landingStep(opened));
   const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
@@ -53,7 +53,7 @@ export function stepMarkdown(
 }
 
 /** The same as HTML, for editors that take it. `image` is the picture as an address, "" for none. */
-export function findingHtml(verdict: Verdict, links: FindingSummaryLinks, image: string, say: Say): string {
+export function findingHtml(verdict: Verdict, links: FindingSummaryLinks, image: string, say: Translate): string {
   const parts = [
     `<p><b>${htmlWithCode(verdict.headline)}</b></p>`,
     image && `<p><img src="${escapeHtml(image)}" width="600" alt="${escapeHtml(plainText(verdict.headline))}"></p>`,

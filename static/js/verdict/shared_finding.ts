@@ -15,7 +15,7 @@ import { verdictOf } from "./verdict.ts";
 import { CARD_SIZE } from "./finding_picture.ts";
 import { findingSvg } from "./finding_svg.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 export interface SharedRun {
   opened: OpenTrace;
@@ -23,14 +23,14 @@ export interface SharedRun {
   theme: "light" | "dark";
   language: string;
   /** of findings */
-  sayFinding: Say;
+  sayFinding: Translate;
 }
 
 /** Characters of a title, as the server takes them. */
 const MAX_TITLE = 200;
 
 /** The headline of what is wrong in a run; "" where nothing is. */
-export function findingHeadline(opened: OpenTrace, sayFinding: Say): string {
+export function findingHeadline(opened: OpenTrace, sayFinding: Translate): string {
   const finding = explain(opened).find(({ severity }) => severity !== "note");
   const headline = finding ? plainText(findingText(finding, sayFinding).what) : "";
   return headline.length > MAX_TITLE ? `${headline.slice(0, MAX_TITLE - 1)}…` : headline;

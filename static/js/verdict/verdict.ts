@@ -12,7 +12,7 @@ import { findingEvidenceRows, type FindingSummaryPin, type FindingSummaryRow } f
 import { shortLineName } from "../trace/program_files.ts";
 import { pictureOfRun } from "../trace/run_picture.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
+import type { Translate } from "../words/sentences.ts";
 
 /** a line of the program, and what it has to do with the finding */
 export interface FindingSummaryLine {
@@ -62,14 +62,14 @@ export interface Verdict {
  * The best finding of a run, in the words of `say`, which knows the sentences of findings; null where there is none. Of
  * a list a note is none: its page opens as if there were no finding.
  */
-export function verdictOf(opened: OpenTrace, say: Say): Verdict | null {
+export function verdictOf(opened: OpenTrace, say: Translate): Verdict | null {
   if (!opened.count) return null;
   const finding = explain(opened)[0];
   const isShown = finding && (finding.severity !== "note" || pictureOfRun(opened) === "stage");
   return isShown ? summaryOfFinding(new RunFacts(opened), finding, say) : null;
 }
 
-function summaryOfFinding(facts: RunFacts, finding: Finding, say: Say): Verdict {
+function summaryOfFinding(facts: RunFacts, finding: Finding, say: Translate): Verdict {
   const { what, why, todo, chain } = findingText(finding, say);
   const places = placesOf(facts, finding);
   const lines = places.map(({ line, step, links, isCause, isEffect }) => ({
@@ -116,7 +116,7 @@ function listMomentOfFinding({ opened, errorStep }: RunFacts, finding: Finding, 
   return { i, view: "step", chain: chainMarksOf(finding, chainTexts) };
 }
 
-function kickerOf({ error }: RunFacts, { cause, explainsError, severity }: Finding, say: Say) {
+function kickerOf({ error }: RunFacts, { cause, explainsError, severity }: Finding, say: Translate) {
   const causeLine = shortLineName(cause.line);
   if (explainsError && error?.line) {
     const line = shortLineName(error.line);

@@ -3,11 +3,11 @@
 import { fileAndLineOf } from "../trace/program_files.ts";
 
 /** The sentence of a key in the reader's language, its holes filled with the arguments. */
-export type Say = (key: string, args?: Record<string, unknown>) => string;
+export type Translate = (key: string, args?: Record<string, unknown>) => string;
 
 export interface Locale {
   language: string;
-  say: Say;
+  say: Translate;
 }
 
 /**

@@ -273,7 +273,7 @@ processes."""
 def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
     listed = """
         import json, sys
-        every = {**sys.modules, **next(one._modules for one in sys.meta_path if type(one).__name__ == "HiddenModules")}
+        every = {**sys.modules, **next(one._modules for one in sys.meta_path if type(one).__name__ == "PreloadedModulesFinder")}
         print(json.dumps({name: getattr(module, "__file__", None) for name, module in every.items()}))
     """
     loaded: dict[str, str | None] = json.loads(warm(textwrap.dedent(listed), False)["printed"])
@@ -325,7 +325,7 @@ def test_hidden_modules_come_back_unchanged(warm: Ask) -> None:
         textwrap.dedent("""
         import importlib, sys, warnings
         warnings.simplefilter("ignore")
-        hidden = next(one for one in sys.meta_path if type(one).__name__ == "HiddenModules")
+        hidden = next(one for one in sys.meta_path if type(one).__name__ == "PreloadedModulesFinder")
         for name, module in reversed(hidden._modules.items()):
             assert importlib.import_module(name) is sys.modules[name] is module, name
             spec = module.__spec__

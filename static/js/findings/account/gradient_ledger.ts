@@ -7,8 +7,6 @@ import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -52,7 +50,7 @@ export function gradientLedgers(facts: RunFacts): GradientLedger[] {
   return [...ledgersByTensor(facts).values()];
 }
 
-const ledgersByTensor = memoizePerRun((facts): Map<string, GradientLedger> => {
+const ledgersByTensor = memoizePerRun((facts: RunFacts): Map<string, GradientLedger> => {
   const uids = facts.index.sortUidsByAppearance([
     ...new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)),
   ]);
@@ -77,9 +75,9 @@ function addAdditions(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[
 }
 
 function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
-  for (const { uid: optimizer, stepped } of optimizersOf(facts).values())
+  for (const { uid: optimizer, stepped } of facts.optimizers)
     for (const { step, at } of stepped)
-      for (const uid of optimizerParameters(facts, optimizer, step)) {
+      for (const uid of facts.parametersOf(optimizer, step)) {
         const entries = entriesByTensor.get(uid);
         const hasGrad =
           facts.history.valueAt(uid, "grad", step - 1) ||
@@ -181,7 +179,7 @@ function addReadsOfText(facts: RunFacts, entriesByTensor: Map<string, LedgerEntr
   }
   facts.steps.forEach(({ kind, stmt }, step) => {
     if (!["statement", "return", "head"].includes(kind) || typeof stmt !== "number") return;
-    if (mentionsAt(facts, step).gradReads.every((node) => told.has(node))) return;
+    if (facts.mentionsAt(step).gradReads.every((node) => told.has(node))) return;
     for (const entries of entriesByTensor.values()) entries.push({ kind: "read", step, at: Infinity, by: "" });
   });
 }

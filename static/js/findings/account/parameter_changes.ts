@@ -4,7 +4,6 @@
  */
 
 import { gradientLedgerOf } from "./gradient_ledger.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -55,7 +54,7 @@ export function stepsThatChangeGroups(facts: RunFacts): number[] {
   const steps = new Set<number>();
   const seen = new Set<string>();
   const pending: string[] = [];
-  for (const { uid } of optimizersOf(facts).values()) {
+  for (const { uid } of facts.optimizers) {
     for (const step of changesOf(facts, uid)) steps.add(step);
     for (const step of facts.index.changeStepsOf(uid)) {
       const groups = referencedUid(facts.steps[step].set[uid].attrs?.param_groups);

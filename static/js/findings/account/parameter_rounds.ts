@@ -3,13 +3,12 @@
  */
 
 import { cellAsNumber } from "../facts/cell_values.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradScalerByBackward } from "./scaled_losses.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
 import { RoundNorms, type JointNorm } from "./round_norms.ts";
-import { findEntity, type Cell } from "../../trace/entities.ts";
+import type { Cell } from "../../trace/entities.ts";
 import { modulePathAt } from "../../trace/module_calls.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { ParameterTable, rankOfFate, type Holder, type ParameterFate, type ParameterRow } from "./parameters.ts";
@@ -103,7 +102,7 @@ class ParameterStates {
   /** Every step at which a recorded round ended: an optimizer's step had run, or, in a run without, a backward. */
   get roundSteps(): number[] {
     const { facts } = this.table;
-    const steps = [...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps);
+    const steps = facts.optimizers.flatMap((optimizer) => optimizer.steps);
     const ends = steps.length ? steps : facts.backwardCalls.map(({ end }) => end);
     return [...new Set(ends)].sort((a, b) => a - b);
   }
@@ -153,7 +152,7 @@ class ParameterStates {
     const rounds = this.roundsOf(uid).filter((round) => round.step <= step);
     const updated = rounds.filter(({ changed }) => changed).length;
     const isThere = this.opened.index.isAlive(uid, step);
-    const grad = this.table.facts.history.valueAt(uid, "grad", step) as string | null;
+    const grad = this.table.facts.gradOf(uid, step);
     return {
       uid,
       row,
@@ -295,7 +294,7 @@ class ParameterStates {
     const key = `${optimizer} ${step}`;
     let held = this.held.get(key);
     if (!held) {
-      held = new Set(optimizerGroups(this.table.facts, optimizer, step).flatMap(({ parameters }) => parameters));
+      held = new Set(this.table.facts.groupsOf(optimizer, step).flatMap(({ parameters }) => parameters));
       this.held.set(key, held);
     }
     return held;
@@ -305,7 +304,7 @@ class ParameterStates {
   movedAt(uid: string, step: number): number | undefined {
     const { facts } = this.table;
     const begins = this.table.beforeRound(step);
-    const [before, after] = [begins, step].map((each) => numbersOfTensor(facts, uid, each));
+    const [before, after] = [begins, step].map((each) => facts.numbersOf(uid, each));
     if (before && after && before.length === after.length)
       return Math.sqrt(after.reduce((sum, element, k) => sum + (element - before[k]) ** 2, 0));
     return this.table.changedAt(uid, step, begins) ? undefined : 0;
@@ -325,10 +324,10 @@ class ParameterStates {
     const { facts } = this.table;
     const holders = new Map<string, Holder[]>();
     for (const [uid, name] of names) {
-      const object = findEntity(facts.stateAt(step), uid, "object");
+      const object = facts.object(uid, step);
       if (!object) continue;
       const type = object.type ?? "";
-      optimizerGroups(facts, uid, step).forEach(({ parameters, lr }, group) => {
+      facts.groupsOf(uid, step).forEach(({ parameters, lr }, group) => {
         const holder = { optimizer: name ?? type, type, group, lr: this.table.learningRate(lr, step) };
         for (const parameter of parameters) addToList(holders, parameter, holder);
       });

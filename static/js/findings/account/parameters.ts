@@ -9,9 +9,8 @@ import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel, unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsReadBy } from "../facts/cell_values.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { gradientLedgerOf } from "./gradient_ledger.ts";
-import { optimizerGroups, optimizersOf, optimizerWith } from "../facts/optimizers.ts";
+import { optimizersOf, optimizerWith } from "../facts/optimizers.ts";
 import { runCoverage } from "./run_coverage.ts";
 import { RunFacts } from "../facts/run_facts.ts";
 import { isOptimizerStep } from "../facts/write_origins.ts";
@@ -128,7 +127,7 @@ export class ParameterTable {
       const death = opened.index.lifetimes.get(uid)?.death ?? made;
       const at = Math.min(steps.at(-1) ?? opened.trace.steps.length - 1, death);
       this.lookedAt.set(uid, at);
-      const groups = optimizerGroups(this.facts, uid, at);
+      const groups = this.facts.groupsOf(uid, at);
       if (!groups.length || groups.some(({ complete }) => !complete)) this.listedInPart.add(uid);
       groups.forEach(({ parameters, lr }, group) => {
         for (const parameter of parameters) {
@@ -222,14 +221,14 @@ export class ParameterTable {
   }
 
   lastStepOfAny(birth: number, last: number): number | undefined {
-    const steps = [...optimizersOf(this.facts).values()].flatMap((optimizer) => optimizer.steps);
+    const steps = this.facts.optimizers.flatMap((optimizer) => optimizer.steps);
     const within = steps.filter((step) => step >= birth && step <= last);
     return within.length ? Math.max(...within) : undefined;
   }
 
   holder({ optimizer, group, lr }: HeldAt): Holder {
     const at = this.lookedAt.get(optimizer) ?? 0;
-    const type = findEntity(this.facts.stateAt(at), optimizer, "object")?.type ?? "";
+    const type = this.facts.object(optimizer, at)?.type ?? "";
     return { optimizer: modulePathAt(this.opened, optimizer, at) ?? type, type, group, lr };
   }
 
@@ -255,10 +254,10 @@ export class ParameterTable {
     const storages = facts.history.fieldChanges(uid, "storage");
     const isWithin = (each: { step: number }) => each.step > before && each.step <= step;
     if (storages.some((change) => isWithin(change) && change.step > facts.birthStep(uid))) return true;
-    const storage = facts.history.valueAt(uid, "storage", step) as string | null;
+    const storage = facts.storageOf(uid, step);
     if (!facts.writesOf(storage).some((write) => isWithin(write) && write.changed !== 0)) return false;
     // other tensors may have parts of its memory
-    const [old, now] = [before, step].map((each) => numbersOfTensor(facts, uid, each));
+    const [old, now] = [before, step].map((each) => facts.numbersOf(uid, each));
     return !old || !now || old.some((element, k) => !Object.is(element, now[k]));
   }
 
@@ -271,7 +270,7 @@ export class ParameterTable {
     );
     const isOfStep = this.facts.eventsOfKind("optimizer_stepped").some((event) => event.step === step);
     if (isOfStep && isChangedLater) return { has_gradient: null, gradient_norm: null };
-    const grad = this.facts.history.valueAt(uid, "grad", step) as string | null;
+    const grad = this.facts.gradOf(uid, step);
     return { has_gradient: Boolean(grad), gradient_norm: grad ? this.normAt(grad, step) : null };
   }
 

@@ -18,7 +18,7 @@ interface RunCoverage {
   mayHaveUnseenBackward: boolean;
 }
 
-export const runCoverage = memoizePerRun((facts): RunCoverage => {
+export const runCoverage = memoizePerRun((facts: RunFacts): RunCoverage => {
   const { trace, steps } = facts;
   const rounds = trace.rounds?.count ?? 0;
   const recordedRounds = trace.rounds?.recorded.length ?? 0;

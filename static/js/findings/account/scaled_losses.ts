@@ -1,7 +1,5 @@
 /** Losses that a GradScaler multiplied: their gradients are times its scale until something divides them again. */
 
-import { dataflowOf } from "../facts/dataflow.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
@@ -22,7 +20,7 @@ export function gradScalerByBackward(facts: RunFacts): Map<string, GradScalerUse
   });
   for (const call of scales.length ? facts.backwardCalls : []) {
     for (const { uid, scale } of scales) {
-      const value = numbersOfTensor(facts, scale, call.step)?.[0] ?? 1;
+      const value = facts.numbersOf(scale, call.step)?.[0] ?? 1;
       if (value > 1 && isMultipliedBy(facts, call, scale)) out.set(call.uid, { uid, scale, value });
     }
   }
@@ -30,6 +28,6 @@ export function gradScalerByBackward(facts: RunFacts): Map<string, GradScalerUse
 }
 
 function isMultipliedBy(facts: RunFacts, call: BackwardCall, scale: string) {
-  const path = dataflowOf(facts).shortestPath(scale, call.roots, call.step);
+  const path = facts.dataflow.shortestPath(scale, call.roots, call.step);
   return path !== null && /::mul/.test(path[0]?.op?.name ?? "");
 }

@@ -1,13 +1,10 @@
 /** The call that raised: the operation of torch, else that whose backward failed, and the tensors that took part. */
 
+import { operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
 import { operandOf, operandsOf, type Operand } from "./operands.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { resolveExpression } from "../facts/resolve.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export interface FailedCall {
   step: number;
@@ -54,9 +51,9 @@ export function forwardOfFailedVisit(facts: RunFacts): Operation | null {
 /** The gradients that an optimizer was to use, where its `step()` raised; the unusual ones first. */
 function gradientsOfOptimizerStep(facts: RunFacts, step: number): string[] {
   const [call] = methodCalls(facts.syntax(step), "step");
-  const uid = call ? resolveExpression(facts, receiver(call), step) : null;
+  const uid = call ? facts.resolve(receiver(call), step) : null;
   if (!uid || !optimizersOf(facts).has(uid)) return [];
-  const gradients = optimizerParameters(facts, uid, step).flatMap((param) => facts.tensor(param, step)?.grad ?? []);
+  const gradients = facts.parametersOf(uid, step).flatMap((param) => facts.tensor(param, step)?.grad ?? []);
   const unusual = gradients.filter((grad) => (facts.tensor(grad, step)?.layout ?? "strided") !== "strided");
   return unusual.length ? unusual : gradients;
 }

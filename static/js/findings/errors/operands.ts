@@ -2,11 +2,9 @@
  * The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from.
  */
 
-import { codeFact, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
+import { codeFact, operationName, type Fact, type Link, type Operation, type RunFacts } from "../diagnosis.ts";
 import { callsIn, receiver } from "../../syntax/expressions.ts";
 import { statementTree } from "../../syntax/tree.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export interface Operand {
   uid: string;

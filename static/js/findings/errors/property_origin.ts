@@ -3,9 +3,8 @@
  * made from.
  */
 
-import { operationName } from "../facts/operation_name.ts";
+import { operationName, type RunFacts } from "../diagnosis.ts";
 import type { Tensor } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export type Property = "shape" | "dtype" | "layout" | "device";
 

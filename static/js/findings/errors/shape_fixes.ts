@@ -1,9 +1,8 @@
 /** Fixes of sizes that do not fit: which edits may help, by what does not fit. */
 
-import { fixHint, nameTextOfFact, type FixHint, type LineAndStep } from "../finding.ts";
+import { fixHint, nameTextOfFact, type FixHint, type LineAndStep, type RunFacts } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
 import type { Operand } from "./operands.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** Sizes that a layer's message tells: what it was made for, and what it got. */
 const SIZES_IN_MESSAGE: [RegExp, number, number][] = [

@@ -3,15 +3,14 @@
  * size from.
  */
 
-import { completeDiagnosis, type Diagnosis, type DiagnosisRow, type Link, type RunFacts } from "../diagnosis.ts";
+import { completeDiagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Link, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { batchSqueeze } from "./property_origin.ts";
 import { fixesForErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "shape_mismatch", severity: "error", diagnose: diagnoseShapeMismatch, onError: true },
@@ -189,7 +188,6 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
           : "unknown",
     cause: step,
     chain: [birthStep >= 0 && birthStep < step && [birthStep, "made", [uid]], [step, "checked", [uid]]],
-    names: [x],
     facts: findingFacts,
     fixes: fixesForErrorMessage(facts, facts.place(step), shape),
     explainsError: true,

@@ -1,7 +1,7 @@
 /** An error that no other diagnosis explains: the tensors of the call, and where each got what torch refused it for. */
 
-import type { Diagnosis, DiagnosisRow, Link, RunFacts } from "../diagnosis.ts";
-import { codeFact, phrase, type Fact, type Facts } from "../finding.ts";
+import { codeFact, phrase } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";

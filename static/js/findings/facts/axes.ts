@@ -67,7 +67,7 @@ const READS_OR_MOVES_AXES =
   /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|(?:batch|instance)_norm|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
 
 /** The axes of a run's tensors, followed once. */
-export const axesOf = memoizePerRun((facts) => new AxesOfRun(facts));
+export const axesOf = memoizePerRun((facts: RunFacts) => new AxesOfRun(facts));
 
 export function isSameAxis(a: Axis, b: Axis) {
   return a.length === b.length && a.every((factor, k) => factor === b[k]);

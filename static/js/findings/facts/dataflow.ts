@@ -2,7 +2,7 @@
 
 import { memoizePerRun } from "./memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 import type { EventOccurrence, Operation } from "./scan.ts";
 
 export type PathCutEvent = EventOccurrence<"path_cut">;
@@ -21,7 +21,7 @@ export interface DataflowEdge {
 export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
 /** The dataflow of a run. */
-export const dataflowOf = memoizePerRun((facts) => new Dataflow(facts));
+export const dataflowOf = memoizePerRun((facts: RecordedRun) => new Dataflow(facts));
 
 class Dataflow {
   /** by the tensor that was computed */
@@ -29,7 +29,7 @@ class Dataflow {
   /** by the tensor that was read */
   edgesOutOf = new Map<string, DataflowEdge[]>();
 
-  constructor(facts: RunFacts) {
+  constructor(facts: RecordedRun) {
     const cuts = new Map(facts.eventsOfKind("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
     for (const op of facts.scan.allOperations()) {
       if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
@@ -44,7 +44,7 @@ class Dataflow {
   }
 
   /** Handles that no operation made read the memory of an earlier one: `detach()`, `from_numpy`, `state_dict`. */
-  addMemorySharers(facts: RunFacts) {
+  addMemorySharers(facts: RecordedRun) {
     /** by storage, its first handle */
     const firstOnStorage = new Map<string, string>();
     for (const { uid, storage, birth } of facts.index.placements.values()) {
@@ -95,7 +95,7 @@ class Dataflow {
 }
 
 /** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`. */
-function temporaryOnSameMemory(facts: RunFacts, uid: string, storageUid: string, step: number) {
+function temporaryOnSameMemory(facts: RecordedRun, uid: string, storageUid: string, step: number) {
   const results = facts.opsAt(step).flatMap(({ outputs }) => outputs);
   return results.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
 }

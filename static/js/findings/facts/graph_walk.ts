@@ -99,7 +99,7 @@ function inPlaceOperationsOn(facts: RunFacts, uid: string, step: number) {
 }
 
 /** The cuts that the recorder observed, by the result. */
-const cutsByResult = memoizePerRun((facts): Map<string, GraphCut[]> => {
+const cutsByResult = memoizePerRun((facts: RunFacts): Map<string, GraphCut[]> => {
   const out = new Map<string, GraphCut[]>();
   for (const { tensor, result = null, step, name, reason } of facts.eventsOfKind("path_cut")) {
     if (!result) continue;

@@ -35,7 +35,7 @@ function isParameter(facts: RunFacts, uid: string, step: number) {
 /** The modules that a module has as attributes, each with its names. */
 export function submoduleNames(facts: RunFacts, uid: string, step: number): Map<string, string[]> {
   const names = new Map<string, string[]>();
-  for (const [name, value] of Object.entries(findEntity(facts.stateAt(step), uid, "object")?.attrs ?? {})) {
+  for (const [name, value] of Object.entries(facts.object(uid, step)?.attrs ?? {})) {
     const ref = referencedUid(value);
     if (ref?.[0] === "o") names.set(ref, [...(names.get(ref) ?? []), name]);
   }

@@ -9,7 +9,7 @@ import { operationName } from "./operation_name.ts";
 import type { Names } from "../../trace/names.ts";
 import type { ObjectNames } from "../../trace/object_names.ts";
 import type { Step, Trace } from "../../trace/wire.ts";
-import type { Operation, RunScan } from "./scan.ts";
+import type { NameBinding, Operation, RunScan } from "./scan.ts";
 
 /** What of a run its names are found from. */
 interface NamedRun {
@@ -17,6 +17,7 @@ interface NamedRun {
   steps: Step[];
   scan: RunScan;
   namesAt: (step: number) => Names;
+  bindingsOf: (uid: string | null | undefined) => NameBinding[];
   objectNamesAt: (step: number, frameUid: string | null) => ObjectNames;
   birthStep: (uid: string | null | undefined) => number;
   lineOf: (step: number) => number | "";
@@ -81,14 +82,14 @@ export class EntityNaming {
   /** A name that a thing had and has no more: before the step, of the reader's, when it was made, of others. */
   earlierName(uid: string, step: number): string | null {
     const { steps } = this.facts;
-    const bindings = (this.facts.scan.bindingsByUid.get(uid) ?? []).filter((binding) => binding.step <= step);
+    const bindings = this.facts.bindingsOf(uid).filter((binding) => binding.step <= step);
     const own = bindings.findLast(({ frame }) => frame === steps[step]?.frame || frame === steps[0]?.frame);
     return this.nameAt(uid, step - 1) ?? own?.name ?? this.pathWhenMade(uid, step) ?? bindings.at(-1)?.name ?? null;
   }
 
   /** The name that it will have first. */
   nextName(uid: string, step: number): string | null {
-    return (this.facts.scan.bindingsByUid.get(uid) ?? []).find((binding) => binding.step > step)?.name ?? null;
+    return this.facts.bindingsOf(uid).find((binding) => binding.step > step)?.name ?? null;
   }
 
   /** Whether a name leads to anything at a step. */

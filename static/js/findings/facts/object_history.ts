@@ -3,6 +3,7 @@
 import { memoizePerRun } from "./memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 
 /** an attribute that came to refer to another entity; before is null where it is new */
 export interface AttributeChange {
@@ -14,7 +15,7 @@ export interface AttributeChange {
 }
 
 /** Every attribute that was given or exchanged, in order. */
-export const attributeChanges = memoizePerRun((facts): AttributeChange[] => {
+export const attributeChanges = memoizePerRun((facts: RecordedRun): AttributeChange[] => {
   const replacements: AttributeChange[] = [];
   /** by object */
   const attributesOf = new Map<string, Record<string, Value>>();

@@ -4,7 +4,7 @@ import { memoizePerRun } from "./memoize_per_run.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 
 export interface Optimizer {
   uid: string;
@@ -25,7 +25,7 @@ interface OptimizerStep {
 }
 
 /** The optimizers by uid. */
-export const optimizersOf = memoizePerRun((facts): Map<string, Optimizer> => {
+export const optimizersOf = memoizePerRun((facts: RecordedRun): Map<string, Optimizer> => {
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
@@ -36,7 +36,7 @@ export const optimizersOf = memoizePerRun((facts): Map<string, Optimizer> => {
 });
 
 /** One that holds another in an attribute, with its groups, is one optimizer with it. */
-function mergeWrapped(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+function mergeWrapped(facts: RecordedRun, optimizers: Map<string, Optimizer>) {
   for (const { uid, step, fields } of facts.index.objectChanges)
     for (const value of Object.values((optimizers.has(uid) && fields.attrs) || {})) {
       const inner = referencedUid(value) ?? "";
@@ -48,13 +48,13 @@ function mergeWrapped(facts: RunFacts, optimizers: Map<string, Optimizer>) {
 }
 
 /** The dicts in an optimizer's groups after a step. */
-export function paramGroupDicts(facts: RunFacts, uid: string, step: number): string[] {
+export function paramGroupDicts(facts: RecordedRun, uid: string, step: number): string[] {
   const entities = facts.stateAt(step);
   const list = referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups);
   return (findEntity(entities, list, "object")?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
 }
 
-function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+function addRecordedSteps(facts: RecordedRun, optimizers: Map<string, Optimizer>) {
   for (const { optimizer: uid, unrecorded, step, at } of facts.eventsOfKind("optimizer_stepped")) {
     const optimizer = optimizerWith(optimizers, uid ?? "");
     if (!optimizer) continue;
@@ -72,7 +72,7 @@ export function optimizerWith(optimizers: Map<string, Optimizer>, uid: string): 
 }
 
 /** The tensors in an optimizer's groups after a step. */
-export function optimizerParameters(facts: RunFacts, uid: string, step: number): string[] {
+export function optimizerParameters(facts: RecordedRun, uid: string, step: number): string[] {
   return optimizerGroups(facts, uid, step).flatMap(({ parameters }) => parameters);
 }
 
@@ -88,7 +88,7 @@ interface OptimizerGroup {
 }
 
 /** An optimizer's groups of parameters after a step; the last ones where that step freed it. */
-export function optimizerGroups(facts: RunFacts, uid: string, step: number): OptimizerGroup[] {
+export function optimizerGroups(facts: RecordedRun, uid: string, step: number): OptimizerGroup[] {
   const entities = facts.stateAt(Math.min(step, facts.index.lifetimes.get(uid)?.death ?? step));
   const attribute = findEntity(entities, uid, "object")?.attrs?.param_groups;
   const groups = findEntity(entities, referencedUid(attribute), "object")?.items ?? [];

@@ -6,7 +6,7 @@ import { attributeRead, literalValue } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 
 /** Of what a comprehension goes through so many items are looked at. */
 const MAX_ITEMS = 64;
@@ -16,23 +16,9 @@ interface Place {
   frame: string | null;
 }
 
-/**
- * The uid that an expression, a name with attributes and keys in whatever spelling, refers to: read in the frame of
- * `step`, in the state after `stateStep`. null where the trace doesn't show it, and where it refers to several things.
- */
-export function resolveExpression(
-  facts: RunFacts,
-  node: SyntaxNode | null,
-  step: number,
-  stateStep: number = step,
-): string | null {
-  const uids = resolveExpressionUids(facts, node, step, stateStep);
-  return uids.length === 1 ? uids[0] : null;
-}
-
 /** The uids that an expression refers to: of the variable of a comprehension, one an item. */
 export function resolveExpressionUids(
-  facts: RunFacts,
+  facts: RecordedRun,
   node: SyntaxNode | null,
   step: number,
   stateStep: number = step,
@@ -45,7 +31,7 @@ export function resolveExpressionUids(
  * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step, read in
  * that step's frame.
  */
-export function resolvePath(facts: RunFacts, path: string, step: number): string | null {
+export function resolvePath(facts: RecordedRun, path: string, step: number): string | null {
   const place = { entities: facts.stateAt(step), frame: facts.steps[step]?.frame ?? null };
   const [root, ...rest] = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
   let value = root ? variableValue(place, root) : undefined;

@@ -1,16 +1,15 @@
 /** The numbers that a tensor held at a step, or how far they reach where the trace does not list them. */
 
-import { findEntity } from "../../trace/entities.ts";
+import { findEntity, type Cell } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsOfRow, cellsReadBy } from "./cell_values.ts";
-import type { Cell } from "../../trace/entities.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 
 /**
  * The elements of a tensor after a step, of one that the step made and freed as it was made, of one that it freed as it
  * was before; null where they are not listed.
  */
-export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
+export function cellsOfTensor(facts: RecordedRun, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
   const currentCells = cellsReadBy(facts.stateAt(step), handle);
@@ -21,12 +20,12 @@ export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[
 }
 
 /** The elements as numbers. */
-export function numbersOfTensor(facts: RunFacts, uid: string, step: number): number[] | null {
+export function numbersOfTensor(facts: RecordedRun, uid: string, step: number): number[] | null {
   return cellsOfTensor(facts, uid, step)?.map(cellAsNumber) ?? null;
 }
 
 /** The smallest and the largest element of a tensor; null where the trace tells neither. */
-export function rangeOfTensor(facts: RunFacts, uid: string, step: number): { min: number; max: number } | null {
+export function rangeOfTensor(facts: RecordedRun, uid: string, step: number): { min: number; max: number } | null {
   const numbers = numbersOfTensor(facts, uid, step);
   if (numbers) return numbers.length ? { min: Math.min(...numbers), max: Math.max(...numbers) } : null;
   const handle = facts.handle(uid, step);

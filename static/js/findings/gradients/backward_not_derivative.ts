@@ -3,11 +3,10 @@
  * run.
  */
 
-import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, gradNameOf, phrase } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { shortNumberText } from "../../trace/format.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
-import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
@@ -30,9 +29,9 @@ function visitedNode(
   const graphs = new Set(facts.backwardCalls.flatMap(({ uid, createsGraph }) => (createsGraph ? [uid] : [])));
   for (const [uid, { name }] of facts.index.nodes) {
     if (name.replace(/^.*::/, "") !== `${event.function}Backward`) continue;
-    const visit = facts.index.visitStepsByNode
-      .get(uid)
-      ?.find((step) => event.order === 1 || graphs.has(facts.steps[step].visit?.backward ?? ""));
+    const visit = facts
+      .visitsOf(uid)
+      .find((step) => event.order === 1 || graphs.has(facts.steps[step].visit?.backward ?? ""));
     if (visit !== undefined) return { uid, visit };
   }
   return null;

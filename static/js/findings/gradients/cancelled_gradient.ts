@@ -1,8 +1,7 @@
 /** A leaf whose gradient is zero because the parts that come over two ways cancel out. */
 
-import type { Diagnosis, Link, RunFacts } from "../diagnosis.ts";
+import { gradNameOf, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { gradientFlowOfBackward, type GradientArrival } from "./gradient_flow.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
@@ -67,7 +66,6 @@ function diagnosisOf(facts: RunFacts, uid: string, step: number, { incoming }: G
       }),
       [step, "gradient", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       grad: gradNameOf(x),

@@ -2,8 +2,7 @@
  * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
  */
 
-import type { Diagnosis, RunFacts } from "../diagnosis.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { isZeroGradient } from "./zero_gradients.ts";
 
 /** So many backwards at the end have to bring nothing. */

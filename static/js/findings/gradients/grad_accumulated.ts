@@ -1,15 +1,45 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import type { Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
-import { namesInFacts } from "../finding.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
+export const FINDINGS = [
+  diagnosis({
+    kind: "grad_accumulated",
+    severity: "warning",
+    of: (facts) => groupBy(staleSums(facts), ({ again, used, other }) => `${facts.steps[again].line} ${used} ${other}`),
+    /** The sums are of one line; the first is told. */
+    say: (facts, sums) => {
+      const [{ uid, first, between, again, used, effect, other }] = sums;
+      const names = sums.slice(0, MAX_NAMED_TENSORS).map((sum) => facts.nameFact(sum.uid, sum.again));
+      const role = used ? "written" : "read";
+      const isLoop = facts.steps[first].stmt === facts.steps[again].stmt;
+      return {
+        variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
+        severity: used ? "warning" : "note",
+        cause: again,
+        chain: [
+          [first, "gradient", [uid, facts.gradOf(uid, first)]],
+          other ? [between, "used", [other]] : [between, role, [uid]],
+          [again, "gradient", [uid, facts.gradOf(uid, again)]],
+          [effect, role, [uid]],
+        ],
+        names,
+        facts: {
+          x: names[0],
+          grad: gradNameOf(names[0]),
+          grads: names.map(gradNameOf),
+          first: facts.steps[first].line,
+          effect: facts.steps[effect].line,
+          optimizer: facts.nameFact(other, between),
+          between: facts.steps[between].line,
+        },
+        fixes: [used && !other ? ["zero_grad", { to: facts.steps[between].line }] : ["zero_grad"]],
+      };
+    },
+  }),
 ];
 
 /** of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad`
@@ -21,25 +51,9 @@ interface GradEvent {
 
 const MAX_NAMED_TENSORS = 8;
 
-function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
-  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
-  const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
-  const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
-  const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
-  for (const uid of tensors) {
-    const events = gradEvents(facts, uid, skippedResets);
-    const staleSum = findStaleGradSum(events) ?? sumWithOtherLoss(facts, uid, events);
-    if (!staleSum) continue;
-    const key = `${facts.steps[staleSum.again].line} ${staleSum.used ? "used" : "read"} ${staleSum.other}`;
-    const sameLine = out.get(key);
-    if (sameLine) addTensorToDiagnosis(sameLine.diagnosis, facts, uid, staleSum.again);
-    else out.set(key, { diagnosis: diagnosisOf(facts, uid, staleSum), uids: [uid] });
-  }
-  return [...out.values()].map(({ diagnosis }) => diagnosis);
-}
-
 /** steps: the first sum, what was done with it, the second sum, what is done with that */
 interface StaleGradSum {
+  uid: string;
   first: number;
   between: number;
   again: number;
@@ -50,48 +64,14 @@ interface StaleGradSum {
   other?: string;
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  uid: string,
-  { first: firstSum, between: firstUse, again: secondSum, used, effect, other }: StaleGradSum,
-): Diagnosis {
-  const x = facts.nameFact(uid, secondSum);
-  const role = used ? "written" : "read";
-  const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
-  return {
-    variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
-    severity: used ? "warning" : "note",
-    cause: secondSum,
-    chain: [
-      [firstSum, "gradient", [uid, gradUidOf(facts, uid, firstSum)]],
-      other ? [firstUse, "used", [other]] : [firstUse, role, [uid]],
-      [secondSum, "gradient", [uid, gradUidOf(facts, uid, secondSum)]],
-      [effect, role, [uid]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      grad: gradNameOf(x),
-      grads: [gradNameOf(x)],
-      first: facts.steps[firstSum].line,
-      effect: facts.steps[effect].line,
-      optimizer: facts.nameFact(other, firstUse),
-      between: facts.steps[firstUse].line,
-    },
-    fixes: [["zero_grad", used && !other ? { to: facts.steps[firstUse].line } : {}]],
-  };
-}
-
-function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string, step: number) {
-  const grads = diagnosis.facts.grads as Fact[];
-  const name = facts.nameFact(uid, step);
-  if (grads.length >= MAX_NAMED_TENSORS) return;
-  grads.push(gradNameOf(name));
-  diagnosis.names = namesInFacts(...diagnosis.names, name);
-}
-
-function gradUidOf(facts: RunFacts, uid: string, step: number) {
-  return facts.history.valueAt(uid, "grad", step) as string | null;
+function staleSums(facts: RunFacts): StaleGradSum[] {
+  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
+  const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
+  const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
+  return tensors.flatMap((uid) => {
+    const events = gradEvents(facts, uid, skippedResets);
+    return findStaleGradSum(uid, events) ?? sumWithOtherLoss(facts, uid, events) ?? [];
+  });
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. */
@@ -114,7 +94,7 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
     for (const { step } of facts.writesOf(storage as string | null))
       if (!facts.steps[step].visit && !clips.has(step)) moments.push({ step, event: "reset" });
   }
-  const storageUid = history.valueAt(uid, "storage", facts.steps.length) as string | null;
+  const storageUid = facts.storageOf(uid, facts.steps.length);
   for (const { step } of facts.writesOf(storageUid))
     if (mayUseGradient(facts, uid, step)) moments.push({ step, event: "updated" });
   for (const step of stepsReadingGrad(facts, uid)) moments.push({ step, event: "read" });
@@ -133,7 +113,7 @@ function mayUseGradient(facts: RunFacts, uid: string, step: number) {
     .filter(({ outputs }) => outputs.some((output) => storage && facts.handle(output, step)?.storage === storage));
   if (!writers.length || stepsReadingGrad(facts, uid).includes(step)) return true;
   const grads = new Set(facts.history.fieldChanges(uid, "grad").flatMap(({ value }) => (value ? [String(value)] : [])));
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const sources = new Set(writers.flatMap(({ inputs }) => inputs));
   for (const source of sources)
     for (const { from } of flow.edgesInto.get(source) ?? []) if (source !== uid) sources.add(from);
@@ -148,7 +128,7 @@ function stepsClippingGrad(facts: RunFacts, uid: string) {
 
 /** The first time that a sum was used, added to without a reset, and used again. That alone tells it from gradients
  * that are added up on purpose, and from those of another loss that are thrown away. */
-function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
+function findStaleGradSum(uid: string, moments: GradEvent[]): StaleGradSum | null {
   let firstStaleSum = null;
   for (const use of ["updated", "read"] as const) {
     let [firstSum, firstUse, secondSum] = [-1, -1, -1];
@@ -160,6 +140,7 @@ function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
       } else if (event === use) {
         if (secondSum >= 0) {
           firstStaleSum ??= {
+            uid,
             first: firstSum,
             between: firstUse,
             again: secondSum,
@@ -186,15 +167,15 @@ function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): S
     if (event !== "added" || first?.event !== "added" || effect?.event !== "updated") continue;
     const [before, after] = [facts.backwardAt(first.step), facts.backwardAt(again)];
     if (!before || !after || before === after) continue;
-    for (const optimizer of optimizersOf(facts).values()) {
+    for (const optimizer of facts.optimizers) {
       const between = optimizer.steps.find((step) => step > before.end && step < after.step);
-      const held = between === undefined ? [] : optimizerParameters(facts, optimizer.uid, between);
+      const held = between === undefined ? [] : facts.parametersOf(optimizer.uid, between);
       if (between === undefined || held.includes(uid)) continue;
       const owns = held.filter((parameter) =>
         facts.gradientsTo(parameter).some(({ step }) => step >= before.step && step <= before.end),
       );
       if (owns.some((parameter) => goesThrough(facts, parameter, uid, before.step)))
-        return { first: first.step, between, again, used: true, effect: effect.step, other: optimizer.uid };
+        return { uid, first: first.step, between, again, used: true, effect: effect.step, other: optimizer.uid };
     }
   }
   return null;
@@ -202,7 +183,7 @@ function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): S
 
 /** Whether what was computed from one parameter met another before a step. */
 function goesThrough(facts: RunFacts, from: string, uid: string, before: number): boolean {
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const views = new Set([uid]);
   for (const view of views)
     for (const { to, step, op } of flow.edgesOutOf.get(view) ?? []) {

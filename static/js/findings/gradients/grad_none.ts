@@ -1,16 +1,13 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
+import { codeFact, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { gradNameOf, plainName } from "../facts/gradient_name.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
 import { gradNoneReason } from "./grad_none_reasons.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { isDownstreamOf } from "../training/not_in_optimizer.ts";
 import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
@@ -108,13 +105,13 @@ function diagnosisOf(
       grad: gradNameOf(x),
       grads: [gradNameOf(x)],
       grads_count: 1,
-      name: plainName(x),
+      name: nameTextOfFact(x),
       n: interest.uids.length,
       read,
       ...reason.facts,
     },
     concerns: interest.uids,
-    fixes: (reason.fixes ?? []).map((kind) => [kind, { x: plainName(x), to: reason.to ?? read }]),
+    fixes: (reason.fixes ?? []).map((kind) => [kind, { x: nameTextOfFact(x), to: reason.to ?? read }]),
     explainsError,
   };
 }
@@ -126,7 +123,7 @@ function partUnusedDiagnosis(
   optimizer: string,
   reason: GradNoneReason,
 ): Diagnosis {
-  const made = optimizersOf(facts).get(optimizer)?.made ?? step;
+  const made = facts.optimizer(optimizer)?.made ?? step;
   const x = facts.nameFact(uid, step);
   const module = facts.nameFact(owner ?? uid, step);
   const names = {
@@ -159,7 +156,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
   diagnosis.facts.grads_count = grads.length;
-  diagnosis.names.push(name);
+  diagnosis.names = [...(diagnosis.names ?? []), name];
 }
 
 /** A path through modules says more than the name of a loop. */
@@ -205,12 +202,8 @@ function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
         [birthStep, "made", [givenResult.uid]],
         [step, "checked", [givenResult.uid]],
       ],
-      names: [x],
-      facts: {
-        x,
-        op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
-      },
-      fixes: [["leaf_of_result", { x: plainName(x) }]],
+      facts: { x, op: operationName(facts.producingOperation(givenResult.uid)?.name ?? "") },
+      fixes: [["leaf_of_result", { x: nameTextOfFact(x) }]],
       explainsError: true,
     },
   ];
@@ -219,7 +212,7 @@ function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
 /** Whether a statement's text has the name of a tensor, or of what it is in. */
 function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
   const name = facts.naming.nameAt(uid, step);
-  return name !== null && mentionsAt(facts, step).names.has(firstNameOf(name));
+  return name !== null && facts.mentionsAt(step).names.has(firstNameOf(name));
 }
 
 /** Where the program reads a `.grad` that is None. */
@@ -235,10 +228,10 @@ function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
 function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
   const history = facts.history;
-  return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+  return facts.optimizers.flatMap(({ uid, steps }) => {
     const step = steps.at(-1);
     if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
-    const params = optimizerParameters(facts, uid, step);
+    const params = facts.parametersOf(uid, step);
     if (!params.length || params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) {
       const reset = gradsResetBeforeOptimizerStep(facts, uid, steps);
       return reset.length ? reset : parametersNeverReached(facts, uid, params, steps);
@@ -258,7 +251,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
   const history = facts.history;
   const step = steps[steps.length - 1];
   const isNeverReached = (uid: string) => {
-    const storage = history.valueAt(uid, "storage", step) as string | null;
+    const storage = facts.storageOf(uid, step);
     return (
       history.valueAt(uid, "requires_grad", step) === true &&
       !facts.naming.nameAt(uid, step)?.includes("param_groups") && // see `parameter_detached`
@@ -283,7 +276,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
 
 /** Where every step of an optimizer finds that the gradients have been reset. */
 function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
-  const params = optimizerParameters(facts, uid, steps[0]);
+  const params = facts.parametersOf(uid, steps[0]);
   const isWithoutGrad = (step: number) => params.every((param) => !facts.history.valueAt(param, "grad", step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], uids: params }];

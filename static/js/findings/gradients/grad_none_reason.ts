@@ -1,7 +1,6 @@
 /** Why `.grad` is None: the step of the cause, the chain from it, and the fixes. */
 
-import type { Facts, Link } from "../diagnosis.ts";
-import type { Severity } from "../finding.ts";
+import type { Facts, Link, Severity } from "../diagnosis.ts";
 
 export interface GradNoneReason {
   variant: string;

@@ -2,15 +2,14 @@
  * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
  */
 
-import { codeFact, phrase, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
+import { codeFact, phrase, type BackwardCall, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";
 import { cutsBeforeBackward, isGraphCut, straightThroughEstimator } from "./graph_cuts.ts";
 import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
-import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
+import type { DataflowEdge } from "../facts/dataflow.ts";
 import { replacementInLoss } from "./replaced_tensor.ts";
 import type { HistoryField } from "../facts/field_history.ts";
 import { pythonConversionReason } from "./python_conversion.ts";
-import type { BackwardCall } from "../facts/scan.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** Why a tensor's `.grad` is None at a step; null where the trace does not say why. */
@@ -30,7 +29,7 @@ export function gradNoneReason(facts: RunFacts, uid: string, step: number): Grad
 
 function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReason {
   const made = lastFieldChangeStep(facts, uid, "grad_fn", step);
-  const nodeUid = facts.history.valueAt(uid, "grad_fn", step) as string | null;
+  const nodeUid = facts.gradFnOf(uid, step);
   const lastCall = lastBackwardBefore(facts, step);
   const leafUid = leafBeforeRebinding(facts, uid, made);
   const starts: Link[] = lastCall && lastCall.step >= made ? [[lastCall, "starts", lastCall.roots]] : [];
@@ -56,10 +55,8 @@ function leafBeforeRebinding(facts: RunFacts, uid: string, step: number): string
 
 /** The tensor that a name of this one meant until the step that gave it the name. */
 function tensorBeforeRebinding(facts: RunFacts, uid: string, step: number): string | null {
-  for (const { name, frame, step: bindingStep } of facts.scan.bindingsByUid.get(uid) ?? []) {
-    const former = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).findLast(
-      (meaning) => meaning.step < bindingStep,
-    );
+  for (const { name, frame, step: bindingStep } of facts.bindingsOf(uid)) {
+    const former = facts.meaningsOf(frame, name).findLast((meaning) => meaning.step < bindingStep);
     if (bindingStep >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
   }
   return null;
@@ -107,7 +104,7 @@ function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): Grad
 
 /** The tensor that requires grad of which this one was computed without its history. */
 function sourceBehindGraphCut(facts: RunFacts, uid: string) {
-  const edges = dataflowOf(facts).edgesInto.get(uid) ?? [];
+  const edges = facts.dataflow.edgesInto.get(uid) ?? [];
   const requires = ({ from, step }: DataflowEdge) => facts.history.valueAt(from, "requires_grad", step);
   return edges.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
 }
@@ -147,7 +144,7 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
     return { variant: "inputs", severity: "note", cause: call.step, chain: ends, facts: { loss } };
   const silentNode = nodeThatSentNoGradient(facts, uid, call);
   if (silentNode) return backwardReturnedNoneReason(facts, silentNode, ends);
-  const path = dataflowOf(facts).shortestPath(uid, call.roots, call.step);
+  const path = facts.dataflow.shortestPath(uid, call.roots, call.step);
   if (path)
     return (
       deliberateCutReason(facts, cutsBeforeBackward(facts, uid, call), call, ends) ??
@@ -207,7 +204,7 @@ function nodeThatSentNoGradient(
 ): { node: string; step: number } | null {
   for (const leafUid of facts.index.accumulatorsOfTensor(uid, call.step))
     for (const { node, edge } of facts.index.edgesLeadingTo(leafUid, call.step)) {
-      const step = facts.index.visitStepsByNode.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
+      const step = facts.visitsOf(node).find((at) => facts.steps[at].visit?.backward === call.uid);
       const visit = step === undefined ? null : facts.steps[step].visit;
       if (step !== undefined && visit && !visit.failed && !visit.grad_inputs[edge]) return { node, step };
     }
@@ -248,7 +245,7 @@ function deliberateCutReason(
   );
   const links = cuts.map(({ step, from, to }): Link => [step, "cut", [from, to]]);
   const passing = estimator && straightThroughEstimator(facts, estimator);
-  const wayOn = dataflowOf(facts).shortestPath(first.to, call.roots, call.step) ?? [];
+  const wayOn = facts.dataflow.shortestPath(first.to, call.roots, call.step) ?? [];
   const others = places.filter((_, k) => cuts[k] !== estimator);
   return {
     variant: passing ? "cut_straight_through" : "cut_several",

@@ -1,10 +1,9 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
+import type { BackwardCall, RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
 import type { Grad } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { BackwardCall } from "../facts/scan.ts";
 
 /** a gradient that a node sent over one of its edges */
 export interface IncomingGradient {
@@ -116,7 +115,7 @@ export class GradientFlow {
 
 /** The node that a tensor's gradient goes to: the one that made it, of a leaf the one that accumulates. */
 export function nodeReceivingGradient(facts: RunFacts, uid: string, step: number): string | null {
-  const gradFn = facts.history.valueAt(uid, "grad_fn", step) as string | null;
+  const gradFn = facts.gradFnOf(uid, step);
   if (gradFn) return gradFn;
   return facts.index.accumulatorsOfTensor(uid, step).at(-1) ?? formerAccumulatorNode(facts, uid, step);
 }

@@ -3,11 +3,11 @@
  * None.
  */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { gradientFlowOfBackward, type GradientArrival, type GradientFlow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
 import type { FieldChange } from "../facts/field_history.ts";
 import type { Visit } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** before, after: what `.grad` held; unseen: it changed among steps that were not recorded */
 export type GradChange =
@@ -43,7 +43,7 @@ export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: num
 
 /** What a tensor's `.grad` holds after a step. */
 export function gradValueAt(facts: RunFacts, uid: string, step: number): Gradient | null {
-  const grad = facts.history.valueAt(uid, "grad", step) as string | null;
+  const grad = facts.gradOf(uid, step);
   return grad ? tensorAsGradient(facts.stateAt(step), facts.tensor(grad, step)) : null;
 }
 

@@ -1,9 +1,8 @@
 /** The ways by which a gradient came, as rows: what was added up, and for each part the nodes up to the loss. */
 
-import { codeFact, type Facts, type LineAndStep, type LinkRole } from "../finding.ts";
+import { codeFact, type Facts, type LineAndStep, type LinkRole, type RunFacts } from "../diagnosis.ts";
 import { doGradientsAddUpTo, gradientValuesFact, type Gradient } from "./gradient_values.ts";
 import type { GradientArrival, GradientFlow, IncomingGradient } from "./gradient_flow.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export interface AnswerRow {
   /** of its sentence */

@@ -1,6 +1,6 @@
 /** Gradients as facts of sentences, and whether several of them add up to another. */
 
-import { codeFact, phrase, type Fact } from "../finding.ts";
+import { codeFact, phrase, type Fact } from "../diagnosis.ts";
 import { shortNumberText, tupleText } from "../../trace/format.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import type { Cell, EntityLookup } from "../../trace/entities.ts";

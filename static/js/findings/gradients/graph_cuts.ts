@@ -1,8 +1,7 @@
 /** Where the ways from a tensor to a loss lose their history, and which of these places are meant to. */
 
-import { dataflowOf, type DataflowEdge } from "../facts/dataflow.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { BackwardCall } from "../facts/scan.ts";
+import type { BackwardCall, RunFacts } from "../diagnosis.ts";
+import type { DataflowEdge } from "../facts/dataflow.ts";
 
 /** Whether nothing is recorded of how this was computed, though it was computed from what requires grad. */
 export function isGraphCut(facts: RunFacts, edge: DataflowEdge): boolean {
@@ -30,7 +29,7 @@ function requiredGradWhenMade(facts: RunFacts, uid: string) {
  */
 export function cutsBeforeBackward(facts: RunFacts, uid: string, call: BackwardCall): DataflowEdge[] {
   const before = facts.backwardCalls.findLast(({ step }) => step < call.step)?.step ?? -1;
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const isOfRound = ({ step }: DataflowEdge) => step > before && step <= call.step;
   const leading = new Set(call.roots.filter((root) => root !== null));
   for (const tensor of leading)
@@ -62,7 +61,7 @@ export function straightThroughEstimator(
   const difference = facts.producingOperation(from);
   if (!difference || !/^aten::sub\b/.test(difference.name)) return null;
   const [value, estimate] = difference.inputs;
-  const isAddedBack = (dataflowOf(facts).edgesOutOf.get(to) ?? []).some(
+  const isAddedBack = (facts.dataflow.edgesOutOf.get(to) ?? []).some(
     ({ op }) => op && /^aten::(add|sub)\b/.test(op.name) && op.inputs.includes(estimate),
   );
   return isAddedBack && value !== estimate ? { value, estimate } : null;

@@ -3,11 +3,11 @@
  * known.
  */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { cellsReadBy, cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { Grad, Node } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 interface SlopeRule {
   /** through which the gradient goes on */
@@ -90,7 +90,7 @@ function isClose(a: number, b: number) {
 function leafWithWholeGradient(facts: RunFacts, nodeUid: string, edge: number, visit: number, sentGrad: Grad) {
   const next = facts.index.nodes.get(nodeUid)?.next[edge]?.[0];
   const leafUid = facts.index.nodes.get(next ?? "")?.variable;
-  const arrivalStep = (facts.index.visitStepsByNode.get(next ?? "") ?? []).find((step) => step > visit);
+  const arrivalStep = facts.visitsOf(next).find((step) => step > visit);
   if (!leafUid || arrivalStep === undefined) return null;
   const grad = facts.tensor(facts.tensor(leafUid, arrivalStep)?.grad, arrivalStep);
   const cells = grad ? cellsReadBy(facts.stateAt(arrivalStep), grad) : null;

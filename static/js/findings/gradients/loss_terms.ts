@@ -3,9 +3,7 @@
  * backward starts from.
  */
 
-import { operationName } from "../facts/operation_name.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
+import { operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 
 /** uid: the tensor that is added. step: of the addition */
 export interface LossTerm {

@@ -1,14 +1,13 @@
 /** Values that left torch on their way to a loss: `item()`, `numpy()`, `tolist()`, `torch.tensor(x)`. */
 
 import type { Link, RunFacts } from "../diagnosis.ts";
-import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
-import { resolveExpression } from "../facts/resolve.ts";
+import type { PathCutEvent } from "../facts/dataflow.ts";
 import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
 export function pythonConversionReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
-  const computedFrom = dataflowOf(facts).descendants(uid, step);
+  const computedFrom = facts.dataflow.descendants(uid, step);
   const cut = facts
     .eventsOfKind("path_cut")
     .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
@@ -29,7 +28,7 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
   for (let i = 0; i <= step; i++) {
     const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
     const object = call ? receiver(call) : null;
-    const tensorUid = object && (resolveExpression(facts, object, i, i - 1) ?? resolveExpression(facts, object, i));
+    const tensorUid = object && (facts.resolve(object, i, i - 1) ?? facts.resolve(object, i));
     if (!tensorUid || !computedFrom.has(tensorUid) || !facts.history.valueAt(tensorUid, "requires_grad", i)) continue;
     const y = facts.nameFact(tensorUid, i - 1);
     const chain: Link[] = [[i, "cut", [tensorUid], { x: y }]];

@@ -1,9 +1,6 @@
 /** A tensor whose name came to mean another one, from which the loss was computed. */
 
-import { dataflowOf } from "../facts/dataflow.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { BackwardCall } from "../facts/scan.ts";
+import type { BackwardCall, RunFacts } from "../diagnosis.ts";
 
 /** The tensor that came to be called what this one was, where the loss was computed from that one. */
 export function replacementInLoss(
@@ -11,13 +8,11 @@ export function replacementInLoss(
   uid: string,
   call: BackwardCall,
 ): { name: string; after: string; step: number } | null {
-  const renamings = (facts.scan.bindingsByUid.get(uid) ?? []).flatMap(({ name, frame, step }) => {
-    const nextMeaning = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).find(
-      (meaning) => meaning.step > step,
-    );
+  const renamings = facts.bindingsOf(uid).flatMap(({ name, frame, step }) => {
+    const nextMeaning = facts.meaningsOf(frame, name).find((meaning) => meaning.step > step);
     return nextMeaning ? [{ name, after: nextMeaning.uid, step: nextMeaning.step }] : [];
   });
-  const replacements = attributeChanges(facts).flatMap(({ before, after, name, step }) =>
+  const replacements = facts.attributeChanges.flatMap(({ before, after, name, step }) =>
     before === uid && after ? [{ name, after, step }] : [],
   );
   return (
@@ -26,7 +21,7 @@ export function replacementInLoss(
         after !== uid &&
         after[0] === "t" &&
         step < call.step &&
-        dataflowOf(facts).shortestPath(after, call.roots, call.step),
+        facts.dataflow.shortestPath(after, call.roots, call.step),
     ) ?? null
   );
 }

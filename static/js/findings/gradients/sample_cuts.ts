@@ -6,7 +6,6 @@
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 
@@ -76,11 +75,7 @@ function parameterOfDistribution(facts: RunFacts, uid: string, step: number): st
   const expanded = facts.producingOperation(uid)?.inputs[0]; // `sample()` expands the mean first, without a history
   const node = nodeReceivingGradient(facts, uid, step) ?? nodeReceivingGradient(facts, expanded ?? uid, step);
   if (!node) return null;
-  const held = new Set(
-    [...optimizersOf(facts).values()].flatMap(({ uid: optimizer, made }) =>
-      optimizerParameters(facts, optimizer, made),
-    ),
-  );
+  const held = new Set(facts.optimizers.flatMap(({ uid: optimizer, made }) => facts.parametersOf(optimizer, made)));
   for (const reached of reachableNodes(facts, node)) {
     const variable = facts.index.nodes.get(reached)?.variable;
     if (variable && held.has(variable)) return variable;

@@ -1,11 +1,9 @@
 /** A loss whose target is computed by the net that is trained, with its history: backward changes both sides. */
 
-import { nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { operationName } from "../facts/operation_name.ts";
-import type { BackwardCall, Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },

@@ -2,17 +2,13 @@
  * What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words.
  */
 
-import { codeFact, completeDiagnosis, phrase, type Fact, type Phrase, type RunFacts } from "../diagnosis.ts";
+import { codeFact, completeDiagnosis, gradNameOf, phrase } from "../diagnosis.ts";
+import type { Fact, Phrase, RunFacts } from "../diagnosis.ts";
 import type { Finding } from "../finding.ts";
 import { findEntity, findHandle } from "../../trace/entities.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnosisOfNoneGrad } from "./grad_none.ts";
-import {
-  gradientFlowOfBackward,
-  nodeReceivingGradient,
-  type GradientArrival,
-  type GradientFlow as Flow,
-} from "./gradient_flow.ts";
+import { gradientFlowOfBackward, nodeReceivingGradient } from "./gradient_flow.ts";
+import type { GradientArrival, GradientFlow as Flow } from "./gradient_flow.ts";
 import { gradientChangesSinceNone, gradValueAt, type GradChange } from "./gradient_history.ts";
 import { hookThatChangedGradient, GradientRows, type AnswerRow } from "./gradient_rows.ts";
 import { gradientValuesFact, gradAttributeFact, type Gradient } from "./gradient_values.ts";

@@ -3,21 +3,16 @@
  * nothing.
  */
 
-import { codeFact, phrase, placeAt, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { codeFact, gradNameOf, operationName, phrase, placeAt } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, DiagnosisRow, EventOccurrence, Operation, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { literalValue, methodCalls } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { BackwardCall, EventOccurrence, Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
@@ -64,7 +59,7 @@ function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
 function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossTerm[]): Diagnosis[] {
   const optimizer = optimizerOfEachRound(facts, call);
   if (!optimizer || moving.length < 2) return [];
-  const stepped = new Set(optimizerParameters(facts, optimizer.uid, optimizer.step));
+  const stepped = new Set(facts.parametersOf(optimizer.uid, optimizer.step));
   const reaches = (uid: string, step: number) => leavesReachedFrom(facts, uid, step).some((leaf) => stepped.has(leaf));
   const other = moving.find(({ uid, step }) => reaches(uid, step));
   if (!other) return [];
@@ -90,13 +85,7 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
           [optimizer.step, "none", [optimizer.uid]],
         ],
         names: [x, y, p, name],
-        facts: {
-          x,
-          y,
-          p,
-          optimizer: name,
-          loss: facts.nameFact(call.roots[0], call.step),
-        },
+        facts: { x, y, p, optimizer: name, loss: facts.nameFact(call.roots[0], call.step) },
         fixes: [["keep_history"]],
       },
     ];
@@ -112,7 +101,7 @@ function optimizerOfEachRound(facts: RunFacts, call: BackwardCall): { uid: strin
   let found: { uid: string; step: number } | null = null;
   for (const own of outer.filter(({ stmt }) => stmt === call.stmt)) {
     const next = outer.find(({ step }) => step > own.end)?.step ?? facts.steps.length;
-    const stepping = [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+    const stepping = facts.optimizers.flatMap(({ uid, steps }) => {
       const step = steps.find((at) => at > own.end - 1 && at < next);
       return step === undefined ? [] : [{ uid, step }];
     });
@@ -172,12 +161,8 @@ function isOnlyOfOthers(facts: RunFacts, { uid, step }: Term): boolean {
 }
 
 const parametersHeld = memoizePerRun(
-  (facts) =>
-    new Set(
-      [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) =>
-        optimizerParameters(facts, uid, steps.at(-1) ?? made),
-      ),
-    ),
+  (facts: RunFacts) =>
+    new Set(facts.optimizers.flatMap(({ uid, made, steps }) => facts.parametersOf(uid, steps.at(-1) ?? made))),
 );
 
 function untrainedTerm(facts: RunFacts, { step: at, roots }: BackwardCall, term: Term, made: number, other: LossTerm) {
@@ -222,9 +207,9 @@ function valueCutAt(
   const here = facts.eventsOfKind("path_cut").find((event) => event.step === step && doesLeaveTorch(facts, event));
   if (here || depth > MAX_NAMES_BACK) return here;
   const { frame } = facts.steps[step];
-  for (const name of mentionsAt(facts, step).names) {
+  for (const name of facts.mentionsAt(step).names) {
     if (!isRead(name)) continue;
-    const meaning = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((other) => other.step < step);
+    const meaning = facts.meaningsOf(frame, name).findLast((other) => other.step < step);
     const isPlain = meaning && (meaning.uid === "" || meaning.uid[0] === "a");
     const cut = isPlain ? valueCutAt(facts, meaning.step, () => true, depth + 1) : undefined;
     if (cut) return cut;
@@ -279,7 +264,7 @@ function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
 
 /** Whether the sum of a tensor and a plain number can hold what another tensor has, by how far they lie apart. */
 function isNumberAdded(facts: RunFacts, { inputs, outputs, step }: Operation, uid: string) {
-  const [before, after, value] = [inputs[0], outputs[0], uid].map((each) => numbersOfTensor(facts, each, step)?.[0]);
+  const [before, after, value] = [inputs[0], outputs[0], uid].map((each) => facts.numbersOf(each, step)?.[0]);
   if (before === undefined || after === undefined || value === undefined) return true;
   return value === 0 || Math.abs(after - before) > MIN_SHARE_ADDED * Math.abs(value);
 }
@@ -323,7 +308,7 @@ function diagnosisOf(
 }
 
 function valueFact(facts: RunFacts, { uid, step }: LossTerm) {
-  const values = cellsOfTensor(facts, uid, step);
+  const values = facts.cellsOf(uid, step);
   return values ? numbersText(values, true) : phrase("finding.term_moves_nothing.its_value");
 }
 

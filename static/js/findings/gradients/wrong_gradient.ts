@@ -2,14 +2,13 @@
  * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
  */
 
-import type { Diagnosis, DiagnosisRow, Facts, Link, RunFacts } from "../diagnosis.ts";
+import { gradNameOf } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, EventOccurrence, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
 import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
 import { isGradcheckStep } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
-import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   {
@@ -29,7 +28,7 @@ function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
   const seen = new Set();
   for (const change of facts.eventsOfKind("saved_changed_silently")) {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
-    const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
+    const visit = facts.visitsOf(change.node).find((step) => step >= change.step);
     const key = `${change.step} ${change.by ?? ""}`;
     if (isGradcheckStep(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;

@@ -3,13 +3,12 @@
  * zero.
  */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
+import { gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
 import { diagnoseDiedRelus } from "./died_relus.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -153,9 +152,9 @@ function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
       .edgesLeadingTo(currentNode, step)
       .concat(facts.index.edgesLeadingTo(currentNode, stepAfter - 1));
     const visits = senders.flatMap(({ node, edge }) => {
-      const visit = facts.index.visitStepsByNode
-        .get(node)
-        ?.findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
+      const visit = facts
+        .visitsOf(node)
+        .findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
       return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
     });
     const sender = visits.sort((a, b) => b.step - a.step)[0];

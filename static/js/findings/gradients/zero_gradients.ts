@@ -1,9 +1,9 @@
 /** Whether a gradient is nothing but zeros, and whether that is worth a warning. */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { cellAsNumber } from "../facts/cell_values.ts";
 import type { Grad } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export function isZeroGradient(grad: Grad | null | undefined) {
   if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => cellAsNumber(cell) === 0);

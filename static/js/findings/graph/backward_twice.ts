@@ -3,15 +3,12 @@
  * again.
  */
 
-import type { Diagnosis, DiagnosisRow, Fix, RunFacts } from "../diagnosis.ts";
-import { codeFact, nameTextOfFact, phrase, type Phrase } from "../finding.ts";
-import { findEntity } from "../../trace/entities.ts";
+import { codeFact, nameTextOfFact, phrase } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, DiagnosisRow, Fix, Phrase, RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel } from "../../trace/reads.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_origins.ts";
-import type { BackwardCall } from "../facts/scan.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
@@ -99,12 +96,12 @@ function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: numb
     .slotsOfNode(node)
     .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
   if (slots.length) return Math.max(...slots);
-  const visited = facts.index.visitStepsByNode.get(node)?.findLast((visitStep) => visitStep < step);
+  const visited = facts.visitsOf(node).findLast((visitStep) => visitStep < step);
   return visited !== undefined && BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "") ? visited : null;
 }
 
 function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: string) {
-  return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
+  return facts.visitsOf(nodeUid).some((step) => step >= call.step && step <= call.end) ?? false;
 }
 
 /** The first output on a path of nodes that has a name at one of the steps, or when its node was made. */
@@ -127,12 +124,12 @@ function missingDetachStep(
   { first, second, carrier }: { first: BackwardCall; second: BackwardCall; carrier: { uid: string; made: number } },
 ): number | null {
   if (first.stmt === second.stmt) return null;
-  const optimizersBetween = [...optimizersOf(facts).values()].filter(({ steps }) =>
+  const optimizersBetween = facts.optimizers.filter(({ steps }) =>
     steps.some((step) => step > first.end && step < second.step),
   );
   const tensorsBehind = new Set(ancestorsAndCuts(facts, carrier.uid, first.step).tensors);
   const optimizerHolds = optimizersBetween.some(({ uid }) =>
-    optimizerParameters(facts, uid, first.step).some((param) => tensorsBehind.has(param)),
+    facts.parametersOf(uid, first.step).some((param) => tensorsBehind.has(param)),
   );
   if (!optimizersBetween.length || optimizerHolds) return null;
   for (let step = carrier.made + 1; step <= first.step; step++)
@@ -158,9 +155,9 @@ function firstNameOfPath(path: string) {
 function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) {
   const name = facts.nameText(uid, step) ?? "";
   const root = firstNameOfPath(name);
-  const own = (facts.scan.bindingsByUid.get(uid) ?? []).filter(
-    (binding) => binding.step >= birth && binding.step <= step && facts.steps[binding.step].kind !== "call",
-  );
+  const own = facts
+    .bindingsOf(uid)
+    .filter((binding) => binding.step >= birth && binding.step <= step && facts.steps[binding.step].kind !== "call");
   const assigned = own.findLast((binding) => binding.name === name) ?? own[0];
   if (assigned) return assigned.step;
   const bindings = [...facts.scan.meaningsByName].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
@@ -185,7 +182,7 @@ function wouldRequireGradWithout(facts: RunFacts, root: string | null, detached:
 /** Where the backward stands that needs a tensor anew: in a function or a loop that the tensor was made outside of. */
 function placeOfUse(facts: RunFacts, made: number, backward: number): Phrase {
   const frameUid = facts.steps[backward].frame;
-  const frame = findEntity(facts.stateAt(backward), frameUid, "frame");
+  const frame = facts.frame(frameUid, backward);
   if (frame?.name && frame.caller && facts.steps[made].frame !== frameUid)
     return phrase("finding.backward_twice.in_function", { function: codeFact(frame.name) });
   const { statements } = facts.trace.program;
@@ -278,7 +275,7 @@ function listThatGrew(facts: RunFacts, uid: string, first: BackwardCall, step: n
 
 /** The tensors of a list after a step; none for anything else. */
 function tensorsInList(facts: RunFacts, uid: string, step: number): string[] {
-  const list = findEntity(facts.stateAt(step), uid, "object");
+  const list = facts.object(uid, step);
   return list?.type === "list" ? (list.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []) : [];
 }
 
@@ -296,7 +293,7 @@ function pathWithoutIndex(name: string) {
 /** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor. */
 function wasNameOfLeaf(facts: RunFacts, name: string, birth: number) {
   const frameUid = facts.steps[birth].frame;
-  const [first] = facts.scan.meaningsByName.get(`${frameUid}/${name}`) ?? [];
+  const [first] = facts.meaningsOf(frameUid, name);
   const tensor = first && first.step < birth ? facts.tensor(first.uid, first.step) : undefined;
   return Boolean(tensor?.leaf && tensor.requires_grad);
 }

@@ -1,9 +1,9 @@
 /** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradModeSwitchAt } from "./grad_mode.ts";
 import { callArgument, calleePath, callsIn, literalValue } from "../../syntax/expressions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 const CHECKPOINTS = new Set(["checkpoint", "checkpoint_sequential"].map((name) => `torch.utils.checkpoint.${name}`));
 

@@ -2,9 +2,9 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
-import { nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { nameTextOfFact } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten, lookedFor: "writes" },
@@ -27,7 +27,7 @@ function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
 function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptOnContext) {
   const { end = step } = forwardCall(facts, node, facts.birthStep(node)) ?? {};
-  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > end);
+  const visit = facts.visitsOf(node).find((visitStep) => visitStep > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);

@@ -4,7 +4,6 @@
 
 import { nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 
@@ -101,7 +100,7 @@ function writeAfterSave(
   for (let saved = start; saved <= end; saved++) {
     if (facts.steps[saved].frame !== frame) continue;
     for (const node of methodCalls(facts.syntax(saved), "save_for_backward").flatMap(positionalArguments)) {
-      const uid = resolveExpression(facts, node, saved);
+      const uid = facts.resolve(node, saved);
       const storageUid = facts.handle(uid, saved)?.storage;
       const { depth } = facts.steps[saved];
       const write = facts
@@ -119,12 +118,8 @@ function savedThenWrittenDiagnosis(
   { uid, saved, written }: { uid: string; saved: number; written: number },
 ): Diagnosis {
   const x = facts.nameFact(uid, written);
-  const visit = facts.index.visitStepsByNode.get(nodeUid)?.[0] ?? written;
-  const findingFacts = {
-    x,
-    function: customFunctionName(facts, nodeUid),
-    saved: facts.steps[saved].line,
-  };
+  const visit = facts.visitsOf(nodeUid)?.[0] ?? written;
+  const findingFacts = { x, function: customFunctionName(facts, nodeUid), saved: facts.steps[saved].line };
   return {
     variant: "saved_written",
     severity: "warning",
@@ -134,7 +129,6 @@ function savedThenWrittenDiagnosis(
       [written, "written", [uid]],
       [visit, "starts", [nodeUid]],
     ],
-    names: [x],
     facts: findingFacts,
     fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
   };

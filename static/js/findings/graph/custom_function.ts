@@ -3,10 +3,10 @@
  * gradients back.
  */
 
-import { codeFact, nameTextOfFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { childrenOf, statementTree } from "../../syntax/tree.ts";
 import { forwardCall, customFunctionName } from "../facts/custom_function_call.ts";
@@ -53,7 +53,6 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
       variant: isModuleHook ? "hook" : "output",
       cause,
       chain: [registrationStep >= 0 && [registrationStep, "hooked"], [step, "checked", [custom.handle]]],
-      names: [findingFacts.x],
       facts: findingFacts,
       fixes: [["not_inplace", {}, step]],
       explainsError: true,

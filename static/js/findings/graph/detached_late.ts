@@ -37,13 +37,13 @@ function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
 function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
   const node = facts.history.valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
-  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
+  const visit = facts.visitsOf(node).find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
   const usage = resultsComputedFrom(facts, uid, detached).find(({ result, step }) => {
     const nodeOfResult = facts.history.valueAt(result, "grad_fn", step);
-    return facts.index.visitStepsByNode
-      .get(String(nodeOfResult))
-      ?.some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));
+    return facts
+      .visitsOf(String(nodeOfResult))
+      .some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));
   });
   return usage ? { uid, node, detached, visit, user: usage } : null;
 }
@@ -81,7 +81,6 @@ function diagnosisOf(facts: RunFacts, { uid, node, detached, visit, user: usage 
       [detached, "cut", [uid]],
       [visit, "way", [node]],
     ],
-    names: [x, y],
     facts: {
       x,
       y,

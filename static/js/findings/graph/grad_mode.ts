@@ -1,8 +1,8 @@
 /** Which line turned the recording of gradients off: a `with` block, a decorator, or a switch that was left off. */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { calleePath, callsIn, importedPath } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import type { Delta } from "../../trace/wire.ts";
 
 interface GradModeSwitchedOff {

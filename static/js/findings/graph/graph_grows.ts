@@ -1,11 +1,9 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
 import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { attributeChanges } from "../facts/object_history.ts";
 import { areOperandsOfOneOperation, storedTensor, type StoredTensor } from "./stored_graphs.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -74,7 +72,7 @@ function meaningsOfVariables(facts: RunFacts): [string, NameMeaning[]][] {
 /** What each attribute of an object of the program was, by its path. */
 function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
   const out = new Map<string, NameMeaning[]>();
-  for (const { owner, name, step, after } of attributeChanges(facts))
+  for (const { owner, name, step, after } of facts.attributeChanges)
     addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
   return [...out].flatMap(([key, meanings]) => {
     if (!meanings.some(({ uid }) => uid && facts.history.fieldChanges(uid, "grad_fn").length)) return [];
@@ -138,7 +136,7 @@ function diagnosisOfValueSequence(
   name: string,
   { holdings: heldValues, seen }: ValueSequence,
 ): Diagnosis | null {
-  const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
+  const visits = heldValues.map(({ node }) => facts.visitsOf(node)?.length ?? 0);
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
   const walkedApart = seen.filter((nodes) => ownVisits(facts, nodes).length > 0).length;
@@ -342,7 +340,7 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
   const last = items[items.length - 1];
   const name = facts.nameText(last.list, last.step);
   const death = facts.index.lifetimes.get(last.list)?.death ?? -1;
-  const len = findEntity(facts.stateAt(last.step), last.list, "object")?.len ?? 0;
+  const len = facts.object(last.list, last.step)?.len ?? 0;
   if (!name || len < values.length || backwardCalls.some(({ step }) => step > death)) return null;
   const diagnosis = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
   const y = codeFact(`${name}[-1]${last.suffix}`);
@@ -369,8 +367,8 @@ function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | n
   if (items.length < MIN_LOOP_ITERATIONS) return null;
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
-    const nodeUid = facts.history.valueAt(uid, "grad_fn", step) as string | null;
-    const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
+    const nodeUid = facts.gradFnOf(uid, step);
+    const visit = facts.visitsOf(nodeUid)?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
   });
@@ -407,7 +405,7 @@ function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]
 /** How many items a list has at its end, recorded or not. */
 function finalLength(facts: RunFacts, list: string, step: number) {
   const end = Math.min(facts.index.lifetimes.get(list)?.death ?? step, facts.steps.length - 1);
-  return findEntity(facts.stateAt(end), list, "object")?.len;
+  return facts.object(list, end)?.len;
 }
 
 /** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */

@@ -1,14 +1,13 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import type { Diagnosis, DiagnosisRow, Link, RunFacts } from "../diagnosis.ts";
-import { codeFact, fixHint, nameTextOfFact, type Fact } from "../finding.ts";
+import { codeFact, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { gradModeSwitchAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 
@@ -145,10 +144,7 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
   for (const uid of tensors) {
     const freezingStep = stepThatStoppedRequiringGrad(facts, uid);
     if (freezingStep === undefined) continue;
-    const findingFacts = {
-      x: facts.nameFact(uid, step),
-      y: facts.nameFact(rootUid, step),
-    };
+    const findingFacts = { x: facts.nameFact(uid, step), y: facts.nameFact(rootUid, step) };
     return {
       variant: "frozen",
       cause: freezingStep,
@@ -156,7 +152,6 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
         [freezingStep, "cut", [uid]],
         [step, "checked", [rootUid]],
       ],
-      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
       fixes: [["remove_line"]],
       explainsError: true,
@@ -187,7 +182,6 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
         [requiredStep, "moved", [uid]],
         [step, "checked", [rootUid]],
       ],
-      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
       fixes: [["require_grad", { name: nameTextOfFact(findingFacts.x) }, facts.birthStep(uid)]],
       explainsError: true,

@@ -15,7 +15,7 @@ export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
   const [backward] = methodCalls(facts.syntax(step), "backward");
   const name = backward && pathText(receiver(backward));
   const frameUid = facts.steps[step]?.frame;
-  const binding = facts.scan.meaningsByName.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
+  const binding = facts.meaningsOf(frameUid, name).findLast((meaning) => meaning.step < step);
   if (!type || !name || !binding) return [];
   const conversion = lastNumberConversion(facts, binding.step);
   const conversionStep = conversion?.step ?? binding.step;

@@ -1,10 +1,9 @@
 /** What a container keeps of graphs, however deep in tuples, dicts, lists and objects its items are. */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export interface StoredTensor {
   uid: string;
@@ -18,7 +17,7 @@ const MAX_OBJECTS = 64;
 export function storedTensor(facts: RunFacts, stored: string | null, step: number): StoredTensor | null {
   if (stored?.[0] === "t") return { uid: stored, suffix: "" };
   if (stored?.[0] !== "o") return null;
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const entities = facts.stateAt(step);
   const queue: StoredTensor[] = [{ uid: stored, suffix: "" }];
   const seen = new Set([stored]);

@@ -1,9 +1,8 @@
 /** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
 
-import type { Diagnosis, DiagnosisRow, Facts, RunFacts } from "../diagnosis.ts";
-import type { LinkRole } from "../finding.ts";
+import { operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Facts, LinkRole, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
-import { operationName } from "../facts/operation_name.ts";
 
 export const ERROR_FINDINGS: DiagnosisRow[] = [
   { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },

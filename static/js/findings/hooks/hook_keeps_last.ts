@@ -8,7 +8,6 @@ import { referencedUid } from "../../trace/names.ts";
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
@@ -77,7 +76,7 @@ function storedOutputs(facts: RunFacts): StoredOutput[] {
 function isReadBetween(facts: RunFacts, first: StoredOutput, last: StoredOutput) {
   const hookFrames = new Set([facts.steps[first.step].frame, facts.steps[last.step].frame]);
   for (let i = first.step + 1; i < last.step; i++) {
-    const { isKnown, names } = mentionsAt(facts, i);
+    const { isKnown, names } = facts.mentionsAt(i);
     if (!hookFrames.has(facts.steps[i].frame) && (!isKnown || names.has(last.root))) return true;
   }
   return false;
@@ -97,12 +96,7 @@ function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): 
       [last.step, "written", [last.value, last.dict]],
     ],
     names: [x, module],
-    facts: {
-      x,
-      module,
-      first: caller(first.step),
-      last: caller(last.step),
-    },
+    facts: { x, module, first: caller(first.step), last: caller(last.step) },
     fixes: [["keep_every_output"]],
   };
 }

@@ -5,7 +5,6 @@
 
 import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
 import { hookRegistrations } from "./hook_registration.ts";
 import { nameUses, functionParameters } from "../../syntax/name_uses.ts";
 import { functionAround, loopHead, statementsAround } from "../../syntax/statements.ts";
@@ -14,7 +13,7 @@ import type { Program } from "../../trace/wire.ts";
 
 export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
   const registrations = new Map<number, number[]>();
-  for (const { step, stmt } of findInStatements(facts, (tree) => hookRegistrations(tree).slice(0, 1)))
+  for (const { step, stmt } of facts.findInStatements((tree) => hookRegistrations(tree).slice(0, 1)))
     addToList(registrations, stmt, step);
   return [...registrations].flatMap(([stmt, steps]) => diagnosisOf(facts, stmt, steps) ?? []);
 }
@@ -47,7 +46,6 @@ function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis 
       [{ line: definition, step: steps[0] }, "hooked"],
       [use, "read"],
     ],
-    names: [x],
     facts: {
       x,
       name: variable,

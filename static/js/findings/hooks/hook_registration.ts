@@ -1,9 +1,8 @@
 /** How a program hangs up hooks, of tensors and of modules. */
 
-import { resolveExpression } from "../facts/resolve.ts";
+import type { RunFacts } from "../diagnosis.ts";
 import { callArgument, calleeName, calleePath, callsIn, pathText, receiver } from "../../syntax/expressions.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 /** `object.register_hook(hook)` */
 interface HookRegistration {
@@ -32,6 +31,6 @@ export function hookName(hook: SyntaxNode): string {
 /** What the hook is called that the statement of a step gives a tensor; null where it gives none. */
 export function nameOfTensorHook(facts: RunFacts, uid: string, step: number): string | null {
   const registrations = hookRegistrations(facts.syntax(step), "register_hook");
-  const own = registrations.find(({ object }) => resolveExpression(facts, object, step) === uid) ?? registrations[0];
+  const own = registrations.find(({ object }) => facts.resolve(object, step) === uid) ?? registrations[0];
   return own ? hookName(own.hook) : null;
 }

@@ -2,11 +2,9 @@
  * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
  */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
+import { gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { namedViewSource } from "../facts/view_source.ts";
-import { gradNameOf, plainName } from "../facts/gradient_name.ts";
-import type { EventOccurrence } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "index_copy", severity: "warning", diagnose: diagnoseWriteThroughIndex, lookedFor: "sharing" },
@@ -40,8 +38,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
       [facts.birthStep(tensor), "made", [tensor]],
       [place, "written", [copy], { code: facts.statementFact(step) }],
     ],
-    names: [x],
-    facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
+    facts: { x, name: nameTextOfFact(x), op, code: facts.statementFact(step) },
     fixes: [["assign_through_index"]],
   };
 }

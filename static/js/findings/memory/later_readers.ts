@@ -1,12 +1,11 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
+import type { RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import {
   calleeName,
   callsIn,
@@ -20,7 +19,6 @@ import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Item, Step, Value } from "../../trace/wire.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
 
 const MAX_COMPARED_ELEMENTS = 4096;
@@ -44,7 +42,7 @@ export function stepsUsingNames(facts: RunFacts): StepsByName {
   const out: StepsByName = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
-      for (const name of mentionsAt(facts, i).names)
+      for (const name of facts.mentionsAt(i).names)
         addToList(out, name, { at: i, isBound: isOnlyBound(facts.syntax(i), name) });
   });
   return out;
@@ -82,7 +80,7 @@ function laterReaderOfWrite(
   frameUid: string,
   stepsByName: StepsByName,
 ): LaterReader | null {
-  const { targets, names: mentionedNames } = mentionsAt(facts, write.step);
+  const { targets, names: mentionedNames } = facts.mentionsAt(write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
   if ([...targets].some((name) => isTakenFromStateDict(facts, name, frameUid, write.step))) return null;
   const region = cellsWritten(write);
@@ -124,7 +122,7 @@ function laterReaderOfArgument(
 ): LaterReader | null {
   const { by, step } = write;
   if (!by || !isWrittenByCalledModule(facts, write)) return null;
-  const { names, targets } = mentionsAt(facts, step);
+  const { names, targets } = facts.mentionsAt(step);
   const arguments_ = (facts.namesAt(step).tags.get(by) ?? []).filter(
     ({ kind, text, frame }) => kind === "var" && frame === frameUid && names.has(text) && !targets.has(text),
   );
@@ -152,7 +150,7 @@ function laterReaderByOtherName(
   const handle = by ? facts.handle(by, step) : undefined;
   if (!by || !handle) return null;
   if (handle.requires_grad && handle.leaf) return parameterComparedLater(facts, by, step, stepsByName);
-  const { targets, names: mentionedNames } = mentionsAt(facts, step);
+  const { targets, names: mentionedNames } = facts.mentionsAt(step);
   const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
   const owner = facts.tensor(uid, step);
@@ -183,15 +181,13 @@ function parameterComparedLater(
   step: number,
   stepsByName: StepsByName,
 ): LaterReader | null {
-  const { targets } = mentionsAt(facts, step);
+  const { targets } = facts.mentionsAt(step);
   const tags = (facts.namesAt(step).tags.get(uid) ?? []).filter(
     ({ kind, text }) => kind === "var" && !targets.has(text),
   );
-  const firstNamedStep = facts.scan.bindingsByUid.get(uid)?.[0]?.step ?? 0;
+  const firstNamedStep = facts.bindingsOf(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
-    const binding = facts.scan.bindingsByUid
-      .get(uid)
-      ?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
+    const binding = facts.bindingsOf(uid).find(({ name, frame }) => name === tag.text && frame === tag.frame);
     const isSecondName =
       binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
     // what it has been called from the start
@@ -200,7 +196,7 @@ function parameterComparedLater(
     if (
       reader &&
       isComparison(facts.syntax(reader.used)) &&
-      mentionsAt(facts, reader.used).names.has(firstNameOf(tag.text))
+      facts.mentionsAt(reader.used).names.has(firstNameOf(tag.text))
     )
       return reader;
   }
@@ -247,9 +243,7 @@ export function nextReaderByName(
       );
     if (!nextUse || nextUse.isBound || isGivenAgain(facts, nextUse.at, calling, tag)) continue;
     const useStep = nextUse.at;
-    const meaningThen = facts.scan.meaningsByName
-      .get(`${tag.frame}/${tag.text}`)
-      ?.findLast((meaning) => meaning.step < useStep);
+    const meaningThen = facts.meaningsOf(tag.frame, tag.text).findLast((meaning) => meaning.step < useStep);
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
@@ -282,19 +276,19 @@ function isGivenAgain(facts: RunFacts, at: number, calling: number[], { text, ki
   if (kind !== "var" || !calling.length) return false;
   const trees = calling.map((step) => facts.syntax(step));
   if (calling.includes(at) && trees.some((tree) => tree && nameUses(tree).bound.has(text))) return true;
-  const names = mentionsAt(facts, calling[0]).names;
+  const names = facts.mentionsAt(calling[0]).names;
   return names.has(text) && trees[0] !== null && bareExpression(trees[0])?.kind === "Call";
 }
 
 /** Whether a tensor was in a list or dict before the variable was bound to it, so that its item changes as expected. */
 function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
   const stored = tensorsInCollections(facts).get(uid);
-  const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
+  const bound = facts.bindingsOf(uid).find((binding) => binding.name === name && binding.frame === frame);
   return stored !== undefined && bound !== undefined && stored < bound.step;
 }
 
 /** Every tensor that was ever an item of a list, tuple or dict, with the first step at which it was. */
-const tensorsInCollections = memoizePerRun((facts): Map<string, number> => {
+const tensorsInCollections = memoizePerRun((facts: RunFacts): Map<string, number> => {
   const out = new Map<string, number>();
   for (const { step, fields } of facts.index.objectChanges)
     for (const item of itemsOfChange(fields.items, fields.splice)) {
@@ -330,7 +324,7 @@ export function isStatementTarget(tags: NameTag[], targets: Set<string>) {
 
 /** Whether a loop takes a variable from an unnamed state dict: writing it is meant for the module. */
 function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step: number) {
-  const bound = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step <= step);
+  const bound = facts.meaningsOf(frame, name).findLast((meaning) => meaning.step <= step);
   return (
     bound !== undefined && methodCalls(loopHead(facts.syntax(bound.step))?.iterable ?? null, "state_dict").length > 0
   );
@@ -343,9 +337,9 @@ function isWithinTarget(tags: NameTag[], targets: Set<string>) {
 
 /** Whether an attribute path in the statement starts at one of its targets and leads to the handle. */
 function isTargetPath(facts: RunFacts, uid: string, step: number) {
-  const { targets } = mentionsAt(facts, step);
+  const { targets } = facts.mentionsAt(step);
   return nodesOfKind(facts.syntax(step), "Attribute").some(
-    (path) => targets.has(rootName(path) ?? "") && resolveExpression(facts, path, step) === uid,
+    (path) => targets.has(rootName(path) ?? "") && facts.resolve(path, step) === uid,
   );
 }
 

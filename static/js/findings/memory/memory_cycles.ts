@@ -1,13 +1,11 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
-import { codeFact, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, gradNameOf, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { itemsize, numel } from "../../trace/reads.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { customFunctionName } from "../facts/custom_function_call.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
-import { attributeChanges } from "../facts/object_history.ts";
 import { hookRegistrations } from "../hooks/hook_registration.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
@@ -48,7 +46,7 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
     const { node, tensor, name, step } = event;
     const assignmentStep = attributeAssignmentStep(facts, name, 0, step);
     const isOutput = history.fieldChanges(tensor, "grad_fn").some(({ value }) => value === node);
-    const visit = facts.index.visitStepsByNode.get(node)?.at(-1);
+    const visit = facts.visitsOf(node).at(-1);
     const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
     const isOutlived =
       lastBackward && !lastBackward.keepsGraph && (facts.index.lifetimes.get(tensor)?.death ?? 0) > lastBackward.end;
@@ -90,7 +88,7 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
     if (!call || !facts.index.isAlive(tensor, end) || tags.has(tensor)) return [];
     if (facts.tensor(tensor, end)?.grad !== grad || !facts.tensor(grad, end)?.grad_fn) return [];
     const x = facts.nameFact(tensor, step);
-    const freed = facts.scan.bindingsByUid.get(tensor)?.at(-1)?.step ?? step;
+    const freed = facts.bindingsOf(tensor).at(-1)?.step ?? step;
     const findingFacts = {
       x,
       grad: gradNameOf(x),
@@ -106,7 +104,6 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
           [facts.birthStep(tensor), "made", [tensor]],
           [call.step, "shares", [tensor, grad]],
         ],
-        names: [x],
         facts: findingFacts,
       },
     ];
@@ -115,14 +112,14 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
 
 /** Tensors that live on without a name, kept by objects that keep each other. */
 function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
-  return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
+  return facts.attributeChanges.flatMap(({ owner, name, step, after }) => {
     const life = after?.[0] === "t" ? facts.index.lifetimes.get(after) : undefined;
     const ownerEnd = facts.index.lifetimes.get(owner)?.death ?? end;
     if (!after || !life || life.death < end || ownerEnd >= end || facts.namesAt(end).tags.has(after)) return [];
     const cycle = referenceCycleFrom(facts, owner, ownerEnd);
     if (!cycle) return [];
     const x = facts.nameFact(after, ownerEnd);
-    const closingChange = attributeChanges(facts).findLast(
+    const closingChange = facts.attributeChanges.findLast(
       (change) =>
         change.step <= ownerEnd && change.after && cycle.includes(change.owner) && cycle.includes(change.after),
     );
@@ -138,7 +135,6 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
           [cause, "shares", [owner]],
           [ownerEnd + 1, "kept", [after]],
         ],
-        names: [x, y],
         facts: {
           x,
           y,
@@ -202,7 +198,6 @@ function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
           [birth, "made", [uid]],
           [hookPlace, "hooked", [uid], { code: facts.statementFact(hookChange.step) }],
         ],
-        names: [x],
         facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step) },
       },
     ];

@@ -1,8 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, type Diagnosis, type DiagnosisRow, type NameBinding, type RunFacts } from "../diagnosis.ts";
 import { bytesReadByHandle, mergeDiagnosesByLine, diagnoseUnnamedMemory } from "./memory_cycles.ts";
-import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
 
@@ -54,7 +53,7 @@ function diagnosisOf(
 ): Diagnosis | null {
   const [holder] = handles;
   const otherBindings = [...facts.index.placements.values()].flatMap(({ uid, storage: otherStorage }) =>
-    otherStorage === storageUid && !handles.includes(uid) ? (facts.scan.bindingsByUid.get(uid) ?? []) : [],
+    otherStorage === storageUid && !handles.includes(uid) ? facts.bindingsOf(uid) : [],
   );
   const wholeBinding = otherBindings.sort((a, b) => b.step - a.step)[0];
   if (!wholeBinding) return null;
@@ -72,7 +71,6 @@ function diagnosisOf(
       [holderBirthPlace, "shares", [holder, storageUid], { y: x, x: y }],
       [nameEndStep, "kept", [holder, storageUid]],
     ],
-    names: [x, y],
     facts: { x, y, bytes: nbytes, read: bytesRead, freed: facts.steps[nameEndStep].line },
     fixes: [["clone_shared"]],
   };
@@ -80,12 +78,8 @@ function diagnosisOf(
 
 /** The step at which a name stopped meaning what it did. */
 function stepNameStopsMeaning(facts: RunFacts, { name, frame, step }: NameBinding) {
-  const nextMeaning = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+  const nextMeaning = facts.meaningsOf(frame, name).find((meaning) => meaning.step > step);
   const unsetStep = facts.steps.findIndex(({ set }, i) => i > step && set[frame]?.unset?.includes(name));
-  const endSteps = [
-    nextMeaning?.step ?? Infinity,
-    unsetStep < 0 ? Infinity : unsetStep,
-    (facts.index.lifetimes.get(frame)?.death ?? Infinity) + 1,
-  ];
+  const endSteps = [nextMeaning?.step ?? Infinity, unsetStep < 0 ? Infinity : unsetStep, facts.deathStep(frame) + 1];
   return Math.min(...endSteps);
 }

@@ -3,12 +3,10 @@
  * way.
  */
 
-import type { Diagnosis, RunFacts } from "../diagnosis.ts";
+import { operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
-import { findEntity, type Handle } from "../../trace/entities.ts";
+import type { Handle } from "../../trace/entities.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import type { Operation } from "../facts/scan.ts";
 
 /** elements: before, as torch left them, with a copy */
 interface WrongElements {
@@ -70,7 +68,7 @@ function wrongElements(facts: RunFacts, op: Operation): WrongElements | null {
   )
     return null;
   const values = [op.step - 1, op.step].map((step) => {
-    const row = findEntity(facts.stateAt(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
+    const row = facts.storage(storage, step)?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
     return row.map(cellAsNumber);
   });
   const [before, after] = values;
@@ -120,7 +118,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | nu
       [birthPlace, "made", [uid]],
       [step, outcome ? "written" : "checked", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       op: operationName(op.name),

@@ -3,12 +3,8 @@
  * called; or a tensor whose name goes to another thing before anything read it.
  */
 
-import { codeFact, diagnosis, madeBefore, type Diagnosis, type Fix, type RunFacts } from "../diagnosis.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { resolveExpression } from "../facts/resolve.ts";
-import type { NameBinding } from "../facts/scan.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { codeFact, diagnosis, madeBefore } from "../diagnosis.ts";
+import type { Diagnosis, Fix, NameBinding, RunFacts } from "../diagnosis.ts";
 import {
   callArgument,
   calleeName,
@@ -44,7 +40,18 @@ export const FINDINGS = [
     severity: "warning",
     of: bareExpressions,
     once: ({ line }) => line,
-    say: unusedResult,
+    say: (facts, { step, node }) => {
+      if (node.kind === "Attribute") return notCalled(facts, step, node);
+      if (node.kind === "Compare") return compared(step, node);
+      if (node.kind !== "Call") return null;
+      const path = calleePath(node) ?? "";
+      if (CONTEXTS.has(path) && !positionalArguments(node).length)
+        return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
+      if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
+        return plainDiagnosis(step, "grad", "grad", "grad");
+      if (calleeName(node) === "apply") return functionThrownAway(facts, step, node);
+      return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
+    },
   }),
   diagnosis({
     kind: "result_unused",
@@ -52,7 +59,25 @@ export const FINDINGS = [
     when: ({ backwardCalls }) => backwardCalls.length,
     of: rebindings,
     once: ([first], facts) => facts.lineOf(first.step),
-    say: overwritten,
+    /** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
+    say: (facts, [first, second]) => {
+      const { uid, name, frame, step } = first;
+      const tree = facts.syntax(second.step);
+      if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
+      if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
+      for (let at = step + 1; at < second.step; at++)
+        if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
+      const x = codeFact(name);
+      return {
+        variant: "overwritten",
+        cause: step,
+        chain: [
+          [step, "made", [uid], { x }],
+          [second.step, "written", [second.uid], { x }],
+        ],
+        facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
+      };
+    },
   }),
 ];
 
@@ -79,27 +104,6 @@ function isAssigned(facts: RunFacts, { step }: NameBinding) {
   return tree !== null && assignments(tree).length > 0;
 }
 
-/** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
-function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding]): Diagnosis | null {
-  const { uid, name, frame, step } = first;
-  const tree = facts.syntax(second.step);
-  if (!facts.tensor(uid, step)?.requires_grad || dataflowOf(facts).edgesOutOf.has(uid)) return null;
-  if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
-  for (let at = step + 1; at < second.step; at++)
-    if (facts.steps[at].frame === frame && mentionsAt(facts, at).names.has(name)) return null;
-  const x = codeFact(name);
-  return {
-    variant: "overwritten",
-    cause: step,
-    chain: [
-      [step, "made", [uid], { x }],
-      [second.step, "written", [second.uid], { x }],
-    ],
-    names: [x],
-    facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
-  };
-}
-
 /** Whether an assignment gives a name an expression of its own: `h, c = a, b` and `c = b`, not `h, c = f()`. */
 function isGivenAlone(tree: SyntaxNode, name: string) {
   return assignments(tree).some(
@@ -123,23 +127,10 @@ function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
   }
 }
 
-function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosis | null {
-  if (node.kind === "Attribute") return notCalled(facts, step, node);
-  if (node.kind === "Compare") return compared(step, node);
-  if (node.kind !== "Call") return null;
-  const path = calleePath(node) ?? "";
-  if (CONTEXTS.has(path) && !positionalArguments(node).length)
-    return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
-  if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
-    return plainDiagnosis(step, "grad", "grad", "grad");
-  if (calleeName(node) === "apply") return functionThrownAway(facts, step, node);
-  return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
-}
-
 function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
-  return resolveExpression(facts, object, step)
+  return facts.resolve(object, step)
     ? plainDiagnosis(step, "not_called", object.text, `${method}()`, ["call_it"])
     : null;
 }
@@ -154,9 +145,9 @@ function compared(step: number, node: SyntaxNode): Diagnosis | null {
 /** What a custom function returns, with its node: thrown away, its backward never runs. */
 function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value) ?? "";
-  const hasHistory = tensorHistoryOf(facts).valueAt(result, "requires_grad", step) === true;
+  const hasHistory = facts.history.valueAt(result, "requires_grad", step) === true;
   const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
-  const readers = dataflowOf(facts).edgesOutOf.get(result) ?? [];
+  const readers = facts.dataflow.edgesOutOf.get(result) ?? [];
   if (!isOfFunction || facts.index.isAlive(result, step) || readers.some(({ op, step: at }) => op && at >= step))
     return null;
   return plainDiagnosis(step, "function", pathText(receiver(call)) ?? "", "apply");
@@ -181,7 +172,6 @@ function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis 
     variant: method === "detach" ? "detach" : "method",
     cause: step,
     chain: [madeBefore(facts, source, step), [step, "none", [source]]],
-    names: [x],
     facts: { x, name: codeFact(method) },
     fixes: [["keep_result", isFunction ? { name, function: 1 } : { name: object.text }]],
   };
@@ -194,7 +184,7 @@ function isUsedLater(facts: RunFacts, name: string, step: number) {
       i > step &&
       facts.steps[i].stmt !== facts.steps[step].stmt &&
       kind !== "visit" &&
-      mentionsAt(facts, i).names.has(name),
+      facts.mentionsAt(i).names.has(name),
   );
 }
 

@@ -3,11 +3,9 @@
  */
 
 import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
 
 /** a place of a list that came to hold another list or dict */
@@ -42,7 +40,7 @@ function* insertions(facts: RunFacts): Generator<Insertion> {
     const edits = (fields.splice ?? []) as [number, number, Item[]][];
     for (const item of [...edits.flatMap((edit) => edit[2]), ...((fields.items ?? []) as Item[]).slice(-1)]) {
       const entry = referencedUid(item as Value);
-      const type = entry?.[0] === "o" ? findEntity(facts.stateAt(step), entry, "object")?.type : "";
+      const type = entry?.[0] === "o" ? facts.object(entry, step)?.type : "";
       if (entry && (type === "list" || type === "dict")) yield { list, entry, step };
     }
   }
@@ -67,7 +65,7 @@ function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], c
       i > second.step &&
       kind !== "visit" &&
       stmt !== facts.steps[second.step].stmt &&
-      mentionsAt(facts, i).names.has(root),
+      facts.mentionsAt(i).names.has(root),
   );
   const [x, y] = [codeFact(appended), codeFact(list)];
   return {
@@ -79,7 +77,6 @@ function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], c
       [change, "written", [first.entry]],
       read >= 0 && [read, "read", [first.list], { x: y }],
     ],
-    names: [x, y],
     facts: {
       x,
       y,

@@ -2,13 +2,11 @@
  * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
  */
 
-import type { Diagnosis, DiagnosisRow, Fix, RunFacts } from "../diagnosis.ts";
-import { codeFact, nameTextOfFact, phrase, type Facts, type LineAndStep } from "../finding.ts";
+import { codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Facts, Fix, LineAndStep, RunFacts } from "../diagnosis.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
 import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { inplaceFlags } from "./leaf_inplace.ts";
-import { isInPlaceOperation } from "./refused_write.ts";
+import { inplaceFlags, isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 
@@ -120,7 +118,7 @@ function carriedState(facts: RunFacts, slot: SavedSlot, write: number, failed: n
     .flatMap((uid) => facts.naming.namesAsRead(failed).namesOf(uid))
     .map(({ text }) => text.replace(/\[.*$/, ""));
   for (const name of new Set(names)) {
-    const meanings = facts.scan.meaningsByName.get(`${facts.steps[failed].frame}/${name}`) ?? [];
+    const meanings = facts.meaningsOf(facts.steps[failed].frame, name);
     const taken = meanings.findLast(({ step }) => step < failed);
     if (taken && taken.step > made && facts.steps[taken.step].stmt !== stmt) return { name, step: taken.step };
   }

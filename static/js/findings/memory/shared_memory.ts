@@ -1,28 +1,23 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import {
-  codeFact,
-  nameTextOfFact,
-  phrase,
-  type Diagnosis,
-  type DiagnosisRow,
-  type Fact,
-  type RunFacts,
-} from "../diagnosis.ts";
-import { chainLink, type ChainLink } from "../finding.ts";
+import { chainLink, codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import type { ChainLink, Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { calleePath, firstNameOf, pathText, rootName } from "../../syntax/expressions.ts";
 import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { isGradcheckStep, isOptimizerStep } from "../facts/write_origins.ts";
+import {
+  isGradcheckStep,
+  isOptimizerStep,
+  inPlaceOperationOfWrite,
+  isWrittenByCalledModule,
+} from "../facts/write_origins.ts";
+import type { WriteEvent } from "../facts/write_origins.ts";
 import {
   handlesReadingStorage,
   hasOtherReaders,
@@ -31,10 +26,8 @@ import {
   laterReader,
   nextReaderByName,
   stepsUsingNames,
-  type LaterReader,
-  type StepsByName,
 } from "./later_readers.ts";
-import { inPlaceOperationOfWrite, isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
+import type { LaterReader, StepsByName } from "./later_readers.ts";
 
 /** Finding names walks over all living objects, so only this many writes are examined. */
 const MAX_WRITES_EXAMINED = 24;
@@ -77,9 +70,7 @@ function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
 function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
   return facts.steps.flatMap((traceStep, i) => {
     const target = traceStep.kind === "statement" ? nameOfShallowCopy(facts.syntax(i)) : null;
-    const copy = target
-      ? facts.scan.meaningsByName.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
-      : null;
+    const copy = target ? facts.meaningsOf(traceStep.frame, target).find((meaning) => meaning.step === i) : null;
     if (copy?.uid[0] !== "o") return [];
     for (const write of facts.eventsOfKind("written")) {
       if (write.step <= i || !write.by) continue;
@@ -95,7 +86,7 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
           variant: "shallow_copy",
           cause: i,
           chain: [[i, "shares", [copy.uid, write.by], { y }], ...diagnosis.chain.slice(1)],
-          names: [y, ...diagnosis.names],
+          names: [y, ...(diagnosis.names ?? [])],
           facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
           fixes: [["deepcopy_instead"]],
         },
@@ -120,7 +111,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const sharingStep = sharingStepBefore(facts, uid, writer, step, tag);
   const sharingPlace = facts.place(sharingStep);
   const isByLayer = isWrittenByCalledModule(facts, write);
-  const isArgument = isByLayer && uid === by && tag.kind === "var" && mentionsAt(facts, step).names.has(tag.text);
+  const isArgument = isByLayer && uid === by && tag.kind === "var" && facts.mentionsAt(step).names.has(tag.text);
   const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
   const told = nameTextOfFact(x) === tag.text ? nameWithFunction(facts, tag, useStep) : y;
   const op = inPlaceOperationOfWrite(facts, write) ?? "";
@@ -164,7 +155,7 @@ function nameWithFunction(facts: RunFacts, { text, frame }: NameTag, step: numbe
 /** That what a call is given has a name in the function, which the caller does not read. */
 function linkOfCall(facts: RunFacts, step: number, uid: string, x: Fact, y: Fact): Partial<ChainLink> {
   const { kind, set } = facts.steps[step];
-  const bound = kind === "call" ? facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.step === step) : null;
+  const bound = kind === "call" ? facts.bindingsOf(uid).find((binding) => binding.step === step) : null;
   const entered = bound ? set?.[bound.frame]?.name : null;
   if (!bound || !entered) return {};
   const [inner, outer] = nameTextOfFact(x) === bound.name ? [x, y] : [y, x];
@@ -182,7 +173,7 @@ function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: num
   const stored = tag.kind === "item" ? stepStored(facts, uid, tag, step) : null;
   if (stored === null) return false;
   if (facts.steps[stored].line === facts.steps[facts.birthStep(uid)]?.line) return true;
-  return facts.scan.bindingsByUid.get(uid)?.some((binding) => binding.step <= stored) ?? true;
+  return facts.bindingsOf(uid).some((binding) => binding.step <= stored) ?? true;
 }
 
 /** Whether a backward, an optimizer or a layer wrote, so that the statement cannot be the mistake. */
@@ -215,7 +206,7 @@ function writingHandle(
   tag: NameTag,
 ): string | null {
   if (by && (by === reader || facts.naming.nameAt(by, step))) return by;
-  const { targets } = mentionsAt(facts, step);
+  const { targets } = facts.mentionsAt(step);
   const { tags } = facts.opened.names(step);
   const livingHandles = handlesReadingStorage(facts, storage, step);
   const target = livingHandles.find((uid) => isStatementTarget(tags.get(uid) ?? [], targets));
@@ -227,7 +218,7 @@ function writingHandle(
 
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
-  const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
+  const target = [...facts.mentionsAt(step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
   const written = target ? pathWritten(facts, step, target, storage) : null;
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
@@ -241,7 +232,7 @@ function pathWritten(facts: RunFacts, step: number, name: string, storage: strin
   const targets = (tree ? assignments(tree) : []).map(({ target }) => target).filter((each) => rootName(each) === name);
   for (const target of targets)
     for (let part: SyntaxNode | undefined = target; part?.kind; part = part.children[0])
-      if (readers.includes(resolveExpression(facts, part, step) ?? "")) return pathText(part);
+      if (readers.includes(facts.resolve(part, step) ?? "")) return pathText(part);
   return targets.some(({ kind }) => kind !== "Name") ? null : name;
 }
 
@@ -252,10 +243,8 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
     if (stored !== null) return stored;
   }
   if (uid === writer || !writer) {
-    const bound = facts.scan.meaningsByName
-      .get(`${tag.frame}/${tag.text}`)
-      ?.findLast((meaning) => meaning.step <= step);
-    const other = facts.scan.bindingsByUid.get(uid)?.findLast((binding) => binding.step < step);
+    const bound = facts.meaningsOf(tag.frame, tag.text).findLast((meaning) => meaning.step <= step);
+    const other = facts.bindingsOf(uid).findLast((binding) => binding.step < step);
     return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
@@ -285,9 +274,7 @@ function sharedMemoryVariant(
   if (uid[0] === "a" || by[0] === "a") return uid[0] === by[0] ? "views" : "numpy";
   if (
     uid === by ||
-    (tag.kind === "item" &&
-      !facts.tensor(uid, step)?.base &&
-      mentionsAt(facts, step).targets.has(firstNameOf(tag.text)))
+    (tag.kind === "item" && !facts.tensor(uid, step)?.base && facts.mentionsAt(step).targets.has(firstNameOf(tag.text)))
   )
     return tag.kind === "item" ? "stored" : "same_tensor";
   const [reader, writer] = [facts.tensor(uid, step), facts.tensor(by, step)];

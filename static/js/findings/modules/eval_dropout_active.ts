@@ -1,8 +1,7 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
 
@@ -13,7 +12,28 @@ export const FINDINGS = [
     lookedFor: "modes",
     of: layerCalls,
     once: byLine,
-    say: dropoutInEval,
+    say: (facts, call) => {
+      const variant = variantOf(facts, call);
+      if (!variant) return null;
+      const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
+      const outerStep = outermostCallStep(facts, call.step);
+      const module = call.outer?.module
+        ? facts.nameFact(call.outer.module, outerStep)
+        : codeFact(call.outer?.type ?? "");
+      const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
+      return {
+        variant,
+        cause: call.step,
+        chain: [
+          evalStep !== null && [evalStep, "made", [call.outer?.module]],
+          [call.step, "written", call.op.outputs],
+          outerStep !== call.step && [outerStep, "read"],
+        ],
+        names: [module, names.code],
+        facts: names,
+        fixes: variant === "function" ? [["training_argument"]] : [],
+      };
+    },
   }),
 ];
 
@@ -45,30 +65,9 @@ function mentionsTraining(call: SyntaxNode) {
   return hasUnpackedArguments(call) || [...walk(call)].some(({ value }) => value === "training");
 }
 
-function dropoutInEval(facts: RunFacts, call: LayerCall): Diagnosis | null {
-  const variant = variantOf(facts, call);
-  if (!variant) return null;
-  const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
-  const outerStep = outermostCallStep(facts, call.step);
-  const module = call.outer?.module ? facts.nameFact(call.outer.module, outerStep) : codeFact(call.outer?.type ?? "");
-  const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
-  return {
-    variant,
-    cause: call.step,
-    chain: [
-      evalStep !== null && [evalStep, "made", [call.outer?.module]],
-      [call.step, "written", call.op.outputs],
-      outerStep !== call.step && [outerStep, "read"],
-    ],
-    names: [module, names.code],
-    facts: names,
-    fixes: variant === "function" ? [["training_argument"]] : [],
-  };
-}
-
 /** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */
 function droppedFacts(facts: RunFacts, { op, step, p }: LayerCall) {
-  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => numbersOfTensor(facts, uid, step) ?? []);
+  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => facts.numbersOf(uid, step) ?? []);
   const isListed = output.length > 0 && input.length === output.length;
   const zeros = isListed ? output.filter((value, k) => value === 0 && input[k] !== 0).length : "";
   return { p, zeros, n: isListed ? output.length : "" };

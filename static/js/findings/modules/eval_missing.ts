@@ -5,8 +5,6 @@
 
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
@@ -60,8 +58,7 @@ function hasTrainedBefore(facts: RunFacts, call: LayerCall, calls: LayerCall[]) 
 }
 
 function stepsBetween(facts: RunFacts, from: number, to: number) {
-  return [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).filter((step) => step > from && step < to)
-    .length;
+  return facts.optimizers.flatMap(({ steps }) => steps).filter((step) => step > from && step < to).length;
 }
 
 /**
@@ -91,7 +88,7 @@ function isDiscarded(facts: RunFacts, call: LayerCall) {
 
 /** Whether an expression is the outermost module in whose call a layer ran. */
 function isOutermost(facts: RunFacts, { outer }: LayerCall, node: SyntaxNode | null, step: number) {
-  return Boolean(outer?.module) && resolveExpression(facts, node, step) === outer?.module;
+  return Boolean(outer?.module) && facts.resolve(node, step) === outer?.module;
 }
 
 /** The statement `model.eval`, which names the method and does not call it. */

@@ -4,17 +4,14 @@ import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { outermostCallStep, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { modulePath, roundedNumber } from "../training/training_facts.ts";
-import { findEntity } from "../../trace/entities.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "frozen_norm_moves",
     severity: "warning",
     lookedFor: "modes",
-    when: (facts) => [...optimizersOf(facts).values()].some(({ steps }) => steps.length),
+    when: (facts) => facts.optimizers.some(({ steps }) => steps.length),
     of: (facts) => groupBy(frozenNorms(facts), ({ uid, calls }) => calls[0].outer?.module ?? uid),
     say: (facts, [norm, ...others]) => diagnosisOf(facts, norm, others.length),
   }),
@@ -38,7 +35,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
     const uid = all[0].inner?.module ?? "";
     const calls = all.filter(({ training, isUsedForTraining }) => training && isUsedForTraining);
     if (calls.length < 2) return [];
-    const attrs = findEntity(facts.stateAt(calls[0].step), uid, "object")?.attrs ?? {};
+    const attrs = facts.object(uid, calls[0].step)?.attrs ?? {};
     const params = [attrs.weight, attrs.bias].flatMap((value) => referencedUid(value) ?? []);
     const mean = referencedUid(attrs.running_mean);
     const isFrozen = (param: string) =>
@@ -61,7 +58,7 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     .fieldChanges(params[0], "requires_grad")
     .find(({ value, step }) => value === false && step < first.step);
   const layer = facts.nameFact(uid, outerStep);
-  const [before, after] = [first.step - 1, last.step].map((step) => numbersOfTensor(facts, mean, step)?.[0]);
+  const [before, after] = [first.step - 1, last.step].map((step) => facts.numbersOf(mean, step)?.[0]);
   const isListed = before !== undefined && after !== undefined;
   const names = {
     layer,

@@ -2,11 +2,9 @@
  * Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it.
  */
 
+import type { Operation, RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
 import type { CallingModule } from "../../trace/wire.ts";
-import type { Operation } from "../facts/scan.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export interface LayerCall {
   layer: "dropout" | "batch_norm";
@@ -24,7 +22,7 @@ export interface LayerCall {
 }
 
 /** The calls of a run, in order; without those that a backward repeats. */
-export const layerCalls = memoizePerRun((facts): LayerCall[] => {
+export const layerCalls = memoizePerRun((facts: RunFacts): LayerCall[] => {
   const events = facts.eventsOfKind("layer_mode");
   const trained = events.length ? ancestorsOfRoots(facts) : new Set<string>();
   return events.flatMap((event) => {
@@ -47,7 +45,7 @@ export const layerCalls = memoizePerRun((facts): LayerCall[] => {
 
 /** Everything that the roots of the backward passes were computed from. */
 export function ancestorsOfRoots(facts: RunFacts): Set<string> {
-  const { edgesInto } = dataflowOf(facts);
+  const { edgesInto } = facts.dataflow;
   const seen = new Set<string>(facts.backwardCalls.flatMap(({ roots }) => roots.filter((root) => root !== null)));
   for (const uid of seen) for (const { from } of edgesInto.get(uid) ?? []) seen.add(from);
   return seen;
@@ -55,7 +53,7 @@ export function ancestorsOfRoots(facts: RunFacts): Set<string> {
 
 /** What a value goes back to that is no parameter: the data it was computed from, each by its place in memory. */
 export function dataSourcesOf(facts: RunFacts, uid: string): Set<string> {
-  const { edgesInto } = dataflowOf(facts);
+  const { edgesInto } = facts.dataflow;
   const seen = new Set([uid]);
   const sources = new Set<string>();
   for (const tensor of seen) {

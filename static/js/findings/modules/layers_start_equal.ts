@@ -1,16 +1,11 @@
 /** Parameters that are equal bit for bit when training begins, as one was copied from the other. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact, type Fact } from "../finding.ts";
-import { findEntity } from "../../trace/entities.ts";
+import { codeFact, diagnosis, type Fact, type RunFacts } from "../diagnosis.ts";
 import { modulePathAt } from "../../trace/module_calls.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";
-import { optimizerParameters, optimizersOf, type Optimizer } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -18,7 +13,18 @@ export const FINDINGS = [
     severity: "note",
     of: equalParameters,
     once: ({ copied }, facts) => facts.lineOf(copied),
-    say: diagnosisOf,
+    say: (facts, { uids, copied, used }) => {
+      const [x, y] = uids.map((uid) => nameInModule(facts, uid, used));
+      return {
+        cause: copied,
+        chain: [
+          [copied, "made", [uids[1]]],
+          [used, "used", uids],
+        ],
+        facts: { x, y, n: uids.length, step: facts.lineOf(used) },
+        concerns: uids,
+      };
+    },
   }),
 ];
 
@@ -33,7 +39,7 @@ interface EqualParameters {
 }
 
 function equalParameters(facts: RunFacts): EqualParameters[] {
-  return [...optimizersOf(facts).values()].flatMap((optimizer) => equalOf(facts, optimizer));
+  return facts.optimizers.flatMap((optimizer) => equalOf(facts, optimizer));
 }
 
 /** The equal ones of an optimizer's matrices before its first step, those of one statement together. */
@@ -42,14 +48,14 @@ function equalOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualPa
   if (used === undefined) return [];
   const before = stepBeforeStatement(facts.steps, used);
   const byShape = new Map<string, string[]>();
-  for (const uid of new Set(optimizerParameters(facts, optimizer, used))) {
+  for (const uid of new Set(facts.parametersOf(optimizer, used))) {
     const { shape = [], dtype } = facts.tensor(uid, before) ?? {};
     if (shape && shape.length > 1) addToList(byShape, `${dtype} ${shape}`, uid);
   }
   const byNumbers = new Map<string, string[]>();
   for (const [shape, uids] of byShape)
     for (const uid of uids.length > 1 ? uids : []) {
-      const numbers = numbersOfTensor(facts, uid, before);
+      const numbers = facts.numbersOf(uid, before);
       if (!numbers || numbers.length < MIN_ELEMENTS || new Set(numbers).size < MIN_ELEMENTS) continue;
       addToList(byNumbers, `${shape} ${numbers}`, uid);
     }
@@ -67,7 +73,7 @@ function equalOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualPa
 function isCopiedOnly(facts: RunFacts, uid: string, before: number): boolean {
   const birth = facts.birthStep(uid);
   if (facts.opsAt(birth).some(({ inputs, outputs }) => inputs.includes(uid) && outputs.includes(uid))) return false;
-  const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
+  const storages = facts.history.fieldChanges(uid, "storage");
   return storages.every(
     ({ step, value }) =>
       step <= birth &&
@@ -75,25 +81,11 @@ function isCopiedOnly(facts: RunFacts, uid: string, before: number): boolean {
   );
 }
 
-function diagnosisOf(facts: RunFacts, { uids, copied, used }: EqualParameters): Diagnosis {
-  const [x, y] = uids.map((uid) => nameInModule(facts, uid, used));
-  return {
-    cause: copied,
-    chain: [
-      [copied, "made", [uids[1]]],
-      [used, "used", uids],
-    ],
-    names: [x, y],
-    facts: { x, y, n: uids.length, step: facts.lineOf(used) },
-    concerns: uids,
-  };
-}
-
 /** What modules call a parameter, `encoder.layers.0.linear1.weight`; else any name. */
 function nameInModule(facts: RunFacts, uid: string, step: number): Fact {
   const owner = facts.index.moduleOfTensor.get(uid);
   const path = owner ? modulePathAt(facts.opened, owner, step) : null;
-  const attributes = Object.entries(findEntity(facts.stateAt(step), owner, "object")?.attrs ?? {});
+  const attributes = Object.entries(facts.object(owner, step)?.attrs ?? {});
   const attribute = attributes.find(([, value]) => referencedUid(value) === uid)?.[0];
   return path && attribute ? codeFact(`${path}.${attribute}`) : facts.nameFact(uid, step);
 }

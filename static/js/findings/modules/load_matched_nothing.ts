@@ -7,10 +7,7 @@ import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../d
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { callArgument, literalValue, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -20,7 +17,9 @@ export const FINDINGS = [
     severity: "warning",
     of: stateDictLoads,
     once: byLine,
-    say: loadOfNothing,
+    say: (facts, { step, call, path, module }) => {
+      return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
+    },
   }),
 ];
 
@@ -34,16 +33,12 @@ export interface StateDictLoad {
 
 /** Where a program loads a state dict into what a path leads to. */
 export function stateDictLoads(facts: RunFacts): StateDictLoad[] {
-  const calls = findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
+  const calls = facts.findInStatements((tree) => methodCalls(tree, "load_state_dict").slice(0, 1));
   return calls.flatMap(({ step, found: call }) => {
     const into = receiver(call);
-    const module = into && resolveExpression(facts, into, step);
+    const module = into && facts.resolve(into, step);
     return into && module?.[0] === "o" ? [{ step, call, path: pathText(into) ?? into.text, module }] : [];
   });
-}
-
-function loadOfNothing(facts: RunFacts, { step, call, path, module }: StateDictLoad): Diagnosis | null {
-  return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
 }
 
 function nothingLoaded(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
@@ -53,7 +48,7 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
   const isWritten = facts
     .opsAt(step)
     .some(({ outputs, inputs }) => [...outputs, ...inputs].some((uid) => tensors.has(uid)));
-  const isReplaced = attributeChanges(facts).some((change) => change.step === step && change.after?.[0] === "t");
+  const isReplaced = facts.attributeChanges.some((change) => change.step === step && change.after?.[0] === "t");
   if (isWritten || isReplaced) return null;
   const [missing, unexpected] = incompatibleKeys(facts, step);
   const prefix = prefixBetween(missing, unexpected);
@@ -65,7 +60,6 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
       [facts.birthStep(module), "made", [module]],
       [step, "none", [module]],
     ],
-    names: [x],
     facts: {
       x,
       n: tensors.size,
@@ -107,7 +101,7 @@ function prefixBetween(missing: string[], unexpected: string[]): { text: string;
 /** Two names of one parameter that mean two after a load that exchanged the tensors. */
 function tieBroken(facts: RunFacts, step: number, path: string, call: SyntaxNode): Diagnosis | null {
   if (literalValue(callArgument(call, "assign", 2)) !== true) return null;
-  const changes = attributeChanges(facts).filter((change) => change.step === step && change.before && change.after);
+  const changes = facts.attributeChanges.filter((change) => change.step === step && change.before && change.after);
   for (const change of changes) {
     const other = changes.find(({ before, after }) => before === change.before && after !== change.after);
     if (!other) continue;

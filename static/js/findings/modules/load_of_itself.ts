@@ -4,15 +4,22 @@
  */
 
 import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: byLine,
+    say: (facts, called) => {
+      const load = ownLoad(facts, called);
+      return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
+    },
+  }),
 ];
 
 interface OwnLoad {
@@ -23,11 +30,6 @@ interface OwnLoad {
   /** the tensors that were copied onto themselves, and those that were not */
   own: string[];
   others: string[];
-}
-
-function loadOfItself(facts: RunFacts, called: StateDictLoad): Diagnosis | null {
-  const load = ownLoad(facts, called);
-  return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
@@ -51,13 +53,10 @@ function ownLoad(facts: RunFacts, { step, call, path: into, module }: StateDictL
  * trial.
  */
 function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
-  const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
+  const update = facts.optimizers.flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
-  const findingFacts = {
-    x: codeFact(into),
-    update: facts.place(update).line,
-  };
+  const findingFacts = { x: codeFact(into), update: facts.place(update).line };
   return {
     variant: "own_state",
     cause: step,
@@ -65,7 +64,6 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
       [update, "way"],
       [step, "none", [module]],
     ],
-    names: [findingFacts.x],
     facts: findingFacts,
   };
 }
@@ -73,15 +71,15 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
 /** Of tensors that an optimizer moves after the load, for which one of the two was to be a copy. */
 function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
   if (!SNAPSHOT_NAME_PATTERN.test(into) || SNAPSHOT_NAME_PATTERN.test(from)) return null;
-  const optimizer = [...optimizersOf(facts).values()].find(
+  const optimizer = facts.optimizers.find(
     ({ uid, steps }) =>
       steps.some((other) => other > step) &&
-      optimizerParameters(facts, uid, steps.at(-1) ?? step).some((param) => own.includes(param)),
+      facts.parametersOf(uid, steps.at(-1) ?? step).some((param) => own.includes(param)),
   );
   const update = optimizer?.steps.find((other) => other > step);
   if (update === undefined) return null;
   const part = outermostModuleWithout(facts, own[0], others, update);
-  const given = attributeChanges(facts).findLast((change) => change.after === module && change.step <= step)?.step;
+  const given = facts.attributeChanges.findLast((change) => change.after === module && change.step <= step)?.step;
   const made = given ?? facts.birthStep(module);
   const findingFacts = {
     x: codeFact(into),

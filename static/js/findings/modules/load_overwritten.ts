@@ -3,11 +3,8 @@
  * or what a module's own forward fits anew.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { attributeChanges } from "../facts/object_history.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
+import { byLine, codeFact, diagnosis, operationName, type RunFacts } from "../diagnosis.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -15,7 +12,31 @@ export const FINDINGS = [
     severity: "warning",
     of: stateDictLoads,
     once: byLine,
-    say: loadOverwritten,
+    /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
+    say: (facts, { step, path, module }) => {
+      const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));
+      const replaced = loaded.flatMap((uid) => replacementOf(facts, uid, step) ?? []);
+      const inForward = replaced.filter((each) => isInForward(facts, each.step));
+      // a bias or a norm says little of a checkpoint
+      const weights = loaded.filter((uid) => (facts.tensor(uid, step)?.shape?.length ?? 0) > 1);
+      const initialised = replaced.filter(({ uid, isInitialisation }) => isInitialisation && weights.includes(uid));
+      const isWhole = weights.length > 0 && initialised.length === weights.length;
+      const found = inForward.length ? inForward : isWhole ? initialised : [];
+      if (!found.length) return null;
+      const [{ uid, step: written }] = found.sort((a, b) => a.step - b.step);
+      const x = facts.nameFact(uid, inForward.length ? written - 1 : step);
+      const load = facts.statementFact(step);
+      return {
+        variant: inForward.length ? "in_forward" : "overwritten",
+        cause: written,
+        chain: [
+          [step, "way", [inForward.length ? uid : module], { code: load, x: facts.nameFact(uid, step) }],
+          [written, "written", [uid]],
+        ],
+        names: [x, codeFact(path)],
+        facts: { x, module: codeFact(path), n: found.length, loaded: facts.lineOf(step), load },
+      };
+    },
   }),
 ];
 
@@ -32,39 +53,12 @@ interface Replacement {
   isInitialisation: boolean;
 }
 
-/** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
-function loadOverwritten(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
-  const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));
-  const replaced = loaded.flatMap((uid) => replacementOf(facts, uid, step) ?? []);
-  const inForward = replaced.filter((each) => isInForward(facts, each.step));
-  // a bias or a norm says little of a checkpoint
-  const weights = loaded.filter((uid) => (facts.tensor(uid, step)?.shape?.length ?? 0) > 1);
-  const initialised = replaced.filter(({ uid, isInitialisation }) => isInitialisation && weights.includes(uid));
-  const isWhole = weights.length > 0 && initialised.length === weights.length;
-  const found = inForward.length ? inForward : isWhole ? initialised : [];
-  if (!found.length) return null;
-  const [{ uid, step: written }] = found.sort((a, b) => a.step - b.step);
-  const x = facts.nameFact(uid, inForward.length ? written - 1 : step);
-  const load = facts.statementFact(step);
-  return {
-    variant: inForward.length ? "in_forward" : "overwritten",
-    cause: written,
-    chain: [
-      [step, "way", [inForward.length ? uid : module], { code: load, x: facts.nameFact(uid, step) }],
-      [written, "written", [uid]],
-    ],
-    names: [x, codeFact(path)],
-    facts: { x, module: codeFact(path), n: found.length, loaded: facts.lineOf(step), load },
-  };
-}
-
 /** The step that gave a tensor other numbers, or its module another tensor, before anything read what was loaded. */
 function replacementOf(facts: RunFacts, uid: string, loaded: number): Replacement | null {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const storage = history.valueAt(uid, "storage", loaded);
   const moved = history.fieldChanges(uid, "storage").find(({ step }) => step > loaded)?.step ?? Infinity;
-  const replaced =
-    attributeChanges(facts).find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
+  const replaced = facts.attributeChanges.find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
   const last = Math.min(moved, replaced);
   const end = Math.min(last, facts.steps.length - 1, loaded + MAX_STEPS_AHEAD);
   for (let step = loaded + 1; step <= end; step++)

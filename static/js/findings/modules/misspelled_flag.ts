@@ -2,11 +2,9 @@
  * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { literalValue, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
@@ -53,7 +51,7 @@ function misspelledFlag(
   const name = String(attribute);
   if (kind !== "Attribute" || typeof value !== "boolean" || name === FLAG) return null;
   if (!OTHER_NAMES.has(name) && editsBetween(name, FLAG) > MAX_EDITS) return null;
-  const uid = resolveExpression(facts, object, step);
+  const uid = facts.resolve(object, step);
   if (!uid || statementTrees(facts.trace.program).some((tree) => mayReadAttribute(tree, name))) return null;
   const isModule = uid[0] === "o";
   const uids = isModule ? tensorsOfModule(facts, uid, step) : uid[0] === "t" ? [uid] : [];

@@ -1,7 +1,6 @@
 /** `requires_grad` set on a module, which has none: its parameters stay as they were. */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
+import { gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { modulePath } from "../training/training_facts.ts";
 import { pathText } from "../../syntax/expressions.ts";
@@ -83,7 +82,7 @@ function parametersWithin(facts: RunFacts, uid: string): string[] {
     for (const value of Object.values(attributesOf.get(object) ?? {})) {
       const part = referencedUid(value);
       if (part?.[0] === "o") queue.add(part);
-      else if (part?.[0] === "t" && facts.scan.initialFields(part)?.type === "Parameter") params.push(part);
+      else if (part?.[0] === "t" && facts.isParameter(part)) params.push(part);
     }
   return params;
 }

@@ -3,14 +3,11 @@
  * `.data`, unregistered.
  */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, NameBinding, RunFacts } from "../diagnosis.ts";
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
-import { attributeChanges } from "../facts/object_history.ts";
 import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
-import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter, lookedFor: "cut" },
@@ -33,10 +30,10 @@ function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
 function replacedParameters(facts: RunFacts): Diagnosis[] {
   /** by the step that exchanged them */
   const out = new Map<string, Diagnosis>();
-  for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {
+  for (const { uid: optimizer, made, steps } of facts.optimizers) {
     const step = steps.at(-1);
     if (step === undefined) continue;
-    const updated = new Set(optimizerParameters(facts, optimizer, step));
+    const updated = new Set(facts.parametersOf(optimizer, step));
     const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
     for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
       const isStillUpdated =
@@ -60,12 +57,12 @@ interface TensorExchange {
 
 /** Tensors of modules that were exchanged, alone or with their module. */
 function exchangedModuleParameters(facts: RunFacts): TensorExchange[] {
-  return attributeChanges(facts).flatMap(({ before, after, step }) => {
+  return facts.attributeChanges.flatMap(({ before, after, step }) => {
     if (!before || !after) return [];
     if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
     if (before[0] !== "o" || after[0] !== "o") return [];
     const tensorAttributes = (object: string) =>
-      attributeChanges(facts).filter(
+      facts.attributeChanges.filter(
         (change) => change.owner === object && change.step <= step && change.after?.[0] === "t",
       );
     const tensorsAfter = tensorAttributes(after);
@@ -97,7 +94,7 @@ function reboundNames(facts: RunFacts): TensorExchange[] {
 /** Whether a tensor had another name before it got this one: a name that only went along with it may go on to
  * another. */
 function hadEarlierName(facts: RunFacts, uid: string, { name, step }: NameBinding) {
-  return (facts.scan.bindingsByUid.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
+  return facts.bindingsOf(uid).some((other) => other.name !== name && other.step < step);
 }
 
 function replacedParameterDiagnosis(
@@ -108,7 +105,7 @@ function replacedParameterDiagnosis(
 ): Diagnosis {
   const x = facts.nameFact(change.after, change.step);
   const optimizerName = facts.nameFact(optimizerUid, step);
-  const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
+  const { made } = facts.optimizer(optimizerUid) ?? { made: step };
   return {
     variant: "replaced",
     cause: change.step,
@@ -176,7 +173,6 @@ function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: stri
       effect && [effect.step, "gradient", [uid, effect.grad]],
       nextWrite && [nextWrite.step, "written", [uid, otherUid]],
     ],
-    names: [x, y],
     facts: { x, y },
     fixes: [["tie_parameter"]],
   };

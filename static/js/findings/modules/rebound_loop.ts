@@ -3,12 +3,10 @@
  * parameter: nothing keeps the value.
  */
 
-import type { Diagnosis, RunFacts } from "../diagnosis.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
+import type { Diagnosis, NameBinding, RunFacts } from "../diagnosis.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { NameBinding } from "../facts/scan.ts";
 
 export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
   /** by line */
@@ -24,7 +22,7 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
       const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         !isAlias &&
-        (facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
+        (facts.bindingsOf(uid).some((binding) => `${binding.frame}/${binding.name}` !== key) ||
           later.some(({ kind }) => kind !== "var"));
       const next = meanings[k + 2]?.step ?? facts.steps.length;
       if (isStored || isMentionedBetween(facts, previous, step, next)) return;
@@ -63,7 +61,7 @@ function isMentionedBetween(facts: RunFacts, { name, frame }: NameBinding, step:
     if (kind === "visit" || kind === "call" || (i === next && kind === "head")) continue;
     if (
       (of === frame || kind !== "statement") &&
-      mentionsAt(facts, i).names.has(name) &&
+      facts.mentionsAt(i).names.has(name) &&
       facts.steps[i].stmt !== facts.steps[step].stmt
     )
       return true;

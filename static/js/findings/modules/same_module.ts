@@ -5,10 +5,8 @@
 
 import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import {
   callArgument,
@@ -45,7 +43,7 @@ interface SecondName {
 }
 
 /** The findings, by the second name. */
-export const secondNameFindings = memoizePerRun((facts): Map<string, Diagnosis> => {
+export const secondNameFindings = memoizePerRun((facts: RunFacts): Map<string, Diagnosis> => {
   const out = new Map<string, { given: SecondName; diagnosis: Diagnosis }>();
   for (const given of secondNames(facts)) {
     const diagnosis = diagnosisOf(facts, given);
@@ -96,7 +94,7 @@ function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondN
   const of = list && call && callArgument(call, "object", 0);
   const [root, module] = [rootName(list), of && moduleAt(facts, of, step)];
   if (!list || !of || !root || !module) return [];
-  const object = findEntity(facts.stateAt(step), resolveExpression(facts, list, step), "object");
+  const object = facts.object(facts.resolve(list, step), step);
   const items = object?.type === "list" ? (object.items ?? []) : [];
   const count = items.filter((item) => referencedUid(item as Value) === module).length;
   const name = pathText(list) ?? list.text;
@@ -105,7 +103,7 @@ function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondN
 
 /** The module that an expression means, where it has parameters. */
 function moduleAt(facts: RunFacts, node: SyntaxNode, step: number): string | null {
-  const uid = resolveExpression(facts, node, step);
+  const uid = facts.resolve(node, step);
   return uid?.[0] === "o" && tensorsOfModule(facts, uid, step).length ? uid : null;
 }
 
@@ -136,7 +134,6 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     variant: isStateDict ? "state_dict" : count > 1 ? "list" : "module",
     cause: step,
     chain: [[step, "shares", [module]], [write.step, "written", [write.uid]], read >= 0 && [read, "read", [module]]],
-    names: [x, y],
     facts: {
       x,
       y,

@@ -5,8 +5,7 @@
 import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import type { AttributeChange } from "../facts/object_history.ts";
 import { statementTrees } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
@@ -19,7 +18,7 @@ export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
   );
   /** by line and attribute */
   const out = new Map<string, Diagnosis>();
-  for (const change of attributeChanges(facts)) {
+  for (const change of facts.attributeChanges) {
     const type = facts.scan.initialFields(change.owner)?.type ?? "";
     const key = `${facts.steps[change.step].line} ${change.name}`;
     if (!classes.has(type) || !change.after || out.has(key)) continue;
@@ -68,9 +67,9 @@ function trainableTensorsWithin(entities: EntityLookup, rootUid: string): string
 function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
   const { error } = facts;
   const explainsError = error !== null && /empty parameter list/.test(error.message);
-  const optimizers = [...optimizersOf(facts).values()];
+  const optimizers = facts.optimizers;
   const isOptimized = optimizers.some(({ uid, made, steps }) =>
-    optimizerParameters(facts, uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
+    facts.parametersOf(uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
   );
   if (isOptimized || (!optimizers.length && !explainsError)) return null;
   const effect = explainsError ? error.step : optimizers[0].made;

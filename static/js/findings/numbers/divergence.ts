@@ -1,7 +1,6 @@
 /** A parameter that every update throws further, until nothing that is computed from it is finite. */
 
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { RunFacts } from "../diagnosis.ts";
 
 /** the updates that threw it, and its largest element before the first and after each */
 export interface DivergingParameter {
@@ -65,6 +64,6 @@ function parameterDivergence(facts: RunFacts, uid: string, before: number): Dive
 
 /** The largest magnitude of a tensor's elements; null where one is not finite, or they are not known. */
 function largestMagnitude(facts: RunFacts, uid: string, step: number) {
-  const magnitudes = (numbersOfTensor(facts, uid, step) ?? []).map(Math.abs);
+  const magnitudes = (facts.numbersOf(uid, step) ?? []).map(Math.abs);
   return magnitudes.length && magnitudes.every(Number.isFinite) ? Math.max(...magnitudes) : null;
 }

@@ -3,13 +3,9 @@
  * element.
  */
 
-import type { Fact } from "../finding.ts";
+import { operationName, type Fact, type Operation, type RunFacts } from "../diagnosis.ts";
 import { numel } from "../../trace/reads.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 interface EmptyMean {
   variant: "ignored" | "empty" | "single";
@@ -28,7 +24,7 @@ export function emptyMeanCause(facts: RunFacts, op: Operation): EmptyMean | null
   const name = operationName(op.name);
   const [first, target] = op.inputs;
   if (TARGET_LOSSES.test(name) && target) {
-    const targets = numbersOfTensor(facts, target, op.step);
+    const targets = facts.numbersOf(target, op.step);
     const index = ignoreIndexOf(facts, op);
     if (index !== null && targets?.length && targets.every((cell) => cell === index))
       return { variant: "ignored", uid: target, facts: { index, n: targets.length } };

@@ -3,12 +3,9 @@
  * they were there.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -16,7 +13,33 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
     once: byLine,
-    say: fractionsCut,
+    say: (facts, op) => {
+      const [[source], [result]] = [op.inputs, op.outputs];
+      const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;
+      if (!use) return null;
+      const x = facts.nameFact(source, op.step);
+      const before = cellsReadByOperation(facts, source, op.step) ?? [];
+      const after = facts.cellsOf(result, op.step) ?? [];
+      const chosen = before
+        .flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k]))
+        .slice(0, MAX_LISTED);
+      return {
+        variant: "cut",
+        cause: op.step,
+        chain: [
+          [op.step, "made", [source, result]],
+          [use.step, "used", [result]],
+        ],
+        facts: {
+          x,
+          dtype: codeFact(dtypeOf(facts, result)),
+          before: numbersText(chosen.map((k) => before[k])),
+          after: numbersText(chosen.map((k) => after[k])),
+          effect: facts.steps[use.step].line,
+          op: codeFact(operationName(use.name)),
+        },
+      };
+    },
   }),
 ];
 
@@ -37,7 +60,7 @@ function areFractionsLost(facts: RunFacts, { inputs: [source], outputs: [result]
 
 /** The elements that an operation read, also of what its statement let go of. */
 function cellsReadByOperation(facts: RunFacts, uid: string, step: number) {
-  return cellsOfTensor(facts, uid, step) ?? cellsOfTensor(facts, uid, step - 1);
+  return facts.cellsOf(uid, step) ?? facts.cellsOf(uid, step - 1);
 }
 
 /** The first operation that computes with integers and numbers with fractions; null where they only choose or count. */
@@ -57,31 +80,4 @@ function arithmeticWith(facts: RunFacts, uid: string, step: number): Operation |
 
 function dtypeOf(facts: RunFacts, uid: string) {
   return unqualifiedDtype(String(facts.scan.initialFields(uid)?.dtype ?? ""));
-}
-
-function fractionsCut(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [[source], [result]] = [op.inputs, op.outputs];
-  const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;
-  if (!use) return null;
-  const x = facts.nameFact(source, op.step);
-  const before = cellsReadByOperation(facts, source, op.step) ?? [];
-  const after = cellsOfTensor(facts, result, op.step) ?? [];
-  const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
-  return {
-    variant: "cut",
-    cause: op.step,
-    chain: [
-      [op.step, "made", [source, result]],
-      [use.step, "used", [result]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      dtype: codeFact(dtypeOf(facts, result)),
-      before: numbersText(chosen.map((k) => before[k])),
-      after: numbersText(chosen.map((k) => after[k])),
-      effect: facts.steps[use.step].line,
-      op: codeFact(operationName(use.name)),
-    },
-  };
 }

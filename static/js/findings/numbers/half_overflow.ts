@@ -3,12 +3,9 @@
  * it.
  */
 
-import { codeFact, madeBefore, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, madeBefore, operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
 import type { Delta } from "../../trace/wire.ts";
-import type { Operation } from "../facts/scan.ts";
 
 /** Operations whose exact result is finite where their operands are. */
 const FINITE_OF_FINITE =
@@ -41,9 +38,9 @@ function setsInfiniteHalf({ cells, cells_at: patches }: Delta) {
  */
 function overflowedOperands(facts: RunFacts, op: Operation, output: string): string[] | null {
   if (op.inputs.includes(output)) return null;
-  if (!cellsOfTensor(facts, output, op.step)?.some((cell) => cellAsNumber(cell) === Infinity)) return null;
+  if (!facts.cellsOf(output, op.step)?.some((cell) => cellAsNumber(cell) === Infinity)) return null;
   const areFinite = (uid: string) =>
-    cellsOfTensor(facts, uid, op.step)?.every((cell) => Number.isFinite(cellAsNumber(cell))) ?? false;
+    facts.cellsOf(uid, op.step)?.every((cell) => Number.isFinite(cellAsNumber(cell))) ?? false;
   return op.inputs.length && op.inputs.every(areFinite) ? op.inputs : null;
 }
 
@@ -57,11 +54,10 @@ function diagnosisOf(facts: RunFacts, op: Operation, output: string, operands: s
       madeBefore(facts, operand, op.step),
       [op.step, "nonfinite", [output], { x: facts.nameFact(output, op.step) }],
     ],
-    names: [x],
     facts: {
       x,
       op: codeFact(operationName(op.name)),
-      values: numbersText(cellsOfTensor(facts, operand, op.step) ?? []),
+      values: numbersText(facts.cellsOf(operand, op.step) ?? []),
       largest: LARGEST_FLOAT16,
     },
   };

@@ -1,11 +1,9 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
-import { byLine, codeFact, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
+import { byLine, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Operation, RunFacts } from "../diagnosis.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -13,7 +11,34 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:add|sub|mul)_?$/),
     once: byLine,
-    say: integerWrapped,
+    say: (facts, op) => {
+      const name = operationName(op.name).replace(/_$/, "");
+      if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
+      const dtype = dtypeOf(facts, op.outputs[0]);
+      const element = RANGES[dtype] ? firstWrapped(facts, op, name, dtype) : null;
+      if (!element) return null;
+      const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
+      const [x] = names;
+      const made = facts.birthStep(op.inputs[0]);
+      const operandName = nameTextOfFact(x);
+      return {
+        cause: op.step,
+        chain: [
+          made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
+          [op.step, "checked", [...op.inputs, ...op.outputs]],
+        ],
+        names,
+        facts: {
+          x,
+          dtype: codeFact(dtype),
+          ...element,
+          sign: ARITHMETIC[name].sign,
+          lowest: RANGES[dtype][0],
+          highest: RANGES[dtype][1],
+        },
+        fixes: operandName ? [["wider_integer", { name: operandName }]] : [],
+      };
+    },
   }),
 ];
 
@@ -45,7 +70,7 @@ interface WrappedElement {
  * The first element whose true value is out of range; null where there is none, or the operands' numbers are not known.
  */
 function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: string): WrappedElement | null {
-  const results = numbersOfTensor(facts, op.outputs[0], op.step);
+  const results = facts.numbersOf(op.outputs[0], op.step);
   if (!results?.length) return null;
   const operands = op.inputs.map((uid) => operandNumbers(facts, op, uid, results.length));
   const [first, second = constantOperand(facts, op, name)] = operands;
@@ -66,7 +91,7 @@ function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: strin
  */
 function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: number): number[] | null {
   const isWritten = op.outputs.includes(uid);
-  const numbers = numbersOfTensor(facts, uid, isWritten ? op.step - 1 : op.step);
+  const numbers = facts.numbersOf(uid, isWritten ? op.step - 1 : op.step);
   if (!isWritten && facts.writesOf(facts.handle(uid, op.step)?.storage).some(({ step }) => step === op.step))
     return null;
   return numbers && (numbers.length === count || numbers.length === 1) ? numbers : null;
@@ -82,33 +107,4 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
     return Number.isInteger(number) ? [Number(number)] : [];
   });
   return numbers.length === 1 ? numbers : null;
-}
-
-function integerWrapped(facts: RunFacts, op: Operation): Diagnosis | null {
-  const name = operationName(op.name).replace(/_$/, "");
-  if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
-  const dtype = dtypeOf(facts, op.outputs[0]);
-  const element = RANGES[dtype] ? firstWrapped(facts, op, name, dtype) : null;
-  if (!element) return null;
-  const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
-  const [x] = names;
-  const made = facts.birthStep(op.inputs[0]);
-  const operandName = nameTextOfFact(x);
-  return {
-    cause: op.step,
-    chain: [
-      made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
-      [op.step, "checked", [...op.inputs, ...op.outputs]],
-    ],
-    names,
-    facts: {
-      x,
-      dtype: codeFact(dtype),
-      ...element,
-      sign: ARITHMETIC[name].sign,
-      lowest: RANGES[dtype][0],
-      highest: RANGES[dtype][1],
-    },
-    fixes: operandName ? [["wider_integer", { name: operandName }]] : [],
-  };
 }

@@ -3,11 +3,10 @@
  * of range.
  */
 
-import { byLine, codeFact, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import type { Operation } from "../facts/scan.ts";
+import { sumsAlong } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -15,7 +14,14 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS),
     once: byLine,
-    say: lossBelowZero,
+    say: (facts, op) => {
+      if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
+      const name = operationName(op.name).replace(/_nd$/, "");
+      const loss = facts.rangeOf(op.outputs[0], op.step);
+      if (!loss || !(loss.min < 0)) return null;
+      const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
+      return diagnose(facts, op, name, loss.min);
+    },
   }),
 ];
 
@@ -24,19 +30,10 @@ const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
-function lossBelowZero(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
-  const name = operationName(op.name).replace(/_nd$/, "");
-  const loss = rangeOfTensor(facts, op.outputs[0], op.step);
-  if (!loss || !(loss.min < 0)) return null;
-  const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
-  return diagnose(facts, op, name, loss.min);
-}
-
 /** The first argument holds numbers above 0, which no logarithm of a probability is. */
 function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
   const [input] = op.inputs;
-  const range = rangeOfTensor(facts, input, op.step);
+  const range = facts.rangeOf(input, op.step);
   if (!range || !(range.max > 0)) return null;
   const sum = rowSum(facts, input, op.step);
   const areProbabilities = range.min >= 0 && range.max <= 1 + MAX_DISTANCE_FROM_ONE;
@@ -54,7 +51,7 @@ function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: n
  * told.
  */
 function rowSum(facts: RunFacts, uid: string, step: number): number | null {
-  const numbers = numbersOfTensor(facts, uid, step);
+  const numbers = facts.numbersOf(uid, step);
   const shape = facts.handle(uid, step)?.shape ?? [];
   if (!numbers || !shape.length) return null;
   for (let dim = shape.length - 1; dim >= 0; dim--) {
@@ -66,7 +63,7 @@ function rowSum(facts: RunFacts, uid: string, step: number): number | null {
 
 /** A target is not between 0 and 1. */
 function diagnosisOfTarget(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
-  const range = rangeOfTensor(facts, op.inputs[1], op.step);
+  const range = facts.rangeOf(op.inputs[1], op.step);
   if (!range || (range.min >= 0 && range.max <= 1)) return null;
   const held = range.min < 0 ? range.min : range.max;
   return diagnosisOf(facts, op, { variant: "targets", name, value, operand: op.inputs[1], held });
@@ -84,7 +81,7 @@ interface BelowZero {
 function diagnosisOf(facts: RunFacts, op: Operation, { variant, name, value, operand, held }: BelowZero): Diagnosis {
   const x = facts.nameFact(operand, op.step);
   const loss = facts.nameFact(op.outputs[0], op.step);
-  const cells = cellsOfTensor(facts, operand, op.step);
+  const cells = facts.cellsOf(operand, op.step);
   const made = facts.birthStep(operand);
   const inputName = nameTextOfFact(x);
   return {

@@ -3,19 +3,16 @@
  * backward.
  */
 
-import { phrase, type Diagnosis, type DiagnosisRow, type Fix, type Link, type RunFacts } from "../diagnosis.ts";
+import { gradNameOf, operationName, phrase } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fix, Link, Operation, RunFacts } from "../diagnosis.ts";
 import { emptyMeanCause } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
 import { namedViewSource } from "../facts/view_source.ts";
 import { gradScalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "nonfinite", severity: "warning", diagnose: diagnoseNonfiniteValues, lookedFor: "numbers" },
@@ -74,7 +71,6 @@ function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, st
       [steps[steps.length - 1], "written", [uid]],
       [step, "nonfinite"],
     ],
-    names: [x],
     facts: {
       x,
       values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
@@ -202,9 +198,9 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
       facts: { x, op: name, operand, ...emptyMean.facts },
     };
   }
-  const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
+  const nonfiniteOperand = operands.find((uid) => facts.cellsOf(uid, step)?.some(isNonfiniteCell)) ?? null;
   const operandNames = operands.map((uid) => facts.nameFact(uid, step));
-  const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
+  const values = facts.cellsOf(nonfiniteOperand ?? operands[0] ?? "", step);
   const origin = nonfiniteOperand ? nonfiniteOrigin(facts, nonfiniteOperand, step) : undefined;
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
@@ -240,7 +236,7 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
   let earliest = op;
   for (let k = 0; earliest && k < MAX_OPERATIONS_BACK; k++) {
     const output = earliest.outputs[0];
-    const nanInput = earliest.inputs.find((uid) => uid !== output && cellsOfTensor(facts, uid, step)?.some(isNanCell));
+    const nanInput = earliest.inputs.find((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
     const producer = facts.producingOperation(nanInput);
     if (!producer || producer.step !== step || producer === earliest) return earliest;
     earliest = producer;
@@ -265,8 +261,7 @@ function nonfiniteOrigin(facts: RunFacts, uid: string, step: number): number | u
 function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
   const op = facts.producingOperation(uid);
   return (
-    op?.step === step &&
-    op.inputs.some((input) => input !== uid && cellsOfTensor(facts, input, step)?.some(isNonfiniteCell))
+    op?.step === step && op.inputs.some((input) => input !== uid && facts.cellsOf(input, step)?.some(isNonfiniteCell))
   );
 }
 
@@ -307,7 +302,6 @@ function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | nul
       [step, "nonfinite", [visit.node], { code: `${op}` }],
       nonfiniteGrad && [nonfiniteGrad.step, "gradient", [nonfiniteGrad.uid]],
     ],
-    names: [x],
     facts: {
       x,
       grad: gradNameOf(x),

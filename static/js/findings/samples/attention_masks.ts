@@ -4,12 +4,11 @@
  * the one they are summed along.
  */
 
+import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, sizeOfAxis, originFactorsOf } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
-import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact, type Fact, type Facts } from "../finding.ts";
+import { sumsAlong } from "../facts/tensor_values.ts";
 import {
   attentionsOf,
   isBoolean,
@@ -18,10 +17,8 @@ import {
   MAX_MASKED_SCORE,
   shapeOf,
   spanOf,
-  type Attention,
-  type Mask,
 } from "./attentions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Attention, Mask } from "./attentions.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   diagnosis({
@@ -65,7 +62,7 @@ function attentionFault(facts: RunFacts, attention: Attention): AttentionFault |
 }
 
 /** Whether another attention of the run sees the earlier positions: one that sees the later ones is then meant. */
-const looksBothWays = memoizePerRun((facts) =>
+const looksBothWays = memoizePerRun((facts: RunFacts) =>
   attentionsOf(facts).some((each) => each.before.some((mask) => triangleDirection(facts, each, mask) === "earlier")),
 );
 
@@ -89,10 +86,7 @@ function leavesParts(facts: RunFacts, { op, normalized, before }: Attention, mas
   if ((shape.at(-normalized) ?? 1) < 2) return false;
   const sums = rowSums(facts, mask, normalized);
   if (sums) return sums.some((sum) => sum > 1e-3 && sum < 1 - 1e-3) && !isRescaled(sums);
-  const [numbers, least] = [
-    numbersOfTensor(facts, mask.uid, mask.op.step),
-    rangeOfTensor(facts, op.outputs[0], op.step)?.min,
-  ];
+  const [numbers, least] = [facts.numbersOf(mask.uid, mask.op.step), facts.rangeOf(op.outputs[0], op.step)?.min];
   if (!numbers || !least || least <= 0 || before.length) return false;
   const kept = sumsAlong(numbers.map(Number), shape, shape.length - normalized);
   return kept.some((count) => count > 0 && count < (shape.at(-normalized) ?? 0));
@@ -105,7 +99,7 @@ function isRescaled(sums: number[]) {
 
 function rowSums(facts: RunFacts, { op }: Mask, normalized: number): number[] | null {
   const [output] = op.outputs;
-  const [numbers, shape] = [numbersOfTensor(facts, output, op.step), shapeOf(facts, output)];
+  const [numbers, shape] = [facts.numbersOf(output, op.step), shapeOf(facts, output)];
   return numbers ? sumsAlong(numbers, shape, shape.length - normalized) : null;
 }
 
@@ -120,8 +114,7 @@ function hidesQueries(facts: RunFacts, attention: Attention, mask: Mask) {
 function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mask) {
   if (use === "seen") return true;
   const range =
-    rangeOfTensor(facts, use === "plus" ? uid : op.outputs[0], op.step) ??
-    (scores ? rangeOfTensor(facts, scores, op.step) : null);
+    facts.rangeOf(use === "plus" ? uid : op.outputs[0], op.step) ?? (scores ? facts.rangeOf(scores, op.step) : null);
   return range !== null && !(range.min > MAX_MASKED_SCORE);
 }
 
@@ -129,11 +122,11 @@ function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mas
 function hidesNothing(facts: RunFacts, attention: Attention, mask: Mask) {
   const { op, scores, normalized } = attention;
   if (spanOf(facts, mask.uid, normalized) < 2 || mask.use === "seen") return false;
-  const numbers = numbersOfTensor(facts, mask.uid, mask.op.step);
+  const numbers = facts.numbersOf(mask.uid, mask.op.step);
   if (!numbers?.some((each) => each === numbers[0]) || numbers.every((each) => each === numbers[0])) return false;
   if (numbers.some((each) => each !== 0 && each !== 1)) return false;
   if (mask.use === "plus") return isMadeFromBooleans(facts, mask.uid) && !isBoolean(facts, mask.uid);
-  const range = scores ? rangeOfTensor(facts, scores, op.step) : null;
+  const range = scores ? facts.rangeOf(scores, op.step) : null;
   return range !== null && range.max - range.min < MAX_FELT_DIFFERENCE;
 }
 
@@ -154,7 +147,7 @@ function isTriangle(facts: RunFacts, uid: string) {
 
 /** Which elements a mask hides, in its own shape; null where its numbers are not listed. */
 function hiddenBy(facts: RunFacts, { uid, use, op }: Mask): boolean[] | null {
-  const numbers = numbersOfTensor(facts, uid, op.step);
+  const numbers = facts.numbersOf(uid, op.step);
   if (use === "plus")
     return numbers?.some((each) => each <= MAX_MASKED_SCORE) ? numbers.map((each) => each <= MAX_MASKED_SCORE) : null;
   return numbers?.map((each) => (use === "fill") === Boolean(each)) ?? null;
@@ -225,7 +218,7 @@ function idsOf(facts: RunFacts, { keys }: Attention, mask: Mask, count: number):
   const uid = keys.flatMap(originFactorsOf)[0]?.uid;
   const fields = facts.scan.initialFields(uid);
   if (!/^u?int/.test(String(fields?.dtype ?? ""))) return null;
-  const numbers = numbersOfTensor(facts, uid, mask.op.step);
+  const numbers = facts.numbersOf(uid, mask.op.step);
   return numbers?.length === count ? numbers : null;
 }
 

@@ -3,13 +3,9 @@
  * afterwards, and along which axis it sums. Of what can't be followed from the one to the other there is none.
  */
 
+import { operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, type Axis } from "../facts/axes.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor, rangeOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 /** how a mask takes part: its true elements are filled, it chooses, it is multiplied, added, or says what is seen */
 type MaskUse = "fill" | "choose" | "times" | "plus" | "seen";
@@ -52,7 +48,7 @@ const MAX_FOLLOWED = 40;
 export const MAX_MASKED_SCORE = -1000;
 
 /** Every attention of a run's forward passes, in order. */
-export const attentionsOf = memoizePerRun((facts): Attention[] =>
+export const attentionsOf = memoizePerRun((facts: RunFacts): Attention[] =>
   facts.scan.operationsNamed(/^(?:_?softmax|scaled_dot_product_attention)$/).flatMap((op) => {
     if (facts.isInsideBackward(op.step) || op.failed || op.step > axesOf(facts).last) return [];
     return (SOFTMAX.test(operationName(op.name)) ? attentionOfSoftmax(facts, op) : fusedAttention(facts, op)) ?? [];
@@ -138,7 +134,7 @@ function isPassing(op: Operation) {
 }
 
 function readersOf(facts: RunFacts, uid: string, after: Operation): Operation[] {
-  const made = dataflowOf(facts).edgesOutOf.get(uid) ?? [];
+  const made = facts.dataflow.edgesOutOf.get(uid) ?? [];
   const written = facts.scan.inPlaceOperationsByTensor.get(uid) ?? [];
   return [...made.flatMap(({ op }) => op ?? []), ...written]
     .filter((op) => !facts.isInsideBackward(op.step) && !isBefore(op, after) && op.inputs.includes(uid))
@@ -161,7 +157,7 @@ function isWeighing(facts: RunFacts, op: Operation, uid: string, dim: number) {
 /** The sum along a dimension of what an operation gave. */
 function sumOf(facts: RunFacts, { outputs: [output] }: Operation, dim: number) {
   const rank = shapeOf(facts, output).length;
-  for (const { op } of dataflowOf(facts).edgesOutOf.get(output) ?? []) {
+  for (const { op } of facts.dataflow.edgesOutOf.get(output) ?? []) {
     if (!op || operationName(op.name) !== "sum" || facts.isInsideBackward(op.step)) continue;
     const dims = [op.args?.dim ?? []].flat() as number[];
     if (dims.some((each) => (each < 0 ? -each : rank - each) === dim)) return op;
@@ -251,9 +247,9 @@ export function isBoolean(facts: RunFacts, uid: string) {
 export function isMaskTensor(facts: RunFacts, uid: string, step: number) {
   if (!isGiven(facts, uid)) return false;
   if (isBoolean(facts, uid)) return true;
-  const numbers = numbersOfTensor(facts, uid, step);
+  const numbers = facts.numbersOf(uid, step);
   if (numbers) return isOfTwo(numbers);
-  const range = rangeOfTensor(facts, uid, step);
+  const range = facts.rangeOf(uid, step);
   return range !== null && range.max <= 1 && range.min <= MAX_MASKED_SCORE;
 }
 

@@ -1,12 +1,9 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { type Axis, type AxisUse, axesOf, isKnown, isParameterAxis, sizeOfAxis } from "../facts/axes.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { diagnosis, type Diagnosis, type DiagnosisRow } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { axesOf, isKnown, isParameterAxis, sizeOfAxis, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 /** a sum of a tensor and a table of positions: the axes along which they differ, and are attended to */
 interface Sum {
@@ -67,7 +64,6 @@ function otherChannels(facts: RunFacts, op: Operation): Diagnosis | null {
     variant: "channels",
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
-    names: [x],
     facts: { x, n: sizeOfAxis(channels), op: operationName(op.name).replace(/^_?(?:native_|cudnn_)?/, "") },
   };
 }
@@ -84,7 +80,6 @@ function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | 
     variant: "classes",
     cause: op.step,
     chain: [[op.step, "used", [uid]]],
-    names: [x],
     facts: { x, n: sizeOfAxis(axis), op: operationName(op.name).replace(/_nd$/, ""), place },
   };
 }
@@ -106,7 +101,6 @@ function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | nul
     variant: "rows",
     cause: op.step,
     chain: [[op.step, "used", [uid, target]]],
-    names: [x, y],
     facts: {
       x,
       y,
@@ -167,6 +161,6 @@ function isTable(facts: RunFacts, uid: string, axis: number, size: number) {
   const maker = facts.producingOperation(uid);
   const name = operationName(maker?.name ?? "");
   if (name === "arange") return (facts.steps[maker?.step ?? 0].depth ?? 0) > 0;
-  const isMade = facts.scan.initialFields(uid)?.type === "Parameter" || /^(?:zeros|empty|ones|full)$/.test(name);
+  const isMade = facts.isParameter(uid) || /^(?:zeros|empty|ones|full)$/.test(name);
   return isMade && shape.length > 1 && (shape[axis] ?? 0) > size;
 }

@@ -1,25 +1,37 @@
 /** A part of each batch that a loop takes out by name and never reads: a `done`, a weight, a mask. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { loopHead } from "../../syntax/statements.ts";
 import { calleePath, callsIn } from "../../syntax/expressions.ts";
 import { childrenOf, nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "batch_part_unread",
     severity: "note",
-    when: (facts) => optimizersOf(facts).size > 0,
+    when: (facts) => facts.optimizers.length > 0,
     of: unreadParts,
     once: ({ steps: [step] }, facts) => facts.lineOf(step),
-    say: diagnosisOf,
+    /** Null where the part is read through another name, and where it is the same for all samples. */
+    say: (facts, { name, steps, parts }) => {
+      const uids = steps.map((step) => tensorNamed(facts, name, step) ?? "");
+      const values = new Set(uids.flatMap((uid, k) => facts.numbersOf(uid, steps[k]) ?? []));
+      if (values.size < 2 || uids.some((uid, k) => isReadAfter(facts, uid, steps[k]))) return null;
+      const x = codeFact(name);
+      const [step] = steps;
+      const update = facts.optimizers.flatMap((each) => each.steps.filter((at) => at > step)).sort((a, b) => a - b)[0];
+      return {
+        cause: step,
+        chain: [
+          [step, "made", [uids[0]]],
+          [update, "used"],
+        ],
+        facts: { x, parts, n: steps.length },
+      };
+    },
   }),
 ];
 
@@ -92,32 +104,11 @@ function isBatch(facts: RunFacts, names: string[], step: number): boolean {
 
 /** Whether an optimizer steps with each batch. */
 function isOfTraining(facts: RunFacts, steps: number[]): boolean {
-  const updates = [...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps);
+  const updates = facts.optimizers.flatMap((optimizer) => optimizer.steps);
   return (
     steps.length >= MIN_BATCHES &&
     steps.every((step, k) => updates.some((update) => update > step && update < (steps[k + 1] ?? Infinity)))
   );
-}
-
-/** Null where the part is read through another name, and where it is the same for all samples. */
-function diagnosisOf(facts: RunFacts, { name, steps, parts }: UnreadPart): Diagnosis | null {
-  const uids = steps.map((step) => tensorNamed(facts, name, step) ?? "");
-  const values = new Set(uids.flatMap((uid, k) => numbersOfTensor(facts, uid, steps[k]) ?? []));
-  if (values.size < 2 || uids.some((uid, k) => isReadAfter(facts, uid, steps[k]))) return null;
-  const x = codeFact(name);
-  const [step] = steps;
-  const update = [...optimizersOf(facts).values()]
-    .flatMap((each) => each.steps.filter((at) => at > step))
-    .sort((a, b) => a - b)[0];
-  return {
-    cause: step,
-    chain: [
-      [step, "made", [uids[0]]],
-      [update, "used"],
-    ],
-    names: [x],
-    facts: { x, parts, n: steps.length },
-  };
 }
 
 /** Whether an operation takes a tensor's memory after a step. */

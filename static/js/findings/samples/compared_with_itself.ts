@@ -3,15 +3,10 @@
  * equal in every round, so the comparison says nothing.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
 import { dataSourcesOf } from "../modules/layer_calls.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -19,7 +14,18 @@ export const FINDINGS = [
     severity: "warning",
     of: equalComparisons,
     once: ({ old }, facts) => facts.lineOf(facts.birthStep(old)),
-    say: diagnosisOf,
+    say: (facts, { step, current, old, rounds }) => {
+      const [x, y] = [facts.nameFact(current, step), facts.nameFact(old, step)];
+      const made = facts.birthStep(old);
+      return {
+        cause: made,
+        chain: [
+          [made, "made", [old]],
+          [step, "used", [current, old]],
+        ],
+        facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
+      };
+    },
   }),
 ];
 
@@ -35,7 +41,7 @@ interface Comparison {
 }
 
 function equalComparisons(facts: RunFacts): Comparison[] {
-  const steps = [...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps);
+  const steps = facts.optimizers.flatMap((optimizer) => optimizer.steps);
   if (steps.length < MIN_ROUNDS - 1) return [];
   const byPlace = new Map<string, Operation[]>();
   const countAt = new Map<number, number>();
@@ -55,10 +61,10 @@ function comparisonOf(facts: RunFacts, ops: Operation[], steps: number[]): Compa
   const data = new Set<string>();
   for (const { inputs, step } of ops) {
     const [a, b] = inputs;
-    const numbers = numbersOfTensor(facts, a, step);
+    const numbers = facts.numbersOf(a, step);
     const [hasHistory, hadHistory] = [a, b].map((uid) => facts.tensor(uid, step)?.requires_grad === true);
     if (!numbers || hasHistory === hadHistory || new Set(numbers).size < 2) return null;
-    const others = numbersOfTensor(facts, b, step);
+    const others = facts.numbersOf(b, step);
     if (numbers.length !== others?.length || !numbers.every((number, k) => Object.is(number, others[k]))) return null;
     if (`${numbers}` === before) return null;
     before = `${numbers}`;
@@ -80,7 +86,7 @@ function comparisonOf(facts: RunFacts, ops: Operation[], steps: number[]): Compa
  * are others, where the memory is written later, and where the tensor comes from another one without a call of its own.
  */
 function sourceOfCalls(facts: RunFacts, uid: string, other: string): string | null {
-  const { edgesInto } = dataflowOf(facts);
+  const { edgesInto } = facts.dataflow;
   const seen = new Set([uid]);
   for (const tensor of seen) for (const { from } of edgesInto.get(tensor) ?? []) seen.add(from);
   if (seen.has(other)) return null;
@@ -99,18 +105,4 @@ function isOfIntegers(facts: RunFacts, source: string): boolean {
   const [storage] = source.split(" ");
   const cells = facts.scan.initialFields(storage)?.cells ?? {};
   return Object.keys(cells).some((dtype) => /^u?int|^bool/.test(dtype));
-}
-
-function diagnosisOf(facts: RunFacts, { step, current, old, rounds }: Comparison): Diagnosis {
-  const [x, y] = [facts.nameFact(current, step), facts.nameFact(old, step)];
-  const made = facts.birthStep(old);
-  return {
-    cause: made,
-    chain: [
-      [made, "made", [old]],
-      [step, "used", [current, old]],
-    ],
-    names: [x, y],
-    facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
-  };
 }

@@ -1,11 +1,10 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
-import type { BackwardCall, Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
@@ -22,7 +21,7 @@ interface LastLoss {
 }
 
 function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
-  if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
+  if (!facts.optimizers.some(({ steps }) => steps.length)) return [];
   /** by the statement that runs backward; null where it is meant once */
   const byStatement = new Map<number | null, { first: LastLoss; count: number } | null>();
   for (const call of facts.backwardCalls) {
@@ -86,7 +85,6 @@ function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, c
       [earlier.step, "made", [earlier.outputs[0]]],
       [call.step, "starts", [last.outputs[0]]],
     ],
-    names: [x],
     facts: {
       x,
       n: dropped.length,

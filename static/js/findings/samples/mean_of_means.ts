@@ -1,9 +1,7 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
+import { byLine, codeFact, diagnosis, operationName, type Link, type Operation, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 import {
   calleeName,
   calleePath,
@@ -15,7 +13,6 @@ import {
 } from "../../syntax/expressions.ts";
 import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -24,7 +21,37 @@ export const FINDINGS = [
     when: ({ trace }) => !statementTrees(trace.program).some(mayReduceOtherwise),
     of: meansOfMeans,
     once: byLine,
-    say: diagnosisOf,
+    /** None where all batches are of one size, or it makes no difference. */
+    say: (facts, { name, means, step }) => {
+      const sizes = [...new Set(means.map(({ size }) => size))];
+      if (sizes.length < 2) return null;
+      const count = means.reduce((sum, { size }) => sum + size, 0);
+      const plain = means.reduce((sum, { value }) => sum + value, 0) / means.length;
+      const weighted = means.reduce((sum, { value, size }) => sum + value * size, 0) / count;
+      if (Math.abs(plain - weighted) < MIN_DIFFERENCE * Math.abs(weighted)) return null;
+      const bySize = new Map<number, BatchMean[]>();
+      for (const mean of means) addToList(bySize, mean.size, mean);
+      const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
+      const x = codeFact(name);
+      return {
+        cause: step,
+        chain: [
+          ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
+          [step, "read"],
+        ],
+        facts: {
+          x,
+          n: means.length,
+          count,
+          sizes: sizes.sort((a, b) => b - a),
+          small: Math.min(...sizes),
+          large: Math.max(...sizes),
+          plain: Number(plain.toPrecision(4)),
+          weighted: Number(weighted.toPrecision(4)),
+          added: facts.place(means[0].step).line,
+        },
+      };
+    },
   }),
 ];
 
@@ -115,7 +142,7 @@ function batchMeanAt(facts: RunFacts, step: number): BatchMean | null {
   const [{ tensor }] = cuts;
   const op = facts.producingOperation(tensor);
   const size = op && sizeOfMean(facts, op);
-  const [value] = numbersOfTensor(facts, tensor, step) ?? [];
+  const [value] = facts.numbersOf(tensor, step) ?? [];
   return size && Number.isFinite(value) ? { step, tensor, size, value } : null;
 }
 
@@ -165,37 +192,4 @@ function numberOf(facts: RunFacts, node: SyntaxNode, step: number): number | nul
   if (node.kind !== "BinOp" || node.value !== "+") return null;
   const [left, right] = node.children.map((operand) => numberOf(facts, operand, step));
   return left === null || right === null ? null : left + right;
-}
-
-/** None where all batches are of one size, or it makes no difference. */
-function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagnosis | null {
-  const sizes = [...new Set(means.map(({ size }) => size))];
-  if (sizes.length < 2) return null;
-  const count = means.reduce((sum, { size }) => sum + size, 0);
-  const plain = means.reduce((sum, { value }) => sum + value, 0) / means.length;
-  const weighted = means.reduce((sum, { value, size }) => sum + value * size, 0) / count;
-  if (Math.abs(plain - weighted) < MIN_DIFFERENCE * Math.abs(weighted)) return null;
-  const bySize = new Map<number, BatchMean[]>();
-  for (const mean of means) addToList(bySize, mean.size, mean);
-  const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
-  const x = codeFact(name);
-  return {
-    cause: step,
-    chain: [
-      ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
-      [step, "read"],
-    ],
-    names: [x],
-    facts: {
-      x,
-      n: means.length,
-      count,
-      sizes: sizes.sort((a, b) => b - a),
-      small: Math.min(...sizes),
-      large: Math.max(...sizes),
-      plain: Number(plain.toPrecision(4)),
-      weighted: Number(weighted.toPrecision(4)),
-      added: facts.place(means[0].step).line,
-    },
-  };
 }

@@ -1,17 +1,11 @@
 /** A random call that draws the same numbers in every round of a training, as a seed is set before each. */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
+import { codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { calleeName, calleePath, callsIn } from "../../syntax/expressions.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { cellsOfTensor } from "../facts/tensor_values.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
 import { ancestorsOfRoots } from "../modules/layer_calls.ts";
 import { cellAsNumber } from "../facts/cell_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -20,7 +14,25 @@ export const FINDINGS = [
     when: (facts) => stepsThatSetGenerator(facts).length >= MIN_ROUNDS - 1,
     of: repeatedDraws,
     once: ({ setter }, facts) => facts.lineOf(setter),
-    say: diagnosisOf,
+    say: (facts, { draws, period, setter }) => {
+      const [first, again] = [draws[0], draws[period]];
+      return {
+        variant: period > 1 ? "pass" : undefined,
+        cause: setter,
+        chain: [
+          [first.op.step, "made", [first.uid]],
+          [setter, "written"],
+          [again.op.step, "used", [again.uid]],
+        ],
+        names: namesGivenTo(facts, again),
+        facts: {
+          n: Math.floor(draws.length / period),
+          seed: facts.statementFact(setter),
+          drawn: facts.lineOf(again.op.step),
+          draw: facts.statementFact(again.op.step),
+        },
+      };
+    },
   }),
 ];
 
@@ -53,7 +65,7 @@ function repeatedDraws(facts: RunFacts): RepeatedDraws[] {
 }
 
 /** The steps whose statements set a generator of torch, by whatever is called so, outside of a backward. */
-const stepsThatSetGenerator = memoizePerRun((facts): number[] => {
+const stepsThatSetGenerator = memoizePerRun((facts: RunFacts): number[] => {
   const isSetter = (step: number) =>
     callsIn(facts.syntax(step)).some(
       (call) => SETS_GENERATOR.test(calleeName(call)) && !NOT_TORCH.test(calleePath(call) ?? ""),
@@ -78,7 +90,7 @@ function drawsByPlace(facts: RunFacts): RandomDraw[][] {
 
 /** Null where the numbers differ, where no optimizer steps between, or where no loss comes of them. */
 function periodOf(facts: RunFacts, draws: RandomDraw[], setters: number[]): RepeatedDraws | null {
-  const optimizers = [...optimizersOf(facts).values()].filter(({ made }) => made < draws[0].op.step);
+  const optimizers = facts.optimizers.filter(({ made }) => made < draws[0].op.step);
   const again = draws.findIndex(
     ({ op }, k) => k > 0 && setters.some((step) => step > draws[k - 1].op.step && step <= op.step),
   );
@@ -98,9 +110,9 @@ function periodOf(facts: RunFacts, draws: RandomDraw[], setters: number[]): Repe
 
 /** What was drawn; of dropout which numbers it left out. */
 function valuesOf(facts: RunFacts, { op, uid }: RandomDraw): (number | null)[] {
-  const numbers = (cellsOfTensor(facts, uid, op.step) ?? []).map(cellAsNumber);
+  const numbers = (facts.cellsOf(uid, op.step) ?? []).map(cellAsNumber);
   if (operationName(op.name) !== "dropout") return numbers;
-  const input = (cellsOfTensor(facts, op.inputs[0], op.step) ?? []).map(cellAsNumber);
+  const input = (facts.cellsOf(op.inputs[0], op.step) ?? []).map(cellAsNumber);
   return numbers.map((number, k) => (input[k] ? Number(number === 0) : null));
 }
 
@@ -117,26 +129,6 @@ function areSame(before: RandomDraw, draw: RandomDraw, pairs: number): boolean {
   const isDiscrete = a.every((value) => value === null || Number.isInteger(value));
   if (new Set(a).size < 2 && (isDiscrete || a.length > 1)) return false;
   return !isDiscrete || known * pairs >= MIN_DISCRETE || (operationName(draw.op.name) === "randperm" && known > 5);
-}
-
-function diagnosisOf(facts: RunFacts, { draws, period, setter }: RepeatedDraws): Diagnosis {
-  const [first, again] = [draws[0], draws[period]];
-  return {
-    variant: period > 1 ? "pass" : undefined,
-    cause: setter,
-    chain: [
-      [first.op.step, "made", [first.uid]],
-      [setter, "written"],
-      [again.op.step, "used", [again.uid]],
-    ],
-    names: namesGivenTo(facts, again),
-    facts: {
-      n: Math.floor(draws.length / period),
-      seed: facts.statementFact(setter),
-      drawn: facts.lineOf(again.op.step),
-      draw: facts.statementFact(again.op.step),
-    },
-  };
 }
 
 /** The names that the statement of a draw gives, and that of what was drawn. */

@@ -2,9 +2,9 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { operationName } from "../facts/operation_name.ts";
-import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
+import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { sumsAlong } from "../facts/tensor_values.ts";
 import {
   callArgument,
   calleeName,
@@ -14,7 +14,6 @@ import {
   literalValue,
 } from "../../syntax/expressions.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -22,7 +21,16 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(SOFTMAX),
     once: byLine,
-    say: softmaxOverBatch,
+    say: (facts, op) => {
+      if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
+      const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
+      if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0)
+        return null;
+      const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
+      if (reader) return diagnosisOf(facts, op, shape, reader);
+      const product = productBySample(facts, op, shape[0]);
+      return product && attentionDiagnosis(facts, op, shape, product);
+    },
   }),
 ];
 
@@ -42,23 +50,13 @@ const CHOICES = new Map([
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
 
-function softmaxOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
-  const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
-  if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) return null;
-  const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
-  if (reader) return diagnosisOf(facts, op, shape, reader);
-  const product = productBySample(facts, op, shape[0]);
-  return product && attentionDiagnosis(facts, op, shape, product);
-}
-
 /** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
 function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {
   const [output] = op.outputs;
-  const node = facts.history.valueAt(output, "grad_fn", op.step) as string | null;
+  const node = facts.gradFnOf(output, op.step);
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   if (typeof dim === "number") return dim < 0 ? dim + length : dim;
-  const numbers = length === 2 ? numbersOfTensor(facts, output, op.step) : null;
+  const numbers = length === 2 ? facts.numbersOf(output, op.step) : null;
   if (!numbers) return null;
   const values = /log/.test(op.name) ? numbers.map(Math.exp) : numbers;
   const shape = facts.handle(output, op.step)?.shape ?? [];
@@ -115,7 +113,7 @@ function isReadByClass(facts: RunFacts, op: Operation, position: number, shape: 
   if (CHOICES.has(name)) return callsIn(facts.syntax(op.step)).some(isChoiceOfClass);
   if (!ELEMENTWISE_LOSS.test(name) || op.inputs.length < 2) return false;
   const other = op.inputs[position === 0 ? 1 : 0];
-  const numbers = numbersOfTensor(facts, other, op.step);
+  const numbers = facts.numbersOf(other, op.step);
   if (!numbers || String(facts.handle(other, op.step)?.shape) !== String(shape)) return false;
   const isOneHot = numbers.every((number) => number === 0 || number === 1);
   return isOneHot && sumsAlong(numbers, shape, 1).every((sum) => sum === 1);
@@ -132,14 +130,14 @@ function isChoiceOfClass(call: SyntaxNode) {
 }
 
 function attributeOfNode(facts: RunFacts, op: Operation) {
-  const node = facts.history.valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
+  const node = facts.gradFnOf(op.outputs[0], op.step);
   const dim = facts.scan.initialFields(node)?.attrs?.dim;
   return typeof dim === "number" && dim < 0 ? dim + 2 : dim;
 }
 
 /** Whether an index takes one column of every row: `p[arange(n), y]`. */
 function isPickOfEachRow(facts: RunFacts, op: Operation, [rows, columns]: number[]) {
-  const [, first, second] = op.inputs.map((uid) => numbersOfTensor(facts, uid, op.step));
+  const [, first, second] = op.inputs.map((uid) => facts.numbersOf(uid, op.step));
   if (!first || !second || first.length !== rows || second.length !== rows) return false;
   return first.every((row, k) => row === k) && second.every((column) => column >= -columns && column < columns);
 }
@@ -147,7 +145,7 @@ function isPickOfEachRow(facts: RunFacts, op: Operation, [rows, columns]: number
 function diagnosisOf(facts: RunFacts, op: Operation, shape: number[], reader: Operation): Diagnosis {
   const [output] = op.outputs;
   const x = facts.nameFact(output, op.step);
-  const numbers = numbersOfTensor(facts, output, op.step);
+  const numbers = facts.numbersOf(output, op.step);
   const values = numbers && /log/.test(op.name) ? numbers.map(Math.exp) : numbers;
   const row = values ? values.slice(0, shape[1]).reduce((a, b) => a + b, 0) : null;
   return {

@@ -3,12 +3,10 @@
  * samples mix as moments do.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, originFactorsOf, type Axis, type AxisUse } from "../facts/axes.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { operationName } from "../facts/operation_name.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
-import type { Operation } from "../facts/scan.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   diagnosis({
@@ -38,7 +36,7 @@ function recurrences(facts: RunFacts): Sequence[] {
     if (as !== "sequence" || !op.requires_grad.some(Boolean)) return [];
     const [first, second] = axesOf(facts).of(uid);
     const other = axis === first ? second : first;
-    const weight = op.inputs.find((each) => facts.scan.initialFields(each)?.type === "Parameter");
+    const weight = op.inputs.find((each) => facts.isParameter(each));
     return isOfData(axis) && isOfData(other) ? [{ op, input: uid, weight, along: axis, other }] : [];
   });
 }
@@ -93,7 +91,7 @@ function isLossOfRows({ as, op }: AxisUse) {
 
 /** Whether what gives an axis up was computed from the results of an operation. */
 function isAfter(facts: RunFacts, op: Operation, dropped: Operation) {
-  return op.outputs.some((uid) => dataflowOf(facts).descendants(uid, dropped.step).has(dropped.inputs[0]));
+  return op.outputs.some((uid) => facts.dataflow.descendants(uid, dropped.step).has(dropped.inputs[0]));
 }
 
 function diagnosisOf(

@@ -1,10 +1,8 @@
 /** Where the program reads the `.grad` of which tensor. */
 
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { mentionsAt } from "./statement_mentions.ts";
 import { pathSteps, pathText } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
-import { resolveExpressionUids } from "../facts/resolve.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -21,7 +19,7 @@ interface GradReading {
 const MAX_READINGS_IN_LOOP = 4;
 
 /** The readings of a run, in order; of a loop the first few and the last. */
-export const gradReadings = memoizePerRun((facts): GradReading[] => {
+export const gradReadings = memoizePerRun((facts: RunFacts): GradReading[] => {
   const readings: GradReading[] = [];
   /** how often each expression was looked at */
   const readingCounts = new Map<SyntaxNode, number>();
@@ -29,12 +27,12 @@ export const gradReadings = memoizePerRun((facts): GradReading[] => {
   facts.steps.forEach((traceStep, i) => {
     if (!["statement", "return", "head", "raise"].includes(traceStep.kind) || typeof traceStep.stmt !== "number")
       return;
-    for (const node of mentionsAt(facts, i).gradReads) {
+    for (const node of facts.mentionsAt(i).gradReads) {
       const count = (readingCounts.get(node) ?? 0) + 1;
       readingCounts.set(node, count);
       if (count > MAX_READINGS_IN_LOOP && lastStepOf.get(traceStep.stmt) !== i) continue;
-      const before = resolveExpressionUids(facts, node, i, Math.max(0, i - 1));
-      for (const uid of before.length ? before : resolveExpressionUids(facts, node, i))
+      const before = facts.resolveAll(node, i, Math.max(0, i - 1));
+      for (const uid of before.length ? before : facts.resolveAll(node, i))
         if (uid[0] === "t") readings.push({ uid, node, path: nameOfRead(facts, node, uid, i), step: i });
     }
   });

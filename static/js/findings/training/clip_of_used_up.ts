@@ -4,7 +4,6 @@ import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis
 import { callArgument } from "../../syntax/expressions.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { clipSteps } from "./clip_without_gradient.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { exhaustedGeneratorSteps } from "./exhausted_parameters.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
@@ -54,10 +53,10 @@ function diagnosisOf(facts: RunFacts, clip: number, clipped: SyntaxNode | null):
 
 /** The next step of an optimizer with gradients in what it holds. */
 function nextUpdate(facts: RunFacts, clip: number): { optimizer: string; step: number } | null {
-  for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
+  for (const { uid: optimizer, steps } of facts.optimizers) {
     const step = steps.find((other) => other > clip);
     if (step === undefined) continue;
-    if (optimizerParameters(facts, optimizer, step).some((param) => facts.history.valueAt(param, "grad", clip)))
+    if (facts.parametersOf(optimizer, step).some((param) => facts.history.valueAt(param, "grad", clip)))
       return { optimizer, step };
   }
   return null;

@@ -4,7 +4,6 @@ import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { callArgument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
-import { mentionsAt } from "../statements/statement_mentions.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
 const GENERATOR_MAKERS = new Set(["builtins.filter", "builtins.map", "builtins.iter", "itertools.chain"]);
@@ -29,12 +28,7 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
         [used, "read"],
         [step, "none"],
       ],
-      names: [x],
-      facts: {
-        x,
-        made: facts.steps[made].line,
-        effect: facts.steps[step].line,
-      },
+      facts: { x, made: facts.steps[made].line, effect: facts.steps[step].line },
       fixes: [["list_parameters", {}, made]],
       explainsError: true,
     },
@@ -69,7 +63,7 @@ export function exhaustedGeneratorSteps(facts: RunFacts, name: string, before: n
   const tree = made === undefined ? null : facts.syntax(made);
   const named = tree && singleAssignment(tree);
   if (made === undefined || named?.name !== name || !isGenerator(named.value)) return null;
-  const used = own.find((step) => step > made && mentionsAt(facts, step).names.has(name));
+  const used = own.find((step) => step > made && facts.mentionsAt(step).names.has(name));
   return used === undefined ? null : { name, made, used };
 }
 

@@ -1,13 +1,9 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type BackwardCall, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { innermostIteration } from "./training_facts.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
-import { gradNameOf } from "../facts/gradient_name.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import type { BackwardCall } from "../facts/scan.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -75,7 +71,6 @@ function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null
       [call, "gradient", [uid]],
       [resetStep, "released", [uid]],
     ],
-    names: [x],
     facts: names,
   };
 }
@@ -107,8 +102,8 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
   if (dropped.length < 2 || dropped.length < used.length || !facts.ranToItsEnd) return null;
   if (!dropped.every((fate) => hasFiniteLoss(facts, fate))) return null;
   const ends = new Set(dropped.map(({ end }) => facts.steps[end?.step ?? 0].stmt));
-  const optimizer = [...optimizersOf(facts).values()].find(({ uid, stepped }) =>
-    stepped.some(({ step }) => optimizerParameters(facts, uid, step).includes(dropped[0].uid)),
+  const optimizer = facts.optimizers.find(({ uid, stepped }) =>
+    stepped.some(({ step }) => facts.parametersOf(uid, step).includes(dropped[0].uid)),
   );
   if (ends.size !== 1 || !optimizer) return null;
   const variant = used.length ? undefined : "before_step";
@@ -157,6 +152,6 @@ function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry
 }
 
 function hasFiniteLoss(facts: RunFacts, { call }: BackwardFate) {
-  const elements = call.roots.flatMap((root) => (root && numbersOfTensor(facts, root, call.step)) || []);
+  const elements = call.roots.flatMap((root) => (root && facts.numbersOf(root, call.step)) || []);
   return elements.every(Number.isFinite);
 }

@@ -3,11 +3,7 @@
  * group alone.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { fixHint } from "../finding.ts";
-import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
-import { findInStatements, type FoundInStatement } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
+import { codeFact, diagnosis, fixHint, type RunFacts } from "../diagnosis.ts";
 import {
   callArgument,
   attributeRead,
@@ -26,10 +22,42 @@ export const FINDINGS = [
   diagnosis({
     kind: "module_flag",
     severity: "warning",
-    when: (facts) => optimizersOf(facts).size,
-    of: (facts) => findInStatements(facts, (tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
+    when: (facts) => facts.optimizers.length,
+    of: (facts) => facts.findInStatements((tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
     once: ({ stmt }) => stmt,
-    say: diagnosisOf,
+    say: (facts, { step, found }) => {
+      const { variant, owner, option, loop } = found;
+      const set = facts.optimizer(facts.resolve(owner, step));
+      const later = set?.steps.find((other) => other > step);
+      if (!set || later === undefined) return null;
+      if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;
+      const path = pathText(owner) ?? owner.text;
+      const optimizer = codeFact(path);
+      const findingFacts = {
+        optimizer,
+        attribute: codeFact(option),
+        path,
+        name: option,
+        loop: loop || facts.place(step).line,
+        effect: facts.place(later).line,
+      };
+      const fix = {
+        copied_groups: fixHint("live_groups", { line: findingFacts.loop, step }),
+        defaults: fixHint("group_option", facts.place(step), { path, name: option }),
+        last_group: fixHint("into_loop_above", facts.place(step)),
+      }[variant];
+      return {
+        variant,
+        cause: step,
+        chain: [
+          [step, "made"],
+          [later, "none"],
+        ],
+        names: [optimizer, findingFacts.attribute],
+        facts: findingFacts,
+        fixes: [fix],
+      };
+    },
   }),
 ];
 
@@ -110,41 +138,7 @@ function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
 
 /** Whether of several groups the last alone came to another rate. */
 function areOthersLeft(facts: RunFacts, optimizer: string, steps: number[]) {
-  const [first, last] = [steps[0], steps.at(-1) ?? steps[0]].map((step) => optimizerGroups(facts, optimizer, step));
+  const [first, last] = [steps[0], steps.at(-1) ?? steps[0]].map((step) => facts.groupsOf(optimizer, step));
   if (first.length < 2 || first.length !== last.length) return false;
   return first.slice(0, -1).every(({ lr }, k) => typeof lr === "number" && lr === last[k].lr);
-}
-
-function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<LostOption>): Diagnosis | null {
-  const { variant, owner, option, loop } = found;
-  const set = optimizersOf(facts).get(resolveExpression(facts, owner, step) ?? "");
-  const later = set?.steps.find((other) => other > step);
-  if (!set || later === undefined) return null;
-  if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;
-  const path = pathText(owner) ?? owner.text;
-  const optimizer = codeFact(path);
-  const findingFacts = {
-    optimizer,
-    attribute: codeFact(option),
-    path,
-    name: option,
-    loop: loop || facts.place(step).line,
-    effect: facts.place(later).line,
-  };
-  const fix = {
-    copied_groups: fixHint("live_groups", { line: findingFacts.loop, step }),
-    defaults: fixHint("group_option", facts.place(step), { path, name: option }),
-    last_group: fixHint("into_loop_above", facts.place(step)),
-  }[variant];
-  return {
-    variant,
-    cause: step,
-    chain: [
-      [step, "made"],
-      [later, "none"],
-    ],
-    names: [optimizer, findingFacts.attribute],
-    facts: findingFacts,
-    fixes: [fix],
-  };
 }

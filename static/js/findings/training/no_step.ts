@@ -1,9 +1,8 @@
 /** An optimizer that never steps, though backward after backward fills the gradients of what it holds. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, nameTextOfFact, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { optimizersOf, optimizerParameters, type Optimizer } from "../facts/optimizers.ts";
-import { plainName } from "../facts/gradient_name.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -12,60 +11,53 @@ export const FINDINGS = [
     lookedFor: "optimizers",
     when: ({ ranToItsEnd }) => ranToItsEnd,
     of: optimizersWithoutStep,
-    say: diagnosisOf,
+    /** None where the program takes the gradients itself, or changes the parameters otherwise. */
+    say: (facts, { uid: optimizer, made, uids }) => {
+      const ledgers = gradientLedgers(facts).filter(({ uid }) => uids.includes(uid));
+      const entries = ledgers.flatMap((ledger) => ledger.entries.filter(({ step }) => step > made));
+      const additions = entries.filter(({ kind }) => kind === "added");
+      const backwards = new Set(additions.map(({ by }) => by));
+      if (backwards.size < 2 || entries.some(({ kind }) => ["read", "unscaled"].includes(kind))) return null;
+      if (uids.some((uid) => isWrittenAfter(facts, uid, made))) return null;
+      const firstStep = additions[0].step;
+      const backwardStep = facts.backwardAt(firstStep)?.step ?? firstStep;
+      const optimizerName = facts.nameFact(optimizer, backwardStep);
+      const names = {
+        optimizer: optimizerName,
+        name: nameTextOfFact(optimizerName),
+        n: ledgers.length,
+        code: facts.statementFact(made),
+      };
+      const code = facts.statementFact(backwardStep);
+      return {
+        cause: made,
+        chain: [
+          [made, "made", [optimizer]],
+          [backwardStep, "gradient", [additions[0].by], { code }],
+          [facts.steps.length - 1, "none", uids.slice(0, 1)],
+        ],
+        names: [optimizerName],
+        facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
+        concerns: uids,
+        fixes: [["add_step", { name: nameTextOfFact(optimizerName) }, backwardStep]],
+      };
+    },
   }),
 ];
 
 /** Those that hold nothing which another steps. */
 function optimizersWithoutStep(facts: RunFacts) {
-  const optimizers = [...optimizersOf(facts).values()];
+  const optimizers = facts.optimizers;
   const hasStepped = ({ stepped, unrecorded }: Optimizer) => stepped.length + unrecorded > 0;
   const stepping = optimizers.filter(hasStepped);
-  const held = new Set(
-    stepping.flatMap(({ uid, made, steps }) => optimizerParameters(facts, uid, steps.at(-1) ?? made)),
-  );
+  const held = new Set(stepping.flatMap(({ uid, made, steps }) => facts.parametersOf(uid, steps.at(-1) ?? made)));
   return optimizers
     .filter((optimizer) => !hasStepped(optimizer))
-    .map(({ uid, made }) => ({ uid, made, uids: optimizerParameters(facts, uid, made) }))
+    .map(({ uid, made }) => ({ uid, made, uids: facts.parametersOf(uid, made) }))
     .filter(({ uids }) => !uids.some((uid) => held.has(uid)));
 }
 
-/** None where the program takes the gradients itself, or changes the parameters otherwise. */
-function diagnosisOf(
-  facts: RunFacts,
-  { uid: optimizer, made, uids }: { uid: string; made: number; uids: string[] },
-): Diagnosis | null {
-  const ledgers = gradientLedgers(facts).filter(({ uid }) => uids.includes(uid));
-  const entries = ledgers.flatMap((ledger) => ledger.entries.filter(({ step }) => step > made));
-  const additions = entries.filter(({ kind }) => kind === "added");
-  const backwards = new Set(additions.map(({ by }) => by));
-  if (backwards.size < 2 || entries.some(({ kind }) => ["read", "unscaled"].includes(kind))) return null;
-  if (uids.some((uid) => isWrittenAfter(facts, uid, made))) return null;
-  const firstStep = additions[0].step;
-  const backwardStep = facts.backwardAt(firstStep)?.step ?? firstStep;
-  const optimizerName = facts.nameFact(optimizer, backwardStep);
-  const names = {
-    optimizer: optimizerName,
-    name: plainName(optimizerName),
-    n: ledgers.length,
-    code: facts.statementFact(made),
-  };
-  const code = facts.statementFact(backwardStep);
-  return {
-    cause: made,
-    chain: [
-      [made, "made", [optimizer]],
-      [backwardStep, "gradient", [additions[0].by], { code }],
-      [facts.steps.length - 1, "none", uids.slice(0, 1)],
-    ],
-    names: [optimizerName],
-    facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
-    concerns: uids,
-    fixes: [["add_step", { name: plainName(optimizerName) }, backwardStep]],
-  };
-}
-
 function isWrittenAfter(facts: RunFacts, uid: string, made: number) {
-  const storage = facts.history.valueAt(uid, "storage", made) as string | null;
+  const storage = facts.storageOf(uid, made);
   return facts.writesOf(storage).some(({ step }) => step > made);
 }

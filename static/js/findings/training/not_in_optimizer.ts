@@ -3,16 +3,12 @@
  * parameters.
  */
 
+import { gradNameOf, nameTextOfFact } from "../diagnosis.ts";
 import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { dataflowOf } from "../facts/dataflow.ts";
-import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { gradientTensors } from "../facts/gradient_tensors.ts";
-import { gradNameOf, plainName } from "../facts/gradient_name.ts";
-import { attributeChanges } from "../facts/object_history.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
-import { optimizerGroups, optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -47,7 +43,7 @@ const MAX_COMPARED_PARAMETERS = 8;
 function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
-  const replacing = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [after] : [])));
+  const replacing = new Set(facts.attributeChanges.flatMap(({ before, after }) => (before && after ? [after] : [])));
   const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
   for (const parameter of unheldParameters(facts)) {
     if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
@@ -105,10 +101,10 @@ function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }
 
 function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
   const ledgers = new Map(gradientLedgers(facts).map(({ uid, entries }) => [uid, entries]));
-  return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
+  return facts.optimizers.flatMap(({ uid, made, stepped }) => {
     const step = stepped.at(-1)?.step;
     if (step === undefined) return [];
-    const params = optimizerParameters(facts, uid, step);
+    const params = facts.parametersOf(uid, step);
     const used = new Set<string>();
     for (const param of params) {
       let added: string[] = [];
@@ -130,17 +126,17 @@ function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
  */
 function unheldParameters(facts: RunFacts): UnheldParameter[] {
   const held = new Set(
-    [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) =>
-      [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => optimizerParameters(facts, uid, step)),
+    facts.optimizers.flatMap(({ uid, made, stepped }) =>
+      [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => facts.parametersOf(uid, step)),
     ),
   );
   return gradientLedgers(facts).flatMap(({ uid, entries }) => {
     const owner = facts.index.moduleOfTensor.get(uid);
     const additions = entries.filter(({ kind }) => kind === "added");
     const [first] = additions;
-    if (!owner || !first || held.has(uid) || facts.scan.initialFields(uid)?.type !== "Parameter") return [];
+    if (!owner || !first || held.has(uid) || !facts.isParameter(uid)) return [];
     if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled", "unseen"].includes(kind))) return [];
-    const module = findEntity(facts.stateAt(first.step), owner, "object");
+    const module = facts.object(owner, first.step);
     const birth = facts.birthStep(uid);
     const written = facts
       .writesOf(facts.tensor(uid, first.step)?.storage)
@@ -182,7 +178,7 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number, gradientStep
  * through as well, to compare features of both.
  */
 export function isDownstreamOf(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
-  const flow = dataflowOf(facts);
+  const flow = facts.dataflow;
   const added = facts.backwardAt(gradientStep)?.step ?? gradientStep;
   const fromParameter = flow.descendants(uid, added);
   const fromTrained = descendantsOfAll(facts, trained, added);
@@ -205,7 +201,7 @@ const lastDescendants = new WeakMap<RunFacts, { uids: string[]; step: number; de
 function descendantsOfAll(facts: RunFacts, uids: string[], step: number): Set<string> {
   const last = lastDescendants.get(facts);
   if (last && last.uids === uids && last.step === step) return last.descendants;
-  const { edgesOutOf } = dataflowOf(facts);
+  const { edgesOutOf } = facts.dataflow;
   const descendants = new Set(uids);
   for (const uid of descendants)
     for (const edge of edgesOutOf.get(uid) ?? []) if (edge.step <= step) descendants.add(edge.to);
@@ -219,10 +215,10 @@ function isFloating(facts: RunFacts, uid: string) {
 
 /** Integers, such as the classes that pick rows of a parameter, do not count. */
 function isMadeOfParameters(facts: RunFacts, uid: string) {
-  const { edgesInto } = dataflowOf(facts);
+  const { edgesInto } = facts.dataflow;
   const seen = new Set([uid]);
   for (const tensor of seen) {
-    if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
+    if (facts.isParameter(tensor)) continue;
     const edges = edgesInto.get(tensor) ?? [];
     if (!edges.length && isFloating(facts, tensor)) return false;
     for (const { from } of edges) seen.add(from);
@@ -262,7 +258,7 @@ function diagnosisOf(
   const module = facts.nameFact(owner, added);
   const x = facts.nameFact(uid, added);
   const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
-  const isNamed = optimizerGroups(facts, optimizer.uid, optimizer.step).some((group) => group.isNamed);
+  const isNamed = facts.groupsOf(optimizer.uid, optimizer.step).some((group) => group.isNamed);
   const method = isNamed ? "named_parameters" : "parameters";
   const names = {
     module,
@@ -271,7 +267,7 @@ function diagnosisOf(
     x,
     grad: gradNameOf(x),
     optimizer: optimizerName,
-    optimizer_name: plainName(optimizerName),
+    optimizer_name: nameTextOfFact(optimizerName),
     n: parameters.length,
     step: facts.place(optimizer.step).line,
   };
@@ -292,11 +288,7 @@ function diagnosisOf(
     fixes: [
       [
         variant === "twice" ? "optimizer_of" : "optimizer_with",
-        {
-          name: modulePath(module),
-          optimizer: names.optimizer_name,
-          method,
-        },
+        { name: modulePath(module), optimizer: names.optimizer_name, method },
       ],
     ],
   };

@@ -3,29 +3,33 @@
  * learning rate is zero.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { codeFact } from "../finding.ts";
-import { findEntity } from "../../trace/entities.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";
 import { numel } from "../../trace/reads.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { numbersOfTensor, rangeOfTensor } from "../facts/tensor_values.ts";
-import {
-  optimizerGroups,
-  optimizerParameters,
-  optimizersOf,
-  type Optimizer as KnownOptimizer,
-} from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Optimizer as KnownOptimizer } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "nothing_moves",
     severity: "warning",
     lookedFor: "optimizers",
-    of: (facts) => optimizersOf(facts).values(),
-    say: optimizerWithoutEffect,
+    of: (facts) => facts.optimizers,
+    say: (facts, { uid, made, steps }) => {
+      const type = facts.object(uid, made)?.type ?? "";
+      if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return null;
+      const rates = steps.flatMap((step) => facts.groupsOf(uid, step - 1).map(({ lr }) => lr));
+      const isZero = rates.every((rate) => rate === 0);
+      if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return null;
+      let last: StepEffect | null = null;
+      for (const step of steps) {
+        last = effectOfStep(facts, uid, step, steps[0]);
+        const dtype = last && facts.tensor(last.example, step)?.dtype;
+        const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
+        if (!last || share === undefined || last.heavy.moved > share * last.heavy.total) return null;
+      }
+      return last && diagnosisOf(facts, { uid, made, steps }, last, Number(rates.at(-1)));
+    },
   }),
 ];
 
@@ -53,40 +57,24 @@ interface StepEffect {
   example: string;
 }
 
-function optimizerWithoutEffect(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
-  const type = findEntity(facts.stateAt(made), uid, "object")?.type ?? "";
-  if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return null;
-  const rates = steps.flatMap((step) => optimizerGroups(facts, uid, step - 1).map(({ lr }) => lr));
-  const isZero = rates.every((rate) => rate === 0);
-  if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return null;
-  let last: StepEffect | null = null;
-  for (const step of steps) {
-    last = effectOfStep(facts, uid, step, steps[0]);
-    const dtype = last && facts.tensor(last.example, step)?.dtype;
-    const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
-    if (!last || share === undefined || last.heavy.moved > share * last.heavy.total) return null;
-  }
-  return last && diagnosisOf(facts, { uid, made, steps }, last, Number(rates.at(-1)));
-}
-
 /** Null where it is not known, where no gradient came, and where the optimizer writes none of the numbers. */
 function effectOfStep(facts: RunFacts, optimizer: string, step: number, first: number): StepEffect | null {
-  const history = tensorHistoryOf(facts);
+  const history = facts.history;
   const before = stepBeforeStatement(facts.steps, step);
   const effect = { step, total: 0, moved: 0, heavy: { total: 0, moved: 0 }, example: "" };
   let fewest = Infinity;
-  for (const uid of optimizerParameters(facts, optimizer, step)) {
+  for (const uid of facts.parametersOf(optimizer, step)) {
     const grad = (history.valueAt(uid, "grad", before) ?? history.valueAt(uid, "grad", step)) as string | null;
     const nonzero = grad ? countNonzero(facts, grad, before) : 0;
     if (nonzero === null) return null;
     if (!nonzero) continue;
-    const storage = history.valueAt(uid, "storage", step) as string | null;
+    const storage = facts.storageOf(uid, step);
     if (storage !== history.valueAt(uid, "storage", before)) return null;
     if (!facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && outputs.includes(uid))) return null;
     const writes = facts.writesOf(storage).filter((write) => write.step > before && write.step <= step);
     if (writes.some(({ changed }) => changed === null)) return null;
     const moved = writes.reduce((sum, { changed }) => sum + (changed ?? 0), 0);
-    const start = rangeOfTensor(facts, uid, stepBeforeStatement(facts.steps, first));
+    const start = facts.rangeOf(uid, stepBeforeStatement(facts.steps, first));
     for (const counts of start && start.min === 0 && start.max === 0 ? [effect] : [effect, effect.heavy]) {
       counts.total += nonzero;
       counts.moved += Math.min(moved, nonzero);
@@ -98,9 +86,9 @@ function effectOfStep(facts: RunFacts, optimizer: string, step: number, first: n
 
 /** How many elements of a gradient are not zero; null where one is not finite, or that is not known. */
 function countNonzero(facts: RunFacts, uid: string, step: number): number | null {
-  const numbers = numbersOfTensor(facts, uid, step);
+  const numbers = facts.numbersOf(uid, step);
   if (numbers) return numbers.every(Number.isFinite) ? numbers.filter((number) => number !== 0).length : null;
-  const range = rangeOfTensor(facts, uid, step);
+  const range = facts.rangeOf(uid, step);
   if (!range || !Number.isFinite(range.max - range.min)) return null;
   return range.min === 0 && range.max === 0 ? 0 : numel(facts.tensor(uid, step)?.shape ?? []);
 }
@@ -110,9 +98,7 @@ function diagnosisOf(facts: RunFacts, { uid, made, steps }: Optimizer, last: Ste
   const [optimizer, x] = [facts.nameFact(uid, step), facts.nameFact(example, step)];
   const dtype = facts.tensor(example, step)?.dtype ?? "";
   const variant = rate === 0 ? "rate" : dtype === "float32" ? "tiny" : "rounded";
-  const placed = tensorHistoryOf(facts)
-    .fieldChanges(example, "storage")
-    .filter((change) => change.step < step);
+  const placed = facts.history.fieldChanges(example, "storage").filter((change) => change.step < step);
   const given = placed.at(-1)?.step ?? facts.birthStep(example);
   return {
     variant,

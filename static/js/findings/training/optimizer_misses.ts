@@ -3,11 +3,8 @@
  * has.
  */
 
-import type { Diagnosis, RunFacts } from "../diagnosis.ts";
-import { fixHint } from "../finding.ts";
+import { fixHint, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
-import { plainName } from "../facts/gradient_name.ts";
 import { modulesAround, outermostModuleWithout } from "./training_facts.ts";
 
 interface MisdirectedOptimizer {
@@ -20,10 +17,10 @@ interface MisdirectedOptimizer {
   grad: number;
 }
 
-export const misdirectedOptimizers = memoizePerRun((facts): MisdirectedOptimizer[] => {
-  const optimizers = [...optimizersOf(facts).values()].filter(({ steps }) => steps.length);
+export const misdirectedOptimizers = memoizePerRun((facts: RunFacts): MisdirectedOptimizer[] => {
+  const optimizers = facts.optimizers.filter(({ steps }) => steps.length);
   const parametersByOptimizer = new Map(
-    optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),
+    optimizers.map(({ uid, steps }) => [uid, facts.parametersOf(uid, steps[steps.length - 1])]),
   );
   const ownedParameters = new Set([...parametersByOptimizer.values()].flat());
   const grads = facts.eventsOfKind("grad_accumulated");
@@ -44,7 +41,7 @@ export const misdirectedOptimizers = memoizePerRun((facts): MisdirectedOptimizer
 });
 
 function isParameter(facts: RunFacts, uid: string) {
-  return facts.scan.initialFields(uid)?.type === "Parameter";
+  return facts.isParameter(uid);
 }
 
 /** Whether some of both are of one shape: a copy of a module, or a module made again. */
@@ -77,7 +74,7 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
       optimizer: optimizerName,
       module: facts.nameFact(ownerUid, miss.grad),
       held,
-      held_name: plainName(held),
+      held_name: nameTextOfFact(held),
       n: miss.trained.length,
       made: facts.steps[miss.made].line,
       step: facts.steps[miss.step].line,
@@ -104,7 +101,7 @@ function isMadeForEachStep(facts: RunFacts, { optimizer, trained }: MisdirectedO
   const births = [...new Set(trained.map((uid) => facts.index.moduleOfTensor.get(uid) ?? uid))].map((uid) =>
     facts.birthStep(uid),
   );
-  const steps = optimizersOf(facts).get(optimizer)?.steps ?? [];
+  const steps = facts.optimizer(optimizer)?.steps ?? [];
   const madeBefore = (step: number) => births.findLast((birth) => birth < step);
   return steps.length > 1 && new Set(steps.map(madeBefore)).size === steps.length;
 }
@@ -122,5 +119,5 @@ function optimizerFixes(facts: RunFacts, made: number, ownerUid: string, laterSt
 
 /** The step at which a module got its name, where that follows its birth in the same statement. */
 function firstNamingStep(facts: RunFacts, uid: string, creationStep: number) {
-  return facts.scan.bindingsByUid.get(uid)?.find(({ step }) => step >= creationStep)?.step ?? creationStep;
+  return facts.bindingsOf(uid).find(({ step }) => step >= creationStep)?.step ?? creationStep;
 }

@@ -3,17 +3,13 @@
  * is made anew in each round and loses its moments.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { callArgument, calleeName, callsIn, methodCalls, receiver } from "../../syntax/expressions.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { optimizerParameters, optimizersOf, optimizerWith, type Optimizer } from "../facts/optimizers.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -34,7 +30,7 @@ export const FINDINGS = [
     kind: "rate_jumps",
     severity: "warning",
     of: (facts) =>
-      findInStatements(facts, (tree) => methodCalls(tree, "load_state_dict").flatMap((call) => receiver(call) ?? [])),
+      facts.findInStatements((tree) => methodCalls(tree, "load_state_dict").flatMap((call) => receiver(call) ?? [])),
     say: loadedForNothing,
   }),
 ];
@@ -59,11 +55,11 @@ interface Jump {
 }
 
 function jumps(facts: RunFacts): Jump[] {
-  const constructions = findInStatements(facts, (tree) =>
+  const constructions = facts.findInStatements((tree) =>
     callsIn(tree).flatMap((call) => (SCHEDULER.test(calleeName(call)) && callArgument(call, "optimizer", 0)) || []),
   );
   return constructions.flatMap(({ step, found }) => {
-    const optimizer = optimizerWith(optimizersOf(facts), resolveExpression(facts, found, step) ?? "");
+    const optimizer = facts.optimizerWith(facts.resolve(found, step) ?? "");
     return (optimizer && jumpAt(facts, optimizer, step)) || [];
   });
 }
@@ -109,15 +105,14 @@ function jumpDiagnosis(facts: RunFacts, { optimizer, step, before, after, lowere
 /** Optimizers that one statement makes one after the other for the same parameters. */
 function optimizersMadeAnew(facts: RunFacts): Optimizer[][] {
   const byStatement = new Map<unknown, Optimizer[]>();
-  for (const optimizer of optimizersOf(facts).values())
-    addToList(byStatement, facts.steps[optimizer.made].stmt, optimizer);
+  for (const optimizer of facts.optimizers) addToList(byStatement, facts.steps[optimizer.made].stmt, optimizer);
   return [...byStatement.values()].filter((all) => all.length >= MIN_REMADE && isOneTraining(facts, all));
 }
 
 function isOneTraining(facts: RunFacts, all: Optimizer[]): boolean {
-  const held = all.map(({ uid, made }) => optimizerParameters(facts, uid, made));
+  const held = all.map(({ uid, made }) => facts.parametersOf(uid, made));
   return all.every(({ uid, made, steps }, k) => {
-    const { type } = findEntity(facts.stateAt(made), uid, "object") ?? {};
+    const { type } = facts.object(uid, made) ?? {};
     const before = all[k - 1]?.steps.at(-1);
     return (
       steps.length > 0 &&
@@ -135,13 +130,12 @@ function loadedForNothing(
   facts: RunFacts,
   { step: loaded, found }: { step: number; found: SyntaxNode },
 ): Diagnosis | null {
-  const uid = resolveExpression(facts, found, loaded) ?? "";
-  const optimizer = optimizersOf(facts).get(uid);
+  const uid = facts.resolve(found, loaded) ?? "";
+  const optimizer = facts.optimizer(uid);
   if (!optimizer || optimizer.steps.some((step) => step > loaded) || !hasMomentum(facts, uid, loaded)) return null;
-  const held = optimizerParameters(facts, uid, loaded).join();
-  const other = [...optimizersOf(facts).values()].find(
-    (each) =>
-      each.made > loaded && each.steps.length > 0 && optimizerParameters(facts, each.uid, each.made).join() === held,
+  const held = facts.parametersOf(uid, loaded).join();
+  const other = facts.optimizers.find(
+    (each) => each.made > loaded && each.steps.length > 0 && facts.parametersOf(each.uid, each.made).join() === held,
   );
   if (!other || !held) return null;
   const y = facts.nameFact(other.uid, other.made);
@@ -167,7 +161,7 @@ function hasMomentum(facts: RunFacts, uid: string, step: number): boolean {
 
 /** Whether numbers were given to a parameter after a step and before another: its training begins anew there. */
 function isWrittenBetween(facts: RunFacts, uid: string, from: number, to: number): boolean {
-  const storage = tensorHistoryOf(facts).valueAt(uid, "storage", to) as string | null;
+  const storage = facts.storageOf(uid, to);
   return facts.writesOf(storage).some(({ step }) => step > from && step < to);
 }
 

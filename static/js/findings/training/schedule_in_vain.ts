@@ -7,9 +7,6 @@ import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
-import { resolveExpression } from "../facts/resolve.ts";
 import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -42,15 +39,15 @@ function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
 }
 
 function rateChanges(facts: RunFacts): RateChange[] {
-  const optimizers = [...optimizersOf(facts).values()];
+  const optimizers = facts.optimizers;
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
   let seen = 0;
-  for (const { step } of findInStatements(facts, steppedNodes)) {
+  for (const { step } of facts.findInStatements(steppedNodes)) {
     if (updates.has(step)) continue;
     if (seen++ > MAX_STATEMENTS) break;
     for (const { uid, made } of optimizers) {
-      if (made >= step || (facts.index.lifetimes.get(uid)?.death ?? Infinity) <= step) continue;
+      if (made >= step || facts.deathStep(uid) <= step) continue;
       const [before, after] = [learningRateAt(facts, uid, step - 1), learningRateAt(facts, uid, step)];
       if (before !== null && after !== null && before !== after) out.push({ optimizer: uid, step, before, after });
     }
@@ -75,7 +72,7 @@ function schedulerAssignments(tree: SyntaxNode) {
 }
 
 function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
-  return [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) => {
+  return facts.optimizers.flatMap(({ uid, made, steps }) => {
     const own = changes.filter(({ optimizer }) => optimizer === uid);
     if (!own.length || own.some(({ before, after }) => after > before)) return [];
     const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
@@ -112,7 +109,7 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
  */
 function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
   const counts = { useful: 0, vain: 0 };
-  const uids = optimizersOf(facts).get(optimizer)?.uids;
+  const uids = facts.optimizer(optimizer)?.uids;
   let last = -1;
   for (const event of facts.eventsOfKind("optimizer_stepped")) {
     if (!uids?.has(event.optimizer ?? "")) continue;
@@ -138,7 +135,7 @@ function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diag
   /** by the statement that made the other optimizer */
   const lost = new Map<number, CallForReplacedOptimizer[]>();
   for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
-    const last = optimizersOf(facts).get(optimizer)?.steps.at(-1) ?? -1;
+    const last = facts.optimizer(optimizer)?.steps.at(-1) ?? -1;
     if (calls.some((step) => step < last)) continue;
     for (const step of calls) {
       const call = callForReplacedOptimizer(facts, optimizer, step);
@@ -159,30 +156,30 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
-  for (const { step, found } of findInStatements(facts, (tree) => [
+  for (const { step, found } of facts.findInStatements((tree) => [
     ...schedulerAssignments(tree),
     ...steppedNodes(tree),
   ])) {
     if ("optimizer" in found) {
       const path = pathText(found.target);
-      if (path) scheduled.set(path, resolveExpression(facts, found.optimizer, step) ?? "");
+      if (path) scheduled.set(path, facts.resolve(found.optimizer, step) ?? "");
       continue;
     }
     const optimizer = scheduled.get(pathText(found) ?? "");
-    const death = facts.index.lifetimes.get(optimizer ?? "")?.death ?? Infinity;
+    const death = facts.deathStep(optimizer);
     if (optimizer && death <= step) addToList(out, optimizer, step);
   }
   return out;
 }
 
 function callForReplacedOptimizer(facts: RunFacts, optimizer: string, step: number): CallForReplacedOptimizer | null {
-  const known = optimizersOf(facts).get(optimizer);
+  const known = facts.optimizer(optimizer);
   if (!known) return null;
-  const params = new Set(optimizerParameters(facts, optimizer, known.made));
-  for (const { uid: successor, made, steps } of optimizersOf(facts).values()) {
+  const params = new Set(facts.parametersOf(optimizer, known.made));
+  for (const { uid: successor, made, steps } of facts.optimizers) {
     const next = steps.find((other) => other > step);
     if (next === undefined || successor === optimizer || made < (known.steps.at(-1) ?? known.made)) continue;
-    const held = optimizerParameters(facts, successor, made);
+    const held = facts.parametersOf(successor, made);
     if (held.length && held.every((param) => params.has(param))) return { optimizer, step, successor, made, next };
   }
   return null;

@@ -3,10 +3,7 @@
  * block ends, or one that was made before the loop.
  */
 
-import { diagnosis, type Diagnosis } from "../diagnosis.ts";
-import { optimizersOf } from "../facts/optimizers.ts";
-import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { diagnosis, type RunFacts } from "../diagnosis.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -15,7 +12,25 @@ export const FINDINGS = [
     lookedFor: "optimizers",
     of: staleCopies,
     once: ({ node }, facts) => facts.lineOf(autocastBlock(facts, facts.birthStep(node)) ?? facts.birthStep(node)),
-    say: diagnosisOf,
+    say: (facts, { node, parameter, written, visited, count }) => {
+      const made = facts.birthStep(node);
+      const block = autocastBlock(facts, made);
+      const [output] = facts.index.nodes.get(node)?.output?.split("|") ?? [];
+      const x = facts.nameFact(parameter, written);
+      const copy = block === null ? facts.nameFact(output, made) : "";
+      return {
+        variant: block === null ? undefined : "autocast",
+        cause: block ?? made,
+        chain: [
+          block !== null && [block, "kept"],
+          [made, "made", [node]],
+          [written, "written", [parameter]],
+          [facts.backwardAt(visited) ?? visited, "used", [node]],
+        ],
+        names: [copy, x],
+        facts: { x, copy, count, made: facts.lineOf(made), written: facts.lineOf(written) },
+      };
+    },
   }),
 ];
 
@@ -34,10 +49,10 @@ interface StaleCopy {
 }
 
 function staleCopies(facts: RunFacts): StaleCopy[] {
-  const steps = new Set([...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps));
+  const steps = new Set(facts.optimizers.flatMap((optimizer) => optimizer.steps));
   if (steps.size < MIN_STALE_BACKWARDS) return [];
   return [...facts.index.nodes.values()].flatMap(({ uid, name, next }) => {
-    const visits = facts.index.visitStepsByNode.get(uid) ?? [];
+    const visits = facts.visitsOf(uid);
     if (visits.length <= MIN_STALE_BACKWARDS || !COPYING_NODE.test(name)) return [];
     return next.flatMap((edge) => {
       const parameter = facts.index.nodes.get(edge?.[0] ?? "")?.variable;
@@ -53,7 +68,7 @@ function staleCopy(
   visits: number[],
   steps: Set<number>,
 ): StaleCopy | null {
-  const storage = tensorHistoryOf(facts).valueAt(parameter, "storage", visits[0]) as string | null;
+  const storage = facts.storageOf(parameter, visits[0]);
   const writes = facts.writesOf(storage).filter(({ step, changed }) => steps.has(step) && changed !== 0);
   const missed = visits.flatMap((visited, k) => {
     const write = writes.findLast(({ step }) => step < visited && step > (visits[k - 1] ?? visited));
@@ -61,26 +76,6 @@ function staleCopy(
   });
   const last = missed.at(-1);
   return last && missed.length >= MIN_STALE_BACKWARDS ? { node, parameter, ...last, count: missed.length } : null;
-}
-
-function diagnosisOf(facts: RunFacts, { node, parameter, written, visited, count }: StaleCopy): Diagnosis {
-  const made = facts.birthStep(node);
-  const block = autocastBlock(facts, made);
-  const [output] = facts.index.nodes.get(node)?.output?.split("|") ?? [];
-  const x = facts.nameFact(parameter, written);
-  const copy = block === null ? facts.nameFact(output, made) : "";
-  return {
-    variant: block === null ? undefined : "autocast",
-    cause: block ?? made,
-    chain: [
-      block !== null && [block, "kept"],
-      [made, "made", [node]],
-      [written, "written", [parameter]],
-      [facts.backwardAt(visited) ?? visited, "used", [node]],
-    ],
-    names: [copy, x],
-    facts: { x, copy, count, made: facts.lineOf(made), written: facts.lineOf(written) },
-  };
 }
 
 /** The step that entered the autocast block in which a step ran; null where it ran in none. */

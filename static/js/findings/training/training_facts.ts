@@ -1,9 +1,6 @@
 /** How a sentence counts the rounds of a loop, and what it calls the parameters and modules of a training. */
 
-import { codeFact, type Fact } from "../finding.ts";
-import { plainName } from "../facts/gradient_name.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import { codeFact, nameTextOfFact, type Fact, type RunFacts } from "../diagnosis.ts";
 
 /** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
 export function innermostIteration(facts: RunFacts, step: number) {
@@ -12,7 +9,7 @@ export function innermostIteration(facts: RunFacts, step: number) {
 
 /** The name of a module as the program can write it: `net[0]` for `net.0`. */
 export function modulePath(name: Fact): string {
-  return plainName(name).replace(/\.(\d+)(?![^.[])/g, "[$1]");
+  return nameTextOfFact(name).replace(/\.(\d+)(?![^.[])/g, "[$1]");
 }
 
 /**
@@ -67,7 +64,7 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
   let sum = 0;
   for (const uid of uids) {
     const grad = facts.history.valueAt(uid, "grad", step);
-    const elements = typeof grad === "string" ? numbersOfTensor(facts, grad, step) : null;
+    const elements = typeof grad === "string" ? facts.numbersOf(grad, step) : null;
     if (!elements) return null;
     for (const element of elements) sum += element * element;
   }

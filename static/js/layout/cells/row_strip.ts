@@ -99,7 +99,7 @@ export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRo
     const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : band.wrappedColumn ? COLUMN_NOTE_HEIGHT : 0);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h, cut };
   }
-  return stripsByDtype(rows, stripRoom);
+  return stackedStripsByDtype(rows, stripRoom);
 }
 
 /** The cells that anything reads, where they stand in one line, without the many behind them. */
@@ -115,7 +115,10 @@ function bandOfReadCells(dtype: string, n: number, stripRoom: StripRoom): CellBa
 
 /** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line
  * up. */
-function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof layoutCellStrip>[1]): CellStrip {
+function stackedStripsByDtype(
+  rows: [string, unknown[]][],
+  stripRoom: Parameters<typeof layoutCellStrip>[1],
+): CellStrip {
   const naturalWidth = Math.max(...rows.map(([dtype, cells]) => cells.length * cellWidths(dtype).most));
   const width = Math.min(stripRoom.width - 34, naturalWidth);
   const bands: CellBand[] = [];

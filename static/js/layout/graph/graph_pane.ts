@@ -162,9 +162,9 @@ function assembleGraphPane(
   /** by leaf, the reader at which it stands for itself */
   const readerOfLeaf = new Map<string, string>();
   const isPlaced = (leafUid: string, reader: string) => {
-    const homeReader = readerOfLeaf.get(leafUid) ?? graphStep.touchedReaderOf(leafUid) ?? reader;
-    readerOfLeaf.set(leafUid, homeReader);
-    return homeReader === reader;
+    const attachedReader = readerOfLeaf.get(leafUid) ?? graphStep.touchedReaderOf(leafUid) ?? reader;
+    readerOfLeaf.set(leafUid, attachedReader);
+    return attachedReader === reader;
   };
   const rows = lines.map((line) => {
     const { block, y, gap } = line;

@@ -11,7 +11,7 @@ import {
   type RailMargins,
 } from "./loom_columns.ts";
 import { estimateLoomGraphWidth, layoutLoomGraph } from "./loom_graph.ts";
-import { groupColumnsByHome, homeWidth } from "./loom_homes.ts";
+import { groupColumns, groupWidth } from "./loom_column_groups.ts";
 import { unnamedStoragesColumn } from "./loom_unnamed.ts";
 import { layoutLoomPins } from "./loom_pins.ts";
 import { placeLoomRow } from "./loom_rows.ts";
@@ -76,7 +76,7 @@ export function layoutLoom(
   );
 }
 
-/** Columns of bounded width: homes that give way to each other, and one column for all that never had a name. */
+/** Columns of bounded width: groups that give way to each other, and one column for all that never had a name. */
 function columnsOfBoundedWidth(
   runRows: LoomRows,
   lives: StorageLifetime[],
@@ -95,16 +95,16 @@ function columnsOfBoundedWidth(
   let cheapest: { cell: number; columns: StorageColumns; cost: number } | null = null;
   for (const [cell, maxCells] of stacked ? CELL_SIZES_WITH_CODE_ABOVE : CELL_SCALES) {
     const widest = Math.max(memoryWidth * 0.4, MIN_COLUMN_WIDTH);
-    const homes = groupColumnsByHome(namedLives, runRows.storageNames, margins, {
+    const groups = groupColumns(namedLives, runRows.storageNames, margins, {
       cell,
       most: maxCells,
       widest,
       slim: true,
     });
-    const columns = timeSharedColumns(homes, touches, code + 14, Math.max(memoryWidth, ...homes.map(homeWidth)));
+    const columns = timeSharedColumns(groups, touches, code + 14, Math.max(memoryWidth, ...groups.map(groupWidth)));
     const cost =
       columns.missingRoomPerRow() +
-      (1 - shareOfRowsThatFit(homes, touches, memoryWidth, RECENT_ROW_COUNT)) *
+      (1 - shareOfRowsThatFit(groups, touches, memoryWidth, RECENT_ROW_COUNT)) *
         (cell > COMFORTABLE_CELL_WIDTH ? RECENT_ROWS_WEIGHT : 0);
     if (
       !cheapest ||

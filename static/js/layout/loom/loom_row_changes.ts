@@ -3,49 +3,54 @@
  * say.
  */
 
-import { changedCells, type Entities } from "../../trace/state.ts";
-import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../../trace/entities.ts";
+import { changedCells, type Entities, type OpenTrace } from "../../trace/state.ts";
+import { findEntity, isHandle, isSameValue, type Entity, type Frame, type Handle } from "../../trace/entities.ts";
 import { placementKey } from "../../trace/trace_index.ts";
 import { referencedUid, type Names } from "../../trace/names.ts";
 import { cellExtentOfHandle, unqualifiedDtype } from "../../trace/reads.ts";
 import type { Counter, Step, Storage, Written } from "../../trace/wire.ts";
-import type { RowState } from "./loom_row_state.ts";
 import type { LoomRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 
-/**
- * Fills a row, by its number `r`, with its readers, writes and bumps, and the run with what the row tells of storages.
- */
-export function recordRowChanges(runRows: LoomRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
-  const naming = rowState.names.namesAndPathsOf(handlesToName(row, rowState, steps));
-  for (const uid of rowState.touchSteps.keys()) {
-    const entityNow = rowState.entitiesAfter.get(uid);
-    if (uid[0] === "s") recordStorageChange(runRows, row, r, uid, rowState);
-    else if (entityNow?.kind === "counter") recordVersionBump(row, uid, rowState.stateBefore.get(uid), entityNow);
-    else if (isHandle(entityNow)) recordHandleChange(row, uid, entityNow, rowState, naming);
-    else if (entityNow?.kind === "frame") recordNewNames(row, uid, entityNow, rowState, naming);
-  }
-  for (const reader of row.readers) recordNameAndCounter(runRows, reader, r);
-  for (const uid of rowState.touchSteps.keys()) recordGradientOwner(runRows, rowState.entitiesAfter, uid);
-  for (const write of row.writes.values()) write.step = rowState.writeSteps.get(write.storage) ?? row.last;
-  recordRowEvents(row, rowState, naming, steps);
+/** what there was before a row and after it */
+interface RowStates {
+  before: Entities;
+  after: Entities;
+  /** after it */
+  names: Names;
+  /** the first step of the row that says something of each entity */
+  touched: Map<string, number>;
+  /** the last step of the row that gives a storage cells */
+  written: Map<string, number>;
 }
 
-/** What a row has to name: the handles that it touched or bound, and those that it wrote by. */
-function handlesToName(row: LoomRow, rowState: RowState, steps: Step[]) {
-  const uids = new Set<string>();
-  for (const uid of rowState.touchSteps.keys()) if (isHandle(rowState.entitiesAfter.get(uid))) uids.add(uid);
-  for (const [frame, names] of rowState.valuesBefore) {
-    const entity = rowState.entitiesAfter.get(frame);
-    if (entity?.kind !== "frame") continue;
-    for (const name of names.keys()) {
-      const ref = referencedUid(entity.vars.get(name));
-      if (ref && isHandle(rowState.entitiesAfter.get(ref))) uids.add(ref);
-    }
+/** Fills the row `r` with its readers, writes and bumps, and the run with what the row tells of storages. */
+export function recordRowChanges(runRows: LoomRows, r: number, opened: OpenTrace) {
+  const row = runRows.rows[r];
+  const { steps } = opened.trace;
+  const states = rowStates(opened, row);
+  const { after, names } = states;
+  for (const uid of states.touched.keys()) {
+    const entityNow = after.get(uid);
+    if (uid[0] === "s") recordStorageChange(runRows, row, r, uid, states);
+    else if (entityNow?.kind === "counter") recordVersionBump(row, uid, states.before.get(uid), entityNow);
+    else if (isHandle(entityNow)) recordHandleChange(row, uid, entityNow, states);
+    else if (entityNow?.kind === "frame") recordNewNames(row, uid, entityNow, states, steps);
   }
-  for (let k = row.first; k <= row.last; k++)
-    for (const entry of steps[k].log ?? [])
-      if (entry.kind === "event" && entry.event === "written" && entry.by) uids.add(entry.by);
-  return uids;
+  for (const reader of row.readers) recordNameAndCounter(runRows, reader, r);
+  for (const uid of states.touched.keys()) recordGradientOwner(runRows, after, uid);
+  for (const write of row.writes.values()) write.step = states.written.get(write.storage) ?? row.last;
+  recordRowEvents(row, states, names, steps);
+}
+
+function rowStates(opened: OpenTrace, { first, last }: LoomRow): RowStates {
+  const touched = new Map<string, number>();
+  const written = new Map<string, number>();
+  for (let k = first; k <= last; k++) {
+    const { set = {}, gone = [] } = opened.trace.steps[k];
+    for (const uid of [...Object.keys(set), ...gone]) if (!touched.has(uid)) touched.set(uid, k);
+    for (const [uid, { cells, cells_at }] of Object.entries(set)) if (cells || cells_at) written.set(uid, k);
+  }
+  return { before: opened.state(first - 1), after: opened.state(last), names: opened.names(last), touched, written };
 }
 
 function recordVersionBump(row: LoomRow, uid: string, old: Entity | undefined, counterAfter: Counter) {
@@ -54,37 +59,35 @@ function recordVersionBump(row: LoomRow, uid: string, old: Entity | undefined, c
 }
 
 /** A handle that is new, or reads other memory than before. */
-function recordHandleChange(row: LoomRow, uid: string, entityNow: Handle, rowState: RowState, naming: Names) {
-  const old = rowState.stateBefore.get(uid);
+function recordHandleChange(
+  row: LoomRow,
+  uid: string,
+  entityNow: Handle,
+  { before, names: naming, touched }: RowStates,
+) {
+  const old = before.get(uid);
   if (isHandle(old) && placementKey(uid, old) === placementKey(uid, entityNow)) return;
-  const isGrad =
-    isGradientOfTouchedTensor(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-  row.readers.push(
-    createStorageReader(uid, entityNow, naming, {
-      alias: false,
-      grad: isGrad,
-      step: rowState.touchSteps.get(uid) ?? row.last,
-    }),
-  );
-}
-
-/** Whether a tensor that the row touched has the handle as its `.grad`. */
-function isGradientOfTouchedTensor(uid: string, rowState: RowState) {
-  for (const ownerUid of rowState.names.carriersOf.get(uid) ?? []) {
-    const tensor = rowState.entitiesAfter.get(ownerUid);
-    if (rowState.touchSteps.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
-  }
-  return false;
+  const isGrad = (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  const step = touched.get(uid) ?? row.last;
+  row.readers.push(createStorageReader(uid, entityNow, naming, { alias: false, grad: isGrad, step }));
 }
 
 /** Names of a frame that now mean a handle which was there before. */
-function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowState, naming: Names) {
-  const step = rowState.touchSteps.get(uid) ?? row.last;
-  for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
+function recordNewNames(
+  row: LoomRow,
+  uid: string,
+  frame: Frame,
+  { before, after, names: naming, touched }: RowStates,
+  steps: Step[],
+) {
+  const step = touched.get(uid) ?? row.last;
+  const frameBefore = findEntity(before, uid, "frame");
+  const bound = steps.slice(row.first, row.last + 1).flatMap(({ set }) => Object.keys(set?.[uid]?.vars ?? {}));
+  for (const name of new Set(bound)) {
     const value = frame.vars.get(name);
     const ref = referencedUid(value);
-    const handle = ref && rowState.existedBeforeRow(ref) ? rowState.entitiesAfter.get(ref) : undefined;
-    if (!ref || !isHandle(handle) || !handle.storage || isSameValue(valueBefore, value)) continue;
+    const handle = ref && before.has(ref) ? after.get(ref) : undefined;
+    if (!ref || !isHandle(handle) || !handle.storage || isSameValue(frameBefore?.vars.get(name), value)) continue;
     const reader = createStorageReader(ref, handle, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
   }
@@ -133,9 +136,15 @@ function recordGradientOwner({ storages }: LoomRows, after: Entities, uid: strin
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-function recordStorageChange({ storages }: LoomRows, row: LoomRow, r: number, uid: string, rowState: RowState) {
-  const old = rowState.stateBefore.get(uid);
-  const entityNow = rowState.entitiesAfter.get(uid);
+function recordStorageChange(
+  { storages }: LoomRows,
+  row: LoomRow,
+  r: number,
+  uid: string,
+  { before, after }: RowStates,
+) {
+  const old = before.get(uid);
+  const entityNow = after.get(uid);
   const known = storages.get(uid);
   if (entityNow?.kind !== "storage") {
     if (known) Object.assign(known, { death: r, freed: true });
@@ -173,16 +182,16 @@ function emptyStorageWrite(storageUid: string, step: number): StorageWrite {
 }
 
 /** Who wrote, what it broke, and what was cut. */
-function recordRowEvents(row: LoomRow, rowState: RowState, naming: Names, steps: Step[]) {
+function recordRowEvents(row: LoomRow, { before, after }: RowStates, naming: Names, steps: Step[]) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
-        const entityNow = rowState.entitiesAfter.get(entry.storage);
-        if (rowState.existedBeforeRow(entry.storage) && entityNow?.kind === "storage")
+        const entityNow = after.get(entry.storage);
+        if (before.has(entry.storage) && entityNow?.kind === "storage")
           recordWriteEvent(row, k, entry, entityNow, naming);
       } else if (entry.event === "saved_changed_silently") {
-        const node = rowState.entitiesAfter.get(entry.node);
+        const node = after.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
         const write = row.writes.get(saved?.storage ?? "");
         if (write) write.silent = true;

@@ -1,16 +1,16 @@
 /**
- * The loom's columns where not all fit beside each other: a home has a place while rows touch it, and gives it to
+ * The loom's columns where not all fit beside each other: a group has a place while rows touch it, and gives it to
  * another that is touched sooner. Widths stay within the room, whatever the run.
  */
 
 import { sortInputsFirst } from "./run_rows.ts";
 import { StorageColumns } from "./loom_columns.ts";
-import { homeColumns, homeWidth, type LoomHome } from "./loom_homes.ts";
+import { columnsOfGroup, groupWidth, type ColumnGroup } from "./loom_column_groups.ts";
 import { MAX_SHELVES_PER_ROW } from "./loom_sizes.ts";
 import type { LoomRows, LoomRow } from "./run_row.ts";
 
 interface Claim {
-  home: LoomHome;
+  group: ColumnGroup;
   width: number;
   /** those that touch it */
   rows: number[];
@@ -22,8 +22,8 @@ interface Claim {
   wish: number;
 }
 
-/** a home that has its place */
-interface OpenHome {
+/** a group that has its place */
+interface PlacedGroup {
   claim: Claim;
   x: number;
   /** its first shelf */
@@ -71,115 +71,120 @@ function storagesMadeByNodes(row: LoomRow, runRows: LoomRows) {
 /**
  * The share of rows that have room for all that they and the `rowsBefore` rows before them made, wrote or read anew.
  */
-export function shareOfRowsThatFit(homes: LoomHome[], touches: Touches[], maxWidth: number, rowsBefore = 0): number {
-  const homeOf = homeByStorage(homes);
+export function shareOfRowsThatFit(
+  groups: ColumnGroup[],
+  touches: Touches[],
+  maxWidth: number,
+  rowsBefore = 0,
+): number {
+  const groupOf = groupByStorage(groups);
   let fittingRows = 0;
   touches.forEach((_, r) => {
-    const needed = new Set<LoomHome>();
+    const needed = new Set<ColumnGroup>();
     for (let k = Math.max(0, r - rowsBefore); k <= r; k++)
       for (const uid of touches[k].required) {
-        const home = homeOf.get(uid);
-        if (home) needed.add(home);
+        const group = groupOf.get(uid);
+        if (group) needed.add(group);
       }
     let neededWidth = 0;
-    for (const home of needed) neededWidth += homeWidth(home);
+    for (const group of needed) neededWidth += groupWidth(group);
     if (neededWidth <= maxWidth) fittingRows += 1;
   });
   return touches.length ? fittingRows / touches.length : 1;
 }
 
-function homeByStorage(homes: LoomHome[]): Map<string, LoomHome> {
-  const out = new Map<string, LoomHome>();
-  for (const home of homes)
-    for (const { uid } of [...home.values.columns, ...(home.grads?.columns ?? [])]) out.set(uid, home);
+function groupByStorage(groups: ColumnGroup[]): Map<string, ColumnGroup> {
+  const out = new Map<string, ColumnGroup>();
+  for (const group of groups)
+    for (const { uid } of [...group.values.columns, ...(group.grads?.columns ?? [])]) out.set(uid, group);
   return out;
 }
 
 export function timeSharedColumns(
-  homes: LoomHome[],
+  groups: ColumnGroup[],
   touches: Touches[],
   left: number,
   maxWidth: number,
 ): StorageColumns {
   const columns = new StorageColumns(left, touches.length);
-  const claims = claimsByStorage(homes, touches);
-  const windows = new TimeSharedHomes(maxWidth);
+  const claims = claimsByStorage(groups, touches);
+  const windows = new TimeSharedGroups(maxWidth);
   touches.forEach(({ required, preferred }, r) => {
     columns.firstShelfOfRow[r] = windows.shelf;
-    const openUids = required.filter((uid) => windows.isHomeOpen(claims.get(uid)));
+    const openUids = required.filter((uid) => windows.isGroupPlaced(claims.get(uid)));
     for (const uid of new Set([...openUids, ...required])) {
       const claim = claims.get(uid);
-      if (!claim || windows.placeHome(claim, r)) continue;
+      if (!claim || windows.placeGroup(claim, r)) continue;
       if (windows.shelf - columns.firstShelfOfRow[r] + 1 < MAX_SHELVES_PER_ROW) {
         windows.shelf += 1;
-        windows.placeHome(claim, r);
+        windows.placeGroup(claim, r);
       } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
     }
     for (const uid of preferred) {
       const claim = claims.get(uid);
-      if (claim) windows.placeHome(claim, r);
+      if (claim) windows.placeGroup(claim, r);
     }
     windows.shelf += 1;
   });
   columns.firstShelfOfRow[touches.length] = windows.shelf;
-  for (const openHome of windows.open) windows.closeHome(openHome, windows.shelf - 1);
-  for (const { home, x, from, to } of windows.closed)
-    for (const column of homeColumns(home, left + x, from, to, columns.firstShelfOfRow)) columns.addColumn(column);
+  for (const placedGroup of windows.open) windows.removeGroup(placedGroup, windows.shelf - 1);
+  for (const { group, x, from, to } of windows.closed)
+    for (const column of columnsOfGroup(group, left + x, from, to, columns.firstShelfOfRow)) columns.addColumn(column);
   columns.allColumns.sort((a, b) => a.from - b.from);
   columns.right = left + maxWidth;
   return columns;
 }
 
 /** Who stands where, from shelf to shelf. */
-class TimeSharedHomes {
+class TimeSharedGroups {
   maxWidth: number;
   shelf = 0;
-  open: OpenHome[] = [];
+  open: PlacedGroup[] = [];
   /** stays that are over */
-  closed: { home: LoomHome; x: number; from: number; to: number }[] = [];
+  closed: { group: ColumnGroup; x: number; from: number; to: number }[] = [];
 
   constructor(maxWidth: number) {
     this.maxWidth = maxWidth;
   }
 
-  isHomeOpen(claim: Claim | undefined) {
-    return this.open.some((openHome) => openHome.claim === claim);
+  isGroupPlaced(claim: Claim | undefined) {
+    return this.open.some((placedGroup) => placedGroup.claim === claim);
   }
 
-  /** Make a home stand on this shelf of row r; false where there is no room beside what stands on it already. */
-  placeHome(claim: Claim, r: number) {
-    const standingHome = this.open.find((openHome) => openHome.claim === claim);
-    if (standingHome) {
-      standingHome.used = this.shelf;
+  /** Make a group stand on this shelf of row r; false where there is no room beside what stands on it already. */
+  placeGroup(claim: Claim, r: number) {
+    const earlierGroup = this.open.find((placedGroup) => placedGroup.claim === claim);
+    if (earlierGroup) {
+      earlierGroup.used = this.shelf;
       return true;
     }
-    const x = cheapestHomeX(this.open, claim, this.maxWidth, (openHome) =>
-      openHome.used === this.shelf ? Infinity : homeDisplacementCost(openHome, r, this.shelf),
+    const x = cheapestGroupX(this.open, claim, this.maxWidth, (placedGroup) =>
+      placedGroup.used === this.shelf ? Infinity : displacementCost(placedGroup, r, this.shelf),
     );
     if (x === null) return false;
-    const displaced = this.open.filter((openHome) => overlapsOpenHome(openHome, x, claim.width));
-    for (const openHome of displaced) this.closeHome(openHome, this.shelf - 1);
+    const displaced = this.open.filter((placedGroup) => overlapsGroup(placedGroup, x, claim.width));
+    for (const placedGroup of displaced) this.removeGroup(placedGroup, this.shelf - 1);
     this.open = [
-      ...this.open.filter((openHome) => !displaced.includes(openHome)),
+      ...this.open.filter((placedGroup) => !displaced.includes(placedGroup)),
       { claim, x, from: this.shelf, used: this.shelf },
     ];
     return true;
   }
 
   /** `to` is its last shelf. */
-  closeHome({ claim, x, from }: OpenHome, to: number) {
+  removeGroup({ claim, x, from }: PlacedGroup, to: number) {
     claim.wish = x;
-    this.closed.push({ home: claim.home, x, from, to });
+    this.closed.push({ group: claim.group, x, from, to });
   }
 }
 
-/** By storage, what its home asks for. */
-function claimsByStorage(homes: LoomHome[], touches: Touches[]): Map<string, Claim> {
+/** By storage, what its group asks for. */
+function claimsByStorage(groups: ColumnGroup[], touches: Touches[]): Map<string, Claim> {
   const claims = new Map<string, Claim>();
-  for (const home of homes) {
-    const list = [...home.values.columns, ...(home.grads?.columns ?? [])];
+  for (const group of groups) {
+    const list = [...group.values.columns, ...(group.grads?.columns ?? [])];
     const until = Math.max(...list.map(({ to }) => to));
-    const claim = { home, width: homeWidth(home), rows: [], next: 0, until, wish: -1 };
+    const claim = { group, width: groupWidth(group), rows: [], next: 0, until, wish: -1 };
     for (const { uid } of list) claims.set(uid, claim);
   }
   touches.forEach(({ required, preferred }, r) => {
@@ -191,32 +196,37 @@ function claimsByStorage(homes: LoomHome[], touches: Touches[]): Map<string, Cla
   return claims;
 }
 
-function overlapsOpenHome({ x: from, claim }: OpenHome, x: number, width: number) {
+function overlapsGroup({ x: from, claim }: PlacedGroup, x: number, width: number) {
   return from < x + width && x < from + claim.width;
 }
 
 /** Where nobody stands, else where those stand that it costs least to send away; null where none may be. */
-function cheapestHomeX(
-  openHomes: OpenHome[],
+function cheapestGroupX(
+  placedGroups: PlacedGroup[],
   { width, wish }: Claim,
   maxWidth: number,
-  cost: (held: OpenHome) => number,
+  cost: (held: PlacedGroup) => number,
 ): number | null {
   let best: { x: number; cost: number } | null = null;
-  const costs = openHomes.map(cost);
-  const candidates = [wish, 0, ...openHomes.flatMap((openHome) => [openHome.x + openHome.claim.width, openHome.x])];
+  const costs = placedGroups.map(cost);
+  const candidates = [
+    wish,
+    0,
+    ...placedGroups.flatMap((placedGroup) => [placedGroup.x + placedGroup.claim.width, placedGroup.x]),
+  ];
   for (const x of candidates) {
     if (x < 0 || x + width > maxWidth) continue;
     let totalCost = 0;
-    for (const [k, openHome] of openHomes.entries()) if (overlapsOpenHome(openHome, x, width)) totalCost += costs[k];
+    for (const [k, placedGroup] of placedGroups.entries())
+      if (overlapsGroup(placedGroup, x, width)) totalCost += costs[k];
     const isCheaper = !best || totalCost < best.cost || (totalCost === best.cost && best.x !== wish && x < best.x);
     if (totalCost < Infinity && isCheaper) best = { x, cost: totalCost };
   }
   return best?.x ?? null;
 }
 
-/** What it costs that a home has to go in row r: more, the sooner it is touched again, or the less long ago it was. */
-function homeDisplacementCost({ claim, used }: OpenHome, r: number, shelf: number) {
+/** What it costs that a group has to go in row r: more, the sooner it is touched again, or the less long ago it was. */
+function displacementCost({ claim, used }: PlacedGroup, r: number, shelf: number) {
   if (claim.until < r) return 0;
   const { rows } = claim;
   while (rows[claim.next] < r) claim.next += 1;

@@ -4,7 +4,6 @@
 
 import { loomGradientChip } from "../text/chip.ts";
 import { recordRowChanges } from "./loom_row_changes.ts";
-import { RowState } from "./loom_row_state.ts";
 import { skippedStatements } from "../../trace/steps/skipped_iterations.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
@@ -48,11 +47,7 @@ export function buildLoomRows(opened: OpenTrace): LoomRows {
   }
   addNodesToRows(run, index);
   addSavedTensorPins(run, index);
-  const rowState = new RowState(steps);
-  run.rows.forEach((row, r) => {
-    rowState.advanceToNextRow(row.first, row.last);
-    recordRowChanges(run, row, r, rowState, steps);
-  });
+  for (const r of run.rows.keys()) recordRowChanges(run, r, opened);
   const end = run.rows.length - 1;
   for (const life of run.storages.values()) if (!life.freed) life.death = end;
   return run;

@@ -88,7 +88,7 @@ class FixedPlacesMeasurement {
 
   constructor(model: MemoryModel, w: number, cells: RowCells) {
     this.model = model;
-    this.columns = layoutMemoryColumns(model.homes, w, cells);
+    this.columns = layoutMemoryColumns(model.firstNames, w, cells);
     this.footStays = model.nameless;
   }
 

@@ -90,7 +90,7 @@ function optimizedTensorsText(memoryStep: MemoryStep, uid: string) {
     const list = findEntity(memoryStep.entities, referencedUid(params), "object");
     return (list?.items ?? []).flatMap((item) => {
       const ref = referencedUid(item as Value);
-      return ref ? [nameInSentences(memoryStep, ref) ?? memoryStep.homes.homeOf.get(ref)?.path ?? ref] : [];
+      return ref ? [nameInSentences(memoryStep, ref) ?? memoryStep.firstNames.byUid.get(ref)?.path ?? ref] : [];
     });
   });
   const roots = new Set(names.map((name) => name.replace(/[.[].*$/s, "")));
@@ -134,17 +134,18 @@ function objectChipContent(
   const target = memoryStep.entities.get(ref ?? "");
   if (isAttribute && value === null) return null;
   if (!ref || !target) return { text: typeof value === "number" ? shortNumberText(value, 7) : text, kind: "value" };
-  const home = memoryStep.homes.homeOf.get(ref);
-  const ownHome = memoryStep.homes.homeOf.get(uid);
-  const isBelow = home && ownHome && home.path.startsWith(ownHome.path) && home.path.length > ownHome.path.length;
+  const firstName = memoryStep.firstNames.byUid.get(ref);
+  const ownName = memoryStep.firstNames.byUid.get(uid);
+  const isBelow =
+    firstName && ownName && firstName.path.startsWith(ownName.path) && firstName.path.length > ownName.path.length;
   if (isHandle(target)) {
     if (isBelow && isAttribute) return null;
     if (isBelow) return { text: tupleText(target.shape ?? []), kind: "here" };
-    return { text: nameInSentences(memoryStep, ref) ?? home?.path ?? ref, kind: "tensor" };
+    return { text: nameInSentences(memoryStep, ref) ?? firstName?.path ?? ref, kind: "tensor" };
   }
   if (target.kind !== "object") return { text, kind: "value" };
   if (isBelow) return { text: target.items ? objectTypeText(target) : (target.type ?? "object"), kind: "here" };
-  return { text: nameInSentences(memoryStep, ref) ?? home?.path ?? ref, kind: "object" };
+  return { text: nameInSentences(memoryStep, ref) ?? firstName?.path ?? ref, kind: "object" };
 }
 
 function valueChipWidth({ label, text, kind }: ValueChip) {

@@ -15,21 +15,22 @@ export function memoryAnchorRects(
 ): { anchors: Map<string, Rect>; folds: Map<string, string> } {
   const anchors = new Map<string, Rect>();
   const folds = new Map<string, string>();
-  for (const place of placed) {
-    const { item, y } = place;
-    const line = { x: columns.names, y: y + 2, w: columns.w - 2 * columns.names, h: place.h - 4 };
+  for (const placedItem of placed) {
+    const { item, y } = placedItem;
+    const line = { x: columns.names, y: y + 2, w: columns.w - 2 * columns.names, h: placedItem.h - 4 };
     if (item.kind === "heading") {
       anchors.set(item.uid, line);
-      for (const chip of place.chips?.chips ?? []) {
+      for (const chip of placedItem.chips?.chips ?? []) {
         const targetUid = referencedUid(chip.value);
         if (targetUid?.[0] === "o" && chip.kind === "here" && !anchors.has(targetUid))
           anchors.set(targetUid, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
       }
       const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
-      for (const { item: row } of place.folded) if (row.kind === "row") addFoldedUids(folds, row.block, key);
+      for (const { item: row } of placedItem.folded) if (row.kind === "row") addFoldedUids(folds, row.block, key);
       for (const block of item.state) if (!anchors.has(block.key)) addFoldedUids(folds, block, key);
     } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
-    else if (item.kind === "row" && place.layout) addRowAnchorRects(anchors, place, place.layout, columns);
+    else if (item.kind === "row" && placedItem.layout)
+      addRowAnchorRects(anchors, placedItem, placedItem.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
   return { anchors, folds };

@@ -56,11 +56,11 @@ export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
 /** A leaf that lost its name and still gets gradients is called by the name that it had. Returns whether it is one. */
 function addFormerName(memoryStep: MemoryStep, block: RowBlock, uid: string): boolean {
   const handle = memoryStep.entities.get(uid);
-  const home = memoryStep.homes.homeOf.get(uid);
-  if (handle?.kind !== "tensor" || !handle.leaf || !handle.requires_grad || !home?.main) return false;
-  if (memoryStep.names.tags.has(uid) || !memoryStep.homes.formerNames.has(home.key)) return false;
-  block.former = { rank: home.rank, section: home.section };
-  block.purpose = { foldKind: "unnamed", words: "oldName", name: home.path };
+  const firstName = memoryStep.firstNames.byUid.get(uid);
+  if (handle?.kind !== "tensor" || !handle.leaf || !handle.requires_grad || !firstName?.main) return false;
+  if (memoryStep.names.tags.has(uid) || !memoryStep.firstNames.formerNames.has(firstName.key)) return false;
+  block.former = { rank: firstName.rank, section: firstName.section };
+  block.purpose = { foldKind: "unnamed", words: "oldName", name: firstName.path };
   showHandleFirst(block, uid);
   return true;
 }
@@ -81,7 +81,7 @@ function makeRowBlock(memoryStep: MemoryStep, key: string, uids: string[]): RowB
   const storageUid = key.startsWith("none ") ? null : key;
   const names = new Map<string, ShownName[]>();
   let state = null;
-  const section = memoryStep.homes.homeOfStorage(key)?.section ?? "";
+  const section = memoryStep.firstNames.ofStorage(key)?.section ?? "";
   for (const uid of uids) {
     const wornNames = memoryStep.namesShownOn(uid);
     state ??= wornNames.state;
@@ -130,11 +130,13 @@ function sortHandlesByCounter(memoryStep: MemoryStep, uids: string[]) {
   };
   const firstRank = new Map<string, number>();
   for (const uid of uids)
-    firstRank.set(counterOf(uid), Math.min(firstRank.get(counterOf(uid)) ?? Infinity, memoryStep.homeRank(uid)));
+    firstRank.set(counterOf(uid), Math.min(firstRank.get(counterOf(uid)) ?? Infinity, memoryStep.firstNameRank(uid)));
   const groupRank = (uid: string) => firstRank.get(counterOf(uid)) ?? 0;
   return uids.sort(
     (a, b) =>
-      groupRank(a) - groupRank(b) || memoryStep.homeRank(a) - memoryStep.homeRank(b) || uidNumber(a) - uidNumber(b),
+      groupRank(a) - groupRank(b) ||
+      memoryStep.firstNameRank(a) - memoryStep.firstNameRank(b) ||
+      uidNumber(a) - uidNumber(b),
   );
 }
 

@@ -1,6 +1,6 @@
 /** The columns of the memory pane: names, handles, counters, storages and, where a run has gradients, theirs. */
 
-import type { Homes } from "./homes.ts";
+import type { FirstNames } from "./first_names.ts";
 import { USUAL_ROW_CELLS, type RowCells } from "../cells/row_strip.ts";
 
 export interface MemoryColumns {
@@ -65,11 +65,11 @@ const BROKEN_PIN_WIDTH = 210;
  * How wide a pane is at least in which all of a run stands beside each other, with numbers. `hasBrokenPins`: a saved
  * value of the run is overwritten.
  */
-export function minContentWidth(homes: Homes, hasBrokenPins = false): number {
-  const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
-  const strip = Math.max(MIN_STRIP_WIDTH, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
+export function minContentWidth(firstNames: FirstNames, hasBrokenPins = false): number {
+  const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, firstNames.widestName));
+  const strip = Math.max(MIN_STRIP_WIDTH, Math.min(CONTENT_CELLS.most, firstNames.mostCells) * CONTENT_CELLS.w);
   const cards = MEMORY_LEFT_MARGIN + names + 8 + CARD_WIDTH + 3 + RAIL_WIDTH + 12;
-  const strips = strip + 14 + (homes.hasGrads ? GRADIENT_GAP + strip : 0);
+  const strips = strip + 14 + (firstNames.hasGrads ? GRADIENT_GAP + strip : 0);
   const w = cards + Math.max(strips, hasBrokenPins ? BROKEN_PIN_WIDTH + 8 : 0);
   return Math.max(MIN_CONTENT_WIDTH, Math.min(USUAL_PANE_WIDTH, w));
 }
@@ -84,26 +84,26 @@ function cellsOfOneSize(row: RowCells, stripW: number, mostCells: number): RowCe
  * On a phone a card has what cells leave: where they are few, its words fit. `besideNames` is how many pixels right of
  * the names there are.
  */
-function phoneCardWidth(homes: Homes, besideNames: number, row: RowCells): number {
-  const strips = Math.max(MIN_STRIPS_WIDTH, Math.min(MAX_CELLS_IN_LINE, homes.mostCells) * row.w);
+function phoneCardWidth(firstNames: FirstNames, besideNames: number, row: RowCells): number {
+  const strips = Math.max(MIN_STRIPS_WIDTH, Math.min(MAX_CELLS_IN_LINE, firstNames.mostCells) * row.w);
   const spare = besideNames - 8 - 3 - PHONE_RAIL_WIDTH - 12 - strips - 14;
   return Math.round(Math.max(MIN_PHONE_CARD_WIDTH, Math.min(CARD_WIDTH, spare)));
 }
 
-export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
-  const isPhone = w < Math.min(PHONE_PANE_WIDTH, minContentWidth(homes));
+export function layoutMemoryColumns(firstNames: FirstNames, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
+  const isPhone = w < Math.min(PHONE_PANE_WIDTH, minContentWidth(firstNames));
   const least = w < USUAL_PANE_WIDTH ? MIN_NAMES_WIDTH : 84;
   const [minNames, maxNames] = isPhone ? [MIN_NAMES_WIDTH, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
-  const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
+  const widestName = firstNames.widestName + (firstNames.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
-  const cardW = isPhone ? phoneCardWidth(homes, w - MEMORY_LEFT_MARGIN - namesW, row) : CARD_WIDTH;
+  const cardW = isPhone ? phoneCardWidth(firstNames, w - MEMORY_LEFT_MARGIN - namesW, row) : CARD_WIDTH;
   const railW = isPhone ? PHONE_RAIL_WIDTH : RAIL_WIDTH;
   const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
   const stripsWidth = Math.max(isPhone ? MIN_STRIPS_WIDTH : MIN_STRIP_WIDTH, w - strip - 14);
-  const stripW = homes.hasGrads ? Math.floor((stripsWidth - GRADIENT_GAP) / 2) : stripsWidth;
-  const gradW = homes.hasGrads ? stripsWidth - GRADIENT_GAP - stripW : 0;
+  const stripW = firstNames.hasGrads ? Math.floor((stripsWidth - GRADIENT_GAP) / 2) : stripsWidth;
+  const gradW = firstNames.hasGrads ? stripsWidth - GRADIENT_GAP - stripW : 0;
   return {
     w,
     phone: isPhone,
@@ -120,6 +120,6 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
     fullStripW: isPhone ? stripsWidth : stripW,
     fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
-    row: cellsOfOneSize(row, stripW, homes.mostCells),
+    row: cellsOfOneSize(row, stripW, firstNames.mostCells),
   };
 }

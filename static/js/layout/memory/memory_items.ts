@@ -35,27 +35,27 @@ function headingsWithRows(
 ): MemoryItem[] {
   const entries = [] as RankedItems[];
   for (const block of named) {
-    const home = memoryStep.homes.homeOfStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
-    const section = home?.section ?? "";
-    const rank = section ? memoryStep.homes.sectionRank(section) : (home?.rank ?? Infinity);
+    const firstName = memoryStep.firstNames.ofStorage(block.key) ?? memoryStep.firstNames.byUid.get(block.handles[0]);
+    const section = firstName?.section ?? "";
+    const rank = section ? memoryStep.firstNames.sectionRank(section) : (firstName?.rank ?? Infinity);
     block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
     const indent = section ? 1 : 0;
     const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
-    entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
+    entries.push({ rank, inner: firstName?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
   }
   for (const block of former) {
     const { rank: inner, section } = block.former ?? { rank: Infinity, section: "" };
-    const rank = section ? memoryStep.homes.sectionRank(section) : inner;
+    const rank = section ? memoryStep.firstNames.sectionRank(section) : inner;
     const indent = section ? 1 : 0;
     const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
     entries.push({ rank, inner: inner + AFTER_ITS_NAME, number: uidNumber(block.key), items: [item] });
   }
-  const calls = [...memoryStep.homes.sectionKeyByFrame].filter(([uid]) => memoryStep.entities.has(uid));
+  const calls = [...memoryStep.firstNames.sectionKeyByFrame].filter(([uid]) => memoryStep.entities.has(uid));
   const foldedKeys = sectionsOfFoldedCalls(memoryStep, calls);
   for (const [uid, key] of calls)
     if (!foldedKeys.has(key))
       entries.push({
-        rank: memoryStep.homes.sectionRank(key),
+        rank: memoryStep.firstNames.sectionRank(key),
         inner: -1,
         number: 0,
         items: [frameHeadingItem(memoryStep, uid, key)],
@@ -89,7 +89,7 @@ function foldCallEntries(
   });
   entries.splice(0, entries.length, ...keptEntries);
   const count = foldedKeys.size;
-  const rank = memoryStep.homes.sectionRank(calls[1][1]);
+  const rank = memoryStep.firstNames.sectionRank(calls[1][1]);
   return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
 }
 

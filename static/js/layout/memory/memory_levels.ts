@@ -36,14 +36,14 @@ export function chooseRowLevels(
 ) {
   const { selected } = memoryStep.options;
   const rows = [] as Candidate[];
-  placed.forEach((place, index) => {
-    const { item } = place;
+  placed.forEach((placedItem, index) => {
+    const { item } = placedItem;
     if (item.kind !== "row") return;
     const slim = collapsedRowHeight(memoryStep, item, columns);
     const { block } = item;
     const hot = block.hot || isEntityInRow(item, selected);
     rows.push({
-      placed: place,
+      placed: placedItem,
       item,
       slim,
       hot,
@@ -51,7 +51,7 @@ export function chooseRowLevels(
       at: index,
     });
   });
-  const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
+  const fixedHeight = placed.reduce((sum, placedItem) => sum + placedItem.h, 0);
   const order = [...rows].sort(compareRowPriority);
   const freeHeight =
     maxHeight - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight - fixedHeight, columns);
@@ -104,7 +104,7 @@ function foldRowsWithoutRoom(
   const untouchedCount = rows.filter((row) => !row.hot).length;
   const isCrowded = untouchedCount > MAX_UNCROWDED_ROWS;
   const touchedHeight = isCrowded ? Math.min(maxHeight / 2, extraHeightOfTouchedRows(memoryStep, rows, columns)) : 0;
-  const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
+  const fixedHeight = placed.reduce((sum, placedItem) => sum + placedItem.h, 0);
   const touchedSlimHeight = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
   const maxUntouched = isCrowded
     ? Math.min(maxHeight - touchedHeight, (maxHeight + fixedHeight) * UNTOUCHED_ROWS_HEIGHT_SHARE + touchedSlimHeight)
@@ -150,9 +150,9 @@ function extraHeightOfTouchedRows(memoryStep: MemoryStep, rows: Candidate[], col
 /** The headings that count what they hide, by section. */
 function headingsBySection(placed: PlacedItem[]): Map<string, PlacedItem> {
   const out = new Map<string, PlacedItem>();
-  for (const place of placed)
-    if (place.item.kind === "heading" && place.item.type !== "inner" && !out.has(place.item.section))
-      out.set(place.item.section, place);
+  for (const placedItem of placed)
+    if (placedItem.item.kind === "heading" && placedItem.item.type !== "inner" && !out.has(placedItem.item.section))
+      out.set(placedItem.item.section, placedItem);
   return out;
 }
 
@@ -160,11 +160,11 @@ function headingsBySection(placed: PlacedItem[]): Map<string, PlacedItem> {
 function attachHiddenRowsToHeadings(placed: PlacedItem[]) {
   const headings = headingsBySection(placed);
   const withoutHeading = [] as PlacedItem[];
-  for (const place of placed) {
-    if (!place.hidden || place.item.kind !== "row") continue;
-    const heading = headings.get(place.item.section);
-    if (heading) heading.folded.push(place);
-    else withoutHeading.push(place);
+  for (const placedItem of placed) {
+    if (!placedItem.hidden || placedItem.item.kind !== "row") continue;
+    const heading = headings.get(placedItem.item.section);
+    if (heading) heading.folded.push(placedItem);
+    else withoutHeading.push(placedItem);
   }
   if (!withoutHeading.length) return;
   const foot = placed.findIndex(({ item }) => item.kind === "rule" || item.kind === "allocator");

@@ -1,7 +1,7 @@
 /** Python's side of the memory pane: a line for each object that the program names, and for what it holds. */
 
 import { findEntity, type Container } from "../../trace/entities.ts";
-import { isOptimizer, pathRoot } from "./homes.ts";
+import { isOptimizer, pathRoot } from "./first_names.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
@@ -16,26 +16,26 @@ export function objectOutlineEntries(memoryStep: MemoryStep, states: RowBlock[])
   const out: RankedItems[] = [];
   const linesBySection = new Map<string, number>();
   for (const [uid, object] of memoryStep.entities) {
-    const home = memoryStep.homes.homeOf.get(uid);
-    if (object.kind !== "object" || !home) continue;
+    const firstName = memoryStep.firstNames.byUid.get(uid);
+    if (object.kind !== "object" || !firstName) continue;
     const wornNames = memoryStep.namesShownOn(uid);
-    const isSectionHead = home.key === home.section;
+    const isSectionHead = firstName.key === firstName.section;
     const objectIsOptimizer = isOptimizer(object);
     if (!wornNames.list.length && !objectIsOptimizer) continue;
     const isTouched = memoryStep.touched.uids.has(uid);
     const isVariable = wornNames.list.some((tag) => tag.kind === "var");
     if (!isSectionHead && !isVariable && !objectIsOptimizer) {
       if (!hasPlainValues(object)) continue;
-      const lines = linesBySection.get(home.section) ?? 0;
+      const lines = linesBySection.get(firstName.section) ?? 0;
       if (!isTouched && lines >= MAX_OBJECT_LINES) continue;
-      linesBySection.set(home.section, lines + 1);
+      linesBySection.set(firstName.section, lines + 1);
     }
     const ownStates = objectIsOptimizer ? states.filter((block) => isStateOfOptimizer(memoryStep, uid, block)) : [];
     const heading = objectHeadingItem(memoryStep, uid, isSectionHead ? "object" : "inner", isTouched);
     if (objectIsOptimizer) [heading.type, heading.state] = ["optimizer", ownStates];
     out.push({
-      rank: memoryStep.homes.sectionRank(home.section),
-      inner: isSectionHead ? -0.5 : home.rank,
+      rank: memoryStep.firstNames.sectionRank(firstName.section),
+      inner: isSectionHead ? -0.5 : firstName.rank,
       number: 0,
       items: [heading, ...optimizerStateRows(memoryStep, heading)],
     });
@@ -49,7 +49,7 @@ function objectHeadingItem(
   type: "object" | "inner",
   isTouched: boolean,
 ): HeadingItem {
-  const { section = "" } = memoryStep.homes.homeOf.get(uid) ?? {};
+  const { section = "" } = memoryStep.firstNames.byUid.get(uid) ?? {};
   const tags = memoryStep.namesShownOn(uid).list;
   const names = namesOfHandle(memoryStep, uid, tags, type === "object" ? "" : section);
   const list = type === "object" ? names.filter((name) => !name.short) : names;

@@ -1,7 +1,7 @@
 /** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
 
 import { frameValueChips } from "./heading_chips.ts";
-import { findHomes } from "./homes.ts";
+import { findFirstNames } from "./first_names.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
@@ -36,7 +36,7 @@ export type MemoryPane = Pane & {
 /** `nodeNames` are what the graph calls its nodes, where that is more than the operation. */
 export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, string> = new Map()): MemoryModel {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
-  const modelBase = { opened, homes: findHomes(opened), history: cachedTouchHistory(opened) };
+  const modelBase = { opened, firstNames: findFirstNames(opened), history: cachedTouchHistory(opened) };
   return {
     ...modelBase,
     nodeNames,
@@ -56,16 +56,16 @@ export function layoutMemoryPane(
   options: PaneOptions = DEFAULT_PANE_OPTIONS,
 ): MemoryPane {
   const memoryStep = new MemoryStep(model, i, options);
-  const columns = layoutMemoryColumns(model.homes, paneSize.w, paneSize.cells);
+  const columns = layoutMemoryColumns(model.firstNames, paneSize.w, paneSize.cells);
   const places = placesInRoom(model, paneSize);
   const items = memoryItems(memoryStep, undefined, places !== null);
   let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h, items);
   let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
   if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h, items);
   height ??= stackItems(placed);
-  for (const place of placed)
-    if (place.item.kind === "row" && place.layout)
-      place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
+  for (const placedItem of placed)
+    if (placedItem.item.kind === "row" && placedItem.layout)
+      placedItem.pins = placeRowPins(memoryStep, placedItem.item.block, placedItem.layout, columns);
   const moduleFrame =
     [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
   const values = moduleFrame ? frameValueChips(memoryStep, moduleFrame) : [];
@@ -120,9 +120,9 @@ function stackItems(placed: PlacedItem[]): number {
  */
 function namelessPlaces({
   opened,
-  homes,
+  firstNames,
   history,
-}: Pick<MemoryModel, "opened" | "homes" | "history">): Map<string, PlaceInterval[]> {
+}: Pick<MemoryModel, "opened" | "firstNames" | "history">): Map<string, PlaceInterval[]> {
   const { index } = opened;
   const relatedUids = new Map<string, string[]>();
   for (const { uid, storage, counter } of index.placements.values()) {
@@ -134,7 +134,7 @@ function namelessPlaces({
   for (const [uid, { kind }] of index.lifetimes)
     if (kind === "storage" && !relatedUids.has(uid)) relatedUids.set(uid, []);
   for (const [storage, uids] of relatedUids) {
-    if (homes.handlesOfStorage.has(storage)) continue;
+    if (firstNames.handlesOfStorage.has(storage)) continue;
     const steps = new Set([storage, ...uids].flatMap((uid) => history.stepsByUid.get(uid) ?? []));
     const death = index.lifetimes.get(storage)?.death ?? index.lastStep;
     for (const stretch of consecutiveStretches([...steps].filter((step) => step <= death)))

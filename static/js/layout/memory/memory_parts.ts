@@ -28,7 +28,7 @@ export interface RowBlock {
   kept: boolean;
   label: string;
   purpose: UnnamedStoragePurpose | null;
-  /** of a leaf that lost its name and still gets gradients: where it was at home */
+  /** of a leaf that lost its name and still gets gradients: where its first name stood */
   former: { rank: number; section: string } | null;
   state: NameTag | null;
 }

@@ -25,7 +25,7 @@ export function placeMemoryItems(
   items: MemoryItem[] = memoryItems(memoryStep),
 ): PlacedItem[] {
   const placed = items.map((item) => {
-    const place = {
+    const placedItem = {
       item,
       y: 0,
       h: 0,
@@ -36,27 +36,34 @@ export function placeMemoryItems(
       folded: [],
       pins: null,
     } as PlacedItem;
-    if (item.kind === "rule") place.h = MEMORY_ITEM_HEIGHTS.rule;
-    else if (item.kind === "fold") place.h = MEMORY_ITEM_HEIGHTS.fold;
-    else if (item.kind === "heading") placeHeadingChips(memoryStep, place, item, columns);
+    if (item.kind === "rule") placedItem.h = MEMORY_ITEM_HEIGHTS.rule;
+    else if (item.kind === "fold") placedItem.h = MEMORY_ITEM_HEIGHTS.fold;
+    else if (item.kind === "heading") placeHeadingChips(memoryStep, placedItem, item, columns);
     else if (item.kind === "allocator") {
-      place.allocator = layoutAllocator(memoryStep, item, columns);
-      place.h = place.allocator.h;
+      placedItem.allocator = layoutAllocator(memoryStep, item, columns);
+      placedItem.h = placedItem.allocator.h;
     }
-    return place;
+    return placedItem;
   });
   chooseRowLevels(memoryStep, placed, columns, maxHeight - 2 * MEMORY_ITEM_HEIGHTS.top);
-  for (const place of placed)
-    if (place.item.kind === "heading" && place.folded.length) placeHeadingChips(memoryStep, place, place.item, columns);
+  for (const placedItem of placed)
+    if (placedItem.item.kind === "heading" && placedItem.folded.length)
+      placeHeadingChips(memoryStep, placedItem, placedItem.item, columns);
   return placed;
 }
 
-function placeHeadingChips(memoryStep: MemoryStep, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
-  place.chipX = headingChipsX(memoryStep, item, columns);
+function placeHeadingChips(memoryStep: MemoryStep, placedItem: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
+  placedItem.chipX = headingChipsX(memoryStep, item, columns);
   const isOpen = memoryStep.options.toggled.has(`items ${item.uid}`);
-  const right = columns.w - 16 - (place.folded.length ? FOLDED_ROW_COUNT_WIDTH : 0);
-  place.chips = wrapValueChips(headingValueChips(memoryStep, item), place.chipX, right, columns.names + 24, isOpen);
-  place.h = MEMORY_ITEM_HEIGHTS.heading + (place.chips.lines - 1) * MEMORY_ITEM_HEIGHTS.line;
+  const right = columns.w - 16 - (placedItem.folded.length ? FOLDED_ROW_COUNT_WIDTH : 0);
+  placedItem.chips = wrapValueChips(
+    headingValueChips(memoryStep, item),
+    placedItem.chipX,
+    right,
+    columns.names + 24,
+    isOpen,
+  );
+  placedItem.h = MEMORY_ITEM_HEIGHTS.heading + (placedItem.chips.lines - 1) * MEMORY_ITEM_HEIGHTS.line;
 }
 
 /** Where a heading's chips begin: after its names and its type. */

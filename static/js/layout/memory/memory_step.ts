@@ -4,7 +4,7 @@ import type { Names } from "../../trace/names.ts";
 import { isHandle } from "../../trace/entities.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
-import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
+import { optimizerPathPrefixes, namesShownOnRow, type FirstNames } from "./first_names.ts";
 import { touchedByStep, type TouchHistory, type TouchedEntities } from "../touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../../trace/state.ts";
 import type { Node } from "../../trace/wire.ts";
@@ -14,7 +14,7 @@ import type { PlaceInterval, FixedMemoryPlaces, BreakingWrite, MemoryItem, Stora
 /** what is known of a run before any step is drawn. */
 export interface MemoryModel {
   opened: OpenTrace;
-  homes: Homes;
+  firstNames: FirstNames;
   history: TouchHistory;
   /** the storages that a node saves at some step */
   kept: Set<string>;
@@ -35,7 +35,7 @@ export interface MemoryModel {
 /** What of a step the items are made from. */
 export class MemoryStep {
   model: MemoryModel;
-  homes: Homes;
+  firstNames: FirstNames;
   index: number;
   options: PaneOptions;
   snapshot: Snapshot;
@@ -52,16 +52,16 @@ export class MemoryStep {
   pins = new Map<string, StoragePin[]>();
 
   constructor(model: MemoryModel, i: number, options: PaneOptions) {
-    const { opened, homes } = model;
+    const { opened, firstNames } = model;
     this.model = model;
-    this.homes = homes;
+    this.firstNames = firstNames;
     this.index = i;
     this.options = options;
     this.snapshot = opened.at(i);
     this.entities = this.snapshot.entities;
     this.previous = opened.state(i - 1);
     this.names = opened.names(i);
-    this.optimizerPrefixes = optimizerPathPrefixes(homes.optimizers, this.names.paths);
+    this.optimizerPrefixes = optimizerPathPrefixes(firstNames.optimizers, this.names.paths);
     this.touched = touchedByStep(this.snapshot.step, this.entities);
     this.collectReadersAndOwners();
   }
@@ -90,7 +90,7 @@ export class MemoryStep {
     return namesShownOnRow(this.names.tags.get(uid), this.optimizerPrefixes);
   }
 
-  homeRank(uid: string) {
-    return this.homes.homeOf.get(uid)?.rank ?? Infinity;
+  firstNameRank(uid: string) {
+    return this.firstNames.byUid.get(uid)?.rank ?? Infinity;
   }
 }

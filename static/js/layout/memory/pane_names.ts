@@ -1,6 +1,6 @@
 /** How a name is written beside its row: short under the heading that it begins with, with its function's otherwise. */
 
-import { pathRoot } from "./homes.ts";
+import { pathRoot } from "./first_names.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../text/metrics.ts";
 import type { NameTag } from "../../trace/names.ts";
 import type { MemoryStep } from "./memory_step.ts";
@@ -10,10 +10,10 @@ import type { ShownName, PlacedName } from "./memory_parts.ts";
 function shownNameOf(memoryStep: MemoryStep, tag: NameTag, section: string): ShownName {
   const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
-    const isUnderHeading = tag.scope !== "" && memoryStep.homes.sectionKeyByFrame.get(tag.frame ?? "") === section;
+    const isUnderHeading = tag.scope !== "" && memoryStep.firstNames.sectionKeyByFrame.get(tag.frame ?? "") === section;
     return { tag, text: tag.text, scope: isUnderHeading ? "" : tag.scope, short: false, moved: isNew };
   }
-  const isUnderObject = section !== "" && memoryStep.homes.sectionByKey.get(section)?.kind === "object";
+  const isUnderObject = section !== "" && memoryStep.firstNames.sectionByKey.get(section)?.kind === "object";
   const isShort = isUnderObject && pathRoot(tag.text) === section && tag.text[section.length] === ".";
   return {
     tag,
@@ -54,20 +54,20 @@ export function cutPathAtStart(text: string, width: number, font: number) {
   return characters.length <= maxChars ? text : `…${characters.slice(characters.length - maxChars + 1).join("")}`;
 }
 
-/** The names of a handle, that of its home first. */
+/** The names of a handle, its first name before the others. */
 export function namesOfHandle(memoryStep: MemoryStep, uid: string, tags: NameTag[], section: string) {
-  const home = memoryStep.homes.homeOf.get(uid);
+  const firstName = memoryStep.firstNames.byUid.get(uid);
   const list = tags.map((tag) => shownNameOf(memoryStep, tag, section));
-  return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
+  return list.sort((a, b) => Number(b.tag.text === firstName?.path) - Number(a.tag.text === firstName?.path));
 }
 
 export function uidNumber(uid: string) {
   return Number(uid.replace(/^\D+/, ""));
 }
 
-/** What a thing is called in a sentence: its name at home where it has that, else the first that leads to it. */
+/** What a thing is called in a sentence: its first name where it still has that, else the first that leads to it. */
 export function nameInSentences(memoryStep: MemoryStep, uid: string): string | undefined {
-  const home = memoryStep.homes.homeOf.get(uid)?.path;
+  const firstName = memoryStep.firstNames.byUid.get(uid)?.path;
   const tags = memoryStep.names.tags.get(uid) ?? [];
-  return tags.some((tag) => tag.text === home) ? home : memoryStep.names.paths.get(uid);
+  return tags.some((tag) => tag.text === firstName) ? firstName : memoryStep.names.paths.get(uid);
 }

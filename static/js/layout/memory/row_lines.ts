@@ -2,7 +2,7 @@
 
 import { isHandle, type Handle } from "../../trace/entities.ts";
 import { GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
-import { cellCount } from "./homes.ts";
+import { cellCount } from "./first_names.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "../cells/row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "../cells/row_strip.ts";
@@ -110,7 +110,7 @@ class RowArrangement {
     const handle = entities.get(block.handles[0] ?? "");
     const shape = isHandle(handle) ? (handle.shape ?? []) : [];
     const last = shape.length > 1 ? shape[shape.length - 1] : 1;
-    const isShared = this.memoryStep.homes.sharedLengths.has(cellCount(storage));
+    const isShared = this.memoryStep.firstNames.sharedLengths.has(cellCount(storage));
     const column = shape.length === 2 && shape[1] === 1 && !isShared;
     const stripRoom = {
       width,

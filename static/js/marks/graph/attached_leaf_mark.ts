@@ -2,6 +2,7 @@
 
 import { maxLeafLabelLength } from "../../layout/graph/attached_leaves.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { visitOrderMark, gradientSumCountMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
@@ -50,20 +51,16 @@ function reshapingNodeMark({ snap }: RenderContext, shaping: ReshapingNodePlace,
       role: "group",
       "aria-label": node?.name ?? uid,
     },
-    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: 5 }),
-    h(
-      "text",
-      {
-        key: "name",
-        class: "node-name mid",
-        x: x + (w + turnWidth) / 2,
-        y: y + height / 2 + fontSize * 0.36,
-        "font-size": fontSize,
-      },
+    rectMark("node-box", x, y, w, height, { key: "box", rx: 5 }),
+    textMark(
+      "node-name mid",
+      x + (w + turnWidth) / 2,
+      y + height / 2 + fontSize * 0.36,
       textThatFits(shaping.label, w - turnWidth - 4, fontSize),
+      { key: "name", size: fontSize },
     ),
     turn && turnWidth ? visitOrderMark(turn, x + 11, y + height / 2) : null,
-    h("title", { key: "title" }, `${node?.name ?? ""} ${uid}`),
+    titleMark(`${node?.name ?? ""} ${uid}`),
   );
 }
 
@@ -101,20 +98,16 @@ function leafNodeMark(
       role: "group",
       "aria-label": `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`,
     },
-    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
+    rectMark("node-box", x, y, w, height, { key: "box", rx: height / 2 }),
     turn && turnWidth && !again ? visitOrderMark(turn, x + 11, y + height / 2) : null,
-    h(
-      "text",
-      {
-        key: "name",
-        class: "node-name",
-        x: x + (again ? 4 : turnWidth ? turnWidth + 5 : 9),
-        y: y + height / 2 + fontSize * 0.36,
-        "font-size": fontSize,
-      },
+    textMark(
+      "node-name",
+      x + (again ? 4 : turnWidth ? turnWidth + 5 : 9),
+      y + height / 2 + fontSize * 0.36,
       leafLabelThatFits(place.label, maxLeafLabelLength(place), place.most ?? Infinity),
+      { key: "name", size: fontSize },
     ),
-    h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
+    titleMark(`${node?.name ?? ""} ${leaf}\n${place.label}`),
   );
 }
 
@@ -125,7 +118,6 @@ export function unreadLeafMark(renderContext: RenderContext, place: UnreadLeafPl
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
     leafNodeMark(renderContext, place, place.y),
     place.grad && gradientChipMark(renderContext.labels, place.grad, place.y),
-    place.grad &&
-      h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
+    place.grad && pathMark("arrow", `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z`, "arrow"),
   );
 }

@@ -1,6 +1,7 @@
 /** Lines of the graph pane that are no node: graphs' titles, leaves that wait. */
 
 import { h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
 import { textThatFits } from "./graph_texts.ts";
 import type { UnreadLeafPlaces } from "../../layout/graph/unread_leaves.ts";
@@ -16,7 +17,7 @@ function spokenName(shown: string[], full: string) {
 function foldSignMark(x: number, height: number, open: boolean) {
   const y = height / 2;
   const d = open ? `M${x + 5} ${y - 2.5}h8l-4 5z` : `M${x + 6} ${y - 4}v8l5 -4z`;
-  return h("path", { key: "sign", class: "fold-triangle", d });
+  return pathMark("fold-triangle", d, "sign");
 }
 
 /** What makes an element open and close a fold. */
@@ -46,10 +47,10 @@ export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<Unre
       transform: `translate(0 ${y})`,
       ...foldToggleAttributes(line.key, line.open, spokenName([shown], text), line.open ? [] : line.uids),
     },
-    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height, rx: 5 }),
+    rectMark("fold-line-box", x, 0, w, height, { key: "box", rx: 5 }),
     foldSignMark(x, height, line.open),
-    h("text", { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 12 }, shown),
-    h("title", { key: "title" }, text),
+    textMark("fold-count", x + 18, height / 2 + 4, shown, { key: "count", size: 12 }),
+    titleMark(text),
   );
 }
 
@@ -61,6 +62,6 @@ export function graphTitleMark(labels: StageLabels, { key, y, name, backward }: 
     "g",
     { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` },
     h("text", { key: "text", x: 8, y: 14, "font-size": 12 }, textThatFits(text + state, w - 16, 12)),
-    h("path", { key: "rule", class: "rule", d: `M8 18.5H${w - 8}` }),
+    pathMark("rule", `M8 18.5H${w - 8}`, "rule"),
   );
 }

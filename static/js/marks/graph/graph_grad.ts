@@ -2,6 +2,7 @@
 
 import { fullNumberText, tupleText } from "../../trace/format.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { proseThatFits } from "./graph_texts.ts";
 import type { Grad } from "../../trace/wire.ts";
 import type { StageLabels } from "../labels.ts";
@@ -15,7 +16,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
   const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;
   const maxMagnitude = chip.cells.reduce((m: number, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
-  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height, rx: 3 })];
+  const parts = [rectMark("chip-back", x, y, w, height, { key: "back", rx: 3 })];
   let partX = x;
   chip.texts.forEach((text, i) => {
     const value = chip.cells[i];
@@ -29,7 +30,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
           "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / maxMagnitude),
         }),
       );
-    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${partX} ${y}v${height}` }));
+    if (i) parts.push(pathMark("chip-rule", `M${partX} ${y}v${height}`, `rule ${i}`));
     parts.push(
       h(
         "text",
@@ -39,23 +40,21 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
     );
     partX += width;
   });
-  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height, rx: 3 }));
-  parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradientChipTitle(grad, to?.text ?? "")}`));
+  parts.push(rectMark("chip-frame", x, y, w, height, { key: "frame", rx: 3 }));
+  parts.push(titleMark(`${labels.gradient} ${gradientChipTitle(grad, to?.text ?? "")}`));
   return h(
     "g",
     { key: `grad ${key}` },
     place.adds &&
-      h(
-        "text",
-        { key: "adds", class: "grad-adds", x: x - 9, y: y + height / 2 + chip.font * 0.36, "font-size": chip.font },
-        "+",
-      ),
-    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 4.3, "font-size": 12 }, to.text),
+      textMark("grad-adds", x - 9, y + height / 2 + chip.font * 0.36, "+", { key: "adds", size: chip.font }),
+    to && textMark("grad-to", to.x, y + height / 2 + 4.3, to.text, { key: "to", size: 12 }),
     place.words &&
-      h(
-        "text",
-        { key: "words", class: "focus-words", x: place.words.x, y: y + height / 2 + 4.3, "font-size": 12 },
+      textMark(
+        "focus-words",
+        place.words.x,
+        y + height / 2 + 4.3,
         proseThatFits(labels[place.words.label].replace(/\{n(ame)?\}/, place.words.name), place.words.w, 12),
+        { key: "words", size: 12 },
       ),
     h(
       "g",

@@ -4,50 +4,39 @@ import { graphColumn } from "../../layout/graph/graph_sizes.ts";
 import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, textMark } from "../../browser/shapes.ts";
 import { unreadLeafMark } from "./attached_leaf_mark.ts";
 import { unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
 import { nodePlaceMark } from "./graph_node.ts";
-import { nodePlaceMarkInputs } from "./graph_row_inputs.ts";
 import { wrapText } from "../svg_document.ts";
-import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
 import type { GraphPane } from "../../layout/graph/graph_pane.ts";
 import type { RenderContext } from "../render_context.ts";
 import type { NodePlace } from "../../layout/graph/graph_places.ts";
 
-/** `band` is what of the body is drawn; `markCache` is that of the step before. The heading is 24 high. */
+/** `band` is what of the body is drawn. The heading is 24 high. */
 export function graphMarks(
   renderContext: RenderContext,
   pane: GraphPane,
   band: HeightBand,
-  markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = renderContext;
   const body: VNode[] = [];
   const emptyText = renderContext.hadGraph ? labels.graphGone : labels.noGraph;
   if (pane.empty)
     for (const [k, line] of wrapText(emptyText, pane.w - 22, FONT_SIZES.small).entries())
-      body.push(h("text", { key: `empty ${k}`, class: "graph-empty", x: 14, y: 20 + 17 * k }, line));
+      body.push(textMark("graph-empty", 14, 20 + 17 * k, line, `empty ${k}`));
   const edges = pane.edges.filter(({ top, bottom }) => isInVisibleBand(band, top, bottom));
-  const addEdge = (edge: EdgePlace) => {
-    const inputsOf = () => graphEdgeMarkInputs(renderContext, edge);
-    body.push(
-      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(renderContext, edge)),
-    );
-  };
-  for (const edge of edges) if (!edge.lane) addEdge(edge);
+  for (const edge of edges) if (!edge.lane) body.push(graphEdgeMark(renderContext, edge));
   for (const row of pane.rows)
     if (row.block.lane && row.dot && isInVisibleBand(band, row.y, row.y)) body.push(railCrossingMark(row));
-  for (const edge of edges) if (edge.lane) addEdge(edge);
+  for (const edge of edges) if (edge.lane) body.push(graphEdgeMark(renderContext, edge));
   for (const title of pane.titles)
     if (isInVisibleBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
   for (const row of pane.rows) {
     if (!isInVisibleBand(band, row.top, row.bottom)) continue;
     const { railed } = graphColumn(row.block.component, pane.w);
-    const inputsOf = () => nodePlaceMarkInputs(renderContext, row, railed);
-    body.push(
-      cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => nodePlaceMark(renderContext, row, railed)),
-    );
+    body.push(nodePlaceMark(renderContext, row, railed));
   }
   for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(renderContext, leaf));
   if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
@@ -57,24 +46,15 @@ export function graphMarks(
 function graphHeadingMarks({ labels }: RenderContext, pane: GraphPane) {
   const showsDirections = pane.w > 240 && !pane.empty;
   return [
-    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
+    textMark("lane-head", 14, 16, labels.graph, "graph"),
     showsDirections &&
-      h(
-        "text",
-        { key: "directions", class: "graph-directions end", x: pane.w - 10, y: 16 },
-        `${labels.programDown}   ${labels.gradientsUp}`,
-      ),
+      textMark("graph-directions end", pane.w - 10, 16, `${labels.programDown}   ${labels.gradientsUp}`, "directions"),
   ].filter((mark) => mark !== false);
 }
 
 /** Gaps in the rails that the line from a node to its own rail crosses. */
 function railCrossingMark({ uid, rail, x, cy }: NodePlace) {
-  return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
-}
-
-/** What an edge's description is made from. */
-function graphEdgeMarkInputs({ snap }: RenderContext, { d, flow, past, from, arrow }: EdgePlace) {
-  return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
+  return pathMark("rail-bridge", `M${rail + 6} ${cy}H${x - 3}`, `bridge ${uid}`);
 }
 
 function graphEdgeMark({ snap }: RenderContext, edge: EdgePlace) {
@@ -89,7 +69,7 @@ function graphEdgeMark({ snap }: RenderContext, edge: EdgePlace) {
       "data-to": edge.to,
       target: { kind: "edge", key: edge.key, from: edge.from, to: edge.to },
     },
-    h("path", { key: "line", class: "edge-line", d: edge.d }),
-    edge.arrow && h("path", { key: "arrow", class: "arrow", d: up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z` }),
+    pathMark("edge-line", edge.d, "line"),
+    edge.arrow && pathMark("arrow", up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z`, "arrow"),
   );
 }

@@ -4,10 +4,10 @@ import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import { attachedLeafMark } from "./attached_leaf_mark.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
-import { transformToHeight } from "../mark_cache.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
@@ -48,25 +48,24 @@ function graphNodeMark(renderContext: RenderContext, row: NodePlace, railed: boo
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
     railed && row.dot && railDotMark(renderContext, row, cy),
-    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height, rx: 6 }),
-    h(
-      "text",
-      { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
-      textThatFits(row.label, w - row.lead - 3, font),
-    ),
+    rectMark("node-box", x, 0, w, height, { key: "box", rx: 6 }),
+    textMark("node-name", x + row.lead, cy + font * 0.36, textThatFits(row.label, w - row.lead - 3, font), {
+      key: "name",
+      size: font,
+    }),
     turn && visitOrderMark(turn, x, cy),
     row.tag && tensorNamesMark(row.tag, row.y),
     row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
     row.slots.map((slot) => savedSlotMark(renderContext, uid, slot, row.y)),
     row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
-    h("title", { key: "title" }, nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node)),
+    titleMark(nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node)),
   );
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
 function railDotMark(renderContext: RenderContext, row: NodePlace, cy: number) {
   if (row.met > 1) return gradientSumCountMark(renderContext.labels, row.met, row.rail, cy);
-  return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
+  return circleMark("rail-dot", row.rail, cy, 3.5, "dot");
 }
 
 /** How many gradients have no room. */
@@ -85,17 +84,13 @@ function tensorNamesMark(tag: TextPlace, rowY: number) {
   return h(
     "g",
     { key: "tag" },
-    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - rowY, width: tag.w, height: tag.h, rx: 4 }),
-    h(
-      "text",
-      {
-        key: "text",
-        class: "node-tag-text",
-        x: tag.x + tag.w / 2,
-        y: tag.y - rowY + tag.h / 2 + tag.font * 0.36,
-        "font-size": tag.font,
-      },
+    rectMark("node-tag", tag.x, tag.y - rowY, tag.w, tag.h, { key: "box", rx: 4 }),
+    textMark(
+      "node-tag-text",
+      tag.x + tag.w / 2,
+      tag.y - rowY + tag.h / 2 + tag.font * 0.36,
       textThatFits(tag.text, tag.w - 8, tag.font),
+      { key: "text", size: tag.font },
     ),
   );
 }
@@ -134,7 +129,7 @@ function savedSlotMark({ labels, events, snap }: RenderContext, node: string, sl
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
       h("text", { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": size, "letter-spacing": spacing }, text),
-    h("title", { key: "title" }, savedSlotTitle(labels, slot)),
+    titleMark(savedSlotTitle(labels, slot)),
   );
 }
 
@@ -144,7 +139,7 @@ function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
     h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
-    h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
+    titleMark(keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
   );
 }
 
@@ -154,7 +149,7 @@ function backwardStartMark(row: NodePlace) {
   return h(
     "g",
     { key: "seed", class: "graph-seed" },
-    h("path", { key: "line", class: "edge-line", d: `M${x} ${row.h}v17` }),
-    h("path", { key: "arrow", class: "arrow", d: `M${x} ${row.h + 1}l-4.5 8h9z` }),
+    pathMark("edge-line", `M${x} ${row.h}v17`, "line"),
+    pathMark("arrow", `M${x} ${row.h + 1}l-4.5 8h9z`, "arrow"),
   );
 }

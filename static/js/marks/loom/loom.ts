@@ -9,6 +9,7 @@ import { pathThatFits } from "../../layout/loom/loom_names.ts";
 import { layoutLoom } from "../../layout/loom/loom.ts";
 import { UNBOUNDED_BAND, isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { loomCodeMarks } from "./loom_code.ts";
 import { loomEdgeMarks } from "./loom_graph.ts";
 import { loomHandleMark } from "./loom_handle.ts";
@@ -122,12 +123,12 @@ export function loomMarks(
 export function loomCornerMarks(plan: LoomPlan, labels: LoomLabels): VNode[] {
   if (plan.stacked) return [];
   return [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: LOOM_HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.code}` }),
-    h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, labels.program),
-    h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, labels.runs),
-    h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, labels.memory),
-    h("text", { key: "now", class: "loom-note end", x: plan.code - 10, y: 73 }, labels.now),
+    rectMark("loom-ground", 0, 0, plan.code, LOOM_HEADER_HEIGHT, "ground"),
+    pathMark("loom-rule", `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.code}`, "rule"),
+    textMark("loom-axis", 16, 20, labels.program, "program"),
+    textMark("loom-note", 16, 36, labels.runs, "runs"),
+    textMark("loom-axis end", plan.code - 10, 58, labels.memory, "memory"),
+    textMark("loom-note end", plan.code - 10, 73, labels.now, "now"),
   ];
 }
 
@@ -137,8 +138,8 @@ function rowSeparatorMarks(plan: LoomScene["plan"], r: number) {
   const rule = `M${plan.stacked ? 8 : 16} ${foldY + 0.5}H${plan.width - 8}`;
   const unseen = `M${plan.code + 8} ${foldY + 12}H${plan.width - 16}`;
   return [
-    h("path", { key: `rule ${r}`, class: "loom-rule", d: rule }),
-    ...(plan.run.rows[r].skipped ? [h("path", { key: `unseen ${r}`, class: "loom-unseen", d: unseen })] : []),
+    pathMark("loom-rule", rule, `rule ${r}`),
+    ...(plan.run.rows[r].skipped ? [pathMark("loom-unseen", unseen, `unseen ${r}`)] : []),
   ];
 }
 
@@ -148,17 +149,7 @@ function loomBodyMarks(scene: LoomScene): VNode[] {
   const marks = [];
   const current = plan.rows[currentRow];
   if (current && isInVisibleBand(band, current.y, current.y + current.h))
-    marks.push(
-      h("rect", {
-        key: "band",
-        class: "loom-now",
-        x: 0,
-        y: current.y,
-        width: plan.width,
-        height: current.h,
-        "data-loom-now": currentRow,
-      }),
-    );
+    marks.push(rectMark("loom-now", 0, current.y, plan.width, current.h, { key: "band", "data-loom-now": currentRow }));
   for (const r of rows) marks.push(...rowSeparatorMarks(plan, r));
   for (const column of plan.columns.allColumns) marks.push(...storageColumnMarks(scene, column));
   marks.push(...unnamedStorageCountMarks(scene, rows));
@@ -171,10 +162,7 @@ function loomBodyMarks(scene: LoomScene): VNode[] {
   for (const line of plan.pinLines) marks.push(loomPinMark(scene, line));
   for (const r of rows) marks.push(...loomNodeMarks(scene, r));
   const end = current ? current.y + current.h : 0;
-  if (current && end < plan.height)
-    marks.push(
-      h("rect", { key: "veil", class: "loom-veil", x: 0, y: end, width: plan.width, height: plan.height - end }),
-    );
+  if (current && end < plan.height) marks.push(rectMark("loom-veil", 0, end, plan.width, plan.height - end, "veil"));
   return marks.filter(Boolean) as VNode[];
 }
 
@@ -191,34 +179,34 @@ function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageCo
   const y1 = clampToBand(band, to);
   const { x, w } = column;
   const grad = life.owner && "grad";
-  const parts = [h("rect", { key: "band", class: classNames("loom-band", grad), x, y: y0, width: w, height: y1 - y0 })];
+  const parts = [rectMark(classNames("loom-band", grad), x, y0, w, y1 - y0, "band")];
   if (column.cell && !column.heat) {
     let d = "";
     for (let ruleX = x + column.cell; ruleX < x + w - 1; ruleX += column.cell) d += `M${ruleX} ${y0}V${y1}`;
-    if (d) parts.push(h("path", { key: "cells", class: "loom-rule", d }));
+    if (d) parts.push(pathMark("loom-rule", d, "cells"));
   }
   for (const [counter, railX] of column.rails)
     if (counter)
       parts.push(
-        h("path", {
-          key: `rail ${counter}`,
-          class: classNames("loom-rail", counter !== life.counters[0] && "second"),
-          d: `M${railX} ${y0}V${y1}`,
-        }),
+        pathMark(
+          classNames("loom-rail", counter !== life.counters[0] && "second"),
+          `M${railX} ${y0}V${y1}`,
+          `rail ${counter}`,
+        ),
       );
   if (y0 === from)
     parts.push(
-      h("path", {
-        key: "cap",
-        class: classNames("loom-cap", column.from >= plan.columns.firstShelfOfRow[life.birth + 1] && "again"),
-        d: `M${x} ${from}h${w}`,
-      }),
+      pathMark(
+        classNames("loom-cap", column.from >= plan.columns.firstShelfOfRow[life.birth + 1] && "again"),
+        `M${x} ${from}h${w}`,
+        "cap",
+      ),
     );
   if (y0 === from && !isStorageNamedInRow(plan, column)) parts.push(storageNameMark(plan, column, from));
   if (isFreedHere && y1 === to)
     parts.push(
-      h("path", { key: "end", class: "loom-end", d: `M${x} ${to}h${w}` }),
-      h("text", { key: "freed", class: "loom-note mid", x: x + w / 2, y: to + 11 }, labels.freed),
+      pathMark("loom-end", `M${x} ${to}h${w}`, "end"),
+      textMark("loom-note mid", x + w / 2, to + 11, labels.freed, "freed"),
     );
   return [
     h("g", { key: `column ${column.uid} ${column.from}`, class: "loom-column", "data-loom-column": column.uid }, parts),
@@ -235,11 +223,7 @@ function storageNameMark(plan: LoomPlan, column: StorageColumn, y: number) {
   const name = plan.run.storageNames.get(column.uid) ?? "";
   const { room, isOverRail } = nameRoom(column);
   const text = pathThatFits(name, Math.max(4, Math.floor(room / NOTE_CHARACTER)));
-  return h(
-    "text",
-    { key: "name", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1, y: nameTop + 12 },
-    text,
-  );
+  return textMark(classNames("loom-note", isOverRail && "over"), column.x + 1, nameTop + 12, text, "name");
 }
 
 /** Whether something in the row in which a column begins says whose it is. */
@@ -262,9 +246,9 @@ function unnamedStorageCountMarks({ plan }: LoomScene, rows: number[]) {
       h(
         "g",
         { key: `unnamed ${r}`, class: "loom-unnamed" },
-        n > 0 && h("rect", { key: "bar", class: "loom-band", x: unnamed.x, y, width, height }),
-        changed && h("text", { key: "count", class: "loom-note", x: unnamed.x + 4, y: y + 14 }, String(n)),
-        h("title", { key: "title" }, `${n} · ${bytesText(unnamed.bytes[r])}`),
+        n > 0 && rectMark("loom-band", unnamed.x, y, width, height, "bar"),
+        changed && textMark("loom-note", unnamed.x + 4, y + 14, String(n), "count"),
+        titleMark(`${n} · ${bytesText(unnamed.bytes[r])}`),
       ),
     ];
   });

@@ -13,6 +13,7 @@ import { shortNodeName } from "../../layout/loom/loom_graph.ts";
 import { pathThatFits } from "../../layout/loom/loom_names.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark } from "../../browser/shapes.ts";
 import { loomGradientMark, nodeNameWidth } from "./loom_node.ts";
 import { visibleRows, type LoomScene } from "./loom_scene.ts";
 import type { LoomPlan } from "../../layout/loom/loom_plan.ts";
@@ -41,24 +42,20 @@ function codeRowMark(scene: LoomScene, r: number) {
   const parts = codeBackgroundMarks(scene, r, x);
   if (row.skipped)
     parts.push(
-      h("path", { key: "fold", class: "loom-fold", d: `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4` }),
-      h(
-        "text",
-        { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 },
-        labels.unseen.replace("{n}", String(row.skipped)),
-      ),
+      pathMark("loom-fold", `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4`, "fold"),
+      textMark("loom-note", 42, box.foldY + 16, labels.unseen.replace("{n}", String(row.skipped)), "unseen"),
     );
-  if (isCurrent) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
+  if (isCurrent) parts.push(pathMark("loom-here", `M7 ${box.codeY + 3}l8 5l-8 5z`, "here"));
   parts.push(
-    h(
-      "text",
-      { key: "line", class: isEnd ? "loom-note" : "loom-line end", x: isEnd ? x : 36, y: box.codeY + 13 },
+    textMark(
+      isEnd ? "loom-note" : "loom-line end",
+      isEnd ? x : 36,
+      box.codeY + 13,
       isEnd ? labels.end : String(fileAndLineOf(row.line)?.line ?? row.line),
+      "line",
     ),
     ...fileNameMarks(scene, r, x),
-    ...box.code.map((line, k) =>
-      h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE_LINE_HEIGHT }, line),
-    ),
+    ...box.code.map((line, k) => textMark("loom-code", x, box.codeY + 13 + k * CODE_LINE_HEIGHT, line, `code ${k}`)),
     ...iterationAndCallMarks(scene, r, x),
     ...rowFootMarks(scene, r, x),
   );
@@ -81,21 +78,17 @@ function codeRowMark(scene: LoomScene, r: number) {
  */
 function codeBackgroundMarks({ plan, now: currentRow }: LoomScene, r: number, x: number) {
   const box = plan.rows[r];
-  if (!plan.stacked)
-    return r === currentRow
-      ? [h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h })]
-      : [];
+  if (!plan.stacked) return r === currentRow ? [rectMark("loom-now", 0, box.y, plan.code, box.h, "band")] : [];
   const widest = Math.max(90, ...box.code.map((line) => textWidth(line, 12.5)));
   return [
-    h("rect", {
-      key: "ground",
-      class: classNames("loom-under", r === currentRow && "now"),
-      x: 4,
-      y: box.codeY - 4,
-      width: x + widest + (plan.run.rows[r].turn ? 40 : 4),
-      height: box.codeH + 4,
-      rx: 4,
-    }),
+    rectMark(
+      classNames("loom-under", r === currentRow && "now"),
+      4,
+      box.codeY - 4,
+      x + widest + (plan.run.rows[r].turn ? 40 : 4),
+      box.codeH + 4,
+      { key: "ground", rx: 4 },
+    ),
   ];
 }
 
@@ -107,20 +100,14 @@ function iterationAndCallMarks({ plan }: LoomScene, r: number, x: number) {
   if (!notes) return [];
   const maxX = (plan.stacked ? 360 : plan.code) - notes.length * 7 - 4;
   const left = Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, maxX);
-  return [h("text", { key: "turn", class: "loom-note", x: left, y: box.codeY + 13 }, notes)];
+  return [textMark("loom-note", left, box.codeY + 13, notes, "turn")];
 }
 
 /** The file of a row's line, above its code, which begins at `x`, where the row before it is of another. */
 function fileNameMarks({ plan }: LoomScene, r: number, x: number) {
   const [fileBefore, fileHere] = [r - 1, r].map((k) => fileAndLineOf(plan.run.rows[k]?.line ?? 0)?.name);
   if (!fileHere || fileHere === fileBefore || plan.run.rows[r].kind === "end") return [];
-  return [
-    h(
-      "text",
-      { key: "file", class: "loom-file", x, y: plan.rows[r].codeY + 1 },
-      truncateText(fileHere, MAX_FILE_NAME_LENGTH),
-    ),
-  ];
+  return [textMark("loom-file", x, plan.rows[r].codeY + 1, truncateText(fileHere, MAX_FILE_NAME_LENGTH), "file")];
 }
 
 /** What stands under a row's code: an exception, the visits of its backward, what was freed, what there is no room
@@ -133,9 +120,7 @@ function rowFootMarks(scene: LoomScene, r: number, x: number) {
   const marks = [];
   const addNote = (key: string, text: string, className = "loom-note") => {
     const maxChars = Math.floor((codeRightEdge(plan) - x - 4) / 6);
-    marks.push(
-      h("text", { key, class: className, x, y }, truncateText(text, maxChars), h("title", { key: "title" }, text)),
-    );
+    marks.push(textMark(className, x, y, truncateText(text, maxChars), { key, title: text }));
     y += ROW_FOOT_HEIGHT;
   };
   if (row.kind === "raise") addNote("raises", `✕ ${labels.raises}`, "loom-alarm raised");
@@ -167,12 +152,12 @@ function backwardVisitMarks(scene: LoomScene, r: number, x: number, y: number) {
   const { visits } = plan.run.rows[r];
   const visitsDone = visits.filter((k) => k <= i).length;
   const text = labels.visit.replace("{k}", String(visitsDone)).replace("{n}", String(visits.length));
-  const marks = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
+  const marks = [textMark("loom-visit", x, y, text, "visit")];
   const visited = r === currentRow && opened.trace.steps[i]?.visit;
   if (visited) {
     const name = truncateText(visitedNodeName(scene, visited.node), 16);
     marks.push(
-      h("text", { key: "echo", class: "loom-label", x, y: y + 20, "data-loom-visited": visited.node }, `▸ ${name}`),
+      textMark("loom-label", x, y + 20, `▸ ${name}`, { key: "echo", "data-loom-visited": visited.node }),
       ...loomGradientMark(scene, i, x + 6 + nodeNameWidth(`▸ ${name}`), y + 16, true, codeRightEdge(plan) - 2),
     );
   }
@@ -181,12 +166,8 @@ function backwardVisitMarks(scene: LoomScene, r: number, x: number, y: number) {
   if (pitch < 4) return marks;
   visits.forEach((k, n) => {
     marks.push(
-      h("circle", {
+      circleMark(classNames("loom-point", k === i && "now", k > i && "future"), pointsX + n * pitch, y - 4, 3.6, {
         key: `visit ${k}`,
-        class: classNames("loom-point", k === i && "now", k > i && "future"),
-        cx: pointsX + n * pitch,
-        cy: y - 4,
-        r: 3.6,
         "data-step": k,
         target: { kind: "step", step: k },
       }),

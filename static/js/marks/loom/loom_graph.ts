@@ -2,6 +2,7 @@
 
 import { isInVisibleBand } from "../../layout/view.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark } from "../../browser/shapes.ts";
 import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import { NODE_RADIUS } from "./loom_node.ts";
 
@@ -11,11 +12,11 @@ export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
   for (const [k, trunk] of plan.trunks.entries())
     if (isInVisibleBand(band, trunk.y0, trunk.y1))
       marks.push(
-        h("path", {
-          key: `trunk ${k}`,
-          class: "loom-edge",
-          d: `M${trunk.x} ${clampToBand(band, trunk.y0 + NODE_RADIUS)}V${clampToBand(band, trunk.y1 - 14)}`,
-        }),
+        pathMark(
+          "loom-edge",
+          `M${trunk.x} ${clampToBand(band, trunk.y0 + NODE_RADIUS)}V${clampToBand(band, trunk.y1 - 14)}`,
+          `trunk ${k}`,
+        ),
       );
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
@@ -50,9 +51,8 @@ export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
           ),
           "data-loom-edge": edge.key,
         },
-        h("path", { key: "line", class: "loom-edge", d }),
-        (flowsNow || y0 - y1 < 4000) &&
-          h("path", { key: "arrow", class: "loom-tip", d: `M${x1} ${y1 + NODE_RADIUS + 1}l4 7h-8z` }),
+        pathMark("loom-edge", d, "line"),
+        (flowsNow || y0 - y1 < 4000) && pathMark("loom-tip", `M${x1} ${y1 + NODE_RADIUS + 1}l4 7h-8z`, "arrow"),
       ),
     );
   }

@@ -7,6 +7,7 @@ import { namesThatFit } from "../../layout/loom/loom_names.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { NODE_RADIUS } from "./loom_node.ts";
 import type { Handle } from "../../trace/entities.ts";
 import type { LoomScene } from "./loom_scene.ts";
@@ -24,22 +25,21 @@ export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleB
   parts.push(...lines.flatMap((_, k) => readLineMarks(box, k, labels)));
   if (bar)
     parts.push(
-      h("rect", {
-        key: "bar",
-        class: "loom-bar",
-        x: bar[0] + 1,
-        y: y + HANDLE_TITLE_HEIGHT,
-        width: Math.max(2, bar[1] - bar[0] - 2),
-        height: READ_LINE_HEIGHT - 6,
-        rx: 3,
-      }),
+      rectMark(
+        "loom-bar",
+        bar[0] + 1,
+        y + HANDLE_TITLE_HEIGHT,
+        Math.max(2, bar[1] - bar[0] - 2),
+        READ_LINE_HEIGHT - 6,
+        { key: "bar", rx: 3 },
+      ),
     );
   const lastX = lines.length ? Math.max(...lines[0].cells.map((cell) => cell.x + cell.w)) : column.x + column.w;
   const rail = column.rails.get(entity.counter ?? "");
   if (rail !== undefined)
     parts.push(
-      h("path", { key: "stub", class: "loom-stub", d: `M${lastX} ${cy}H${rail}` }),
-      h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
+      pathMark("loom-stub", `M${lastX} ${cy}H${rail}`, "stub"),
+      circleMark("loom-wears", rail, cy, 4.2, "dot"),
     );
   parts.push(...handleToNodeMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
   return h(
@@ -56,7 +56,7 @@ export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleB
       "data-loom-handle": reader.uid,
     },
     parts,
-    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${unqualifiedDtype(entity.dtype)}`),
+    titleMark(`${name || reader.uid} ${meta} ${unqualifiedDtype(entity.dtype)}`),
   );
 }
 
@@ -66,17 +66,13 @@ function handleNameMarks(name: string, notes: string[], column: HandleBox["colum
   const parts = [];
   const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * CHARACTER_WIDTH_EM))));
   const nameClass = classNames("loom-name", isOverRail && "over");
-  if (name) parts.push(h("text", { key: "name", class: nameClass, x: column.x + 1, y }, shown));
+  if (name) parts.push(textMark(nameClass, column.x + 1, y, shown, "name"));
   const usedWidth = name ? textWidth(shown, 13) + 7 : 0;
   const maxCharacters = Math.floor((nameWidth - usedWidth) / 6);
   const noteThatFits = notes.find((text) => text.length <= maxCharacters);
   if (noteThatFits)
     parts.push(
-      h(
-        "text",
-        { key: "meta", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1 + usedWidth, y },
-        noteThatFits,
-      ),
+      textMark(classNames("loom-note", isOverRail && "over"), column.x + 1 + usedWidth, y, noteThatFits, "meta"),
     );
   return parts;
 }
@@ -89,11 +85,11 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
   const parts = [];
   if (isApart)
     parts.push(
-      h("path", {
-        key: `through ${k}`,
-        class: "loom-through",
-        d: `M${Math.min(...cellCenters)} ${y + READ_LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
-      }),
+      pathMark(
+        "loom-through",
+        `M${Math.min(...cellCenters)} ${y + READ_LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
+        `through ${k}`,
+      ),
     );
   cells.forEach((cell, n) => {
     parts.push(cellReadMark(cell, y, column.uid));
@@ -101,11 +97,7 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
   });
   if (more)
     parts.push(
-      h(
-        "text",
-        { key: "more", class: "loom-note", x: column.x + 2, y: y + READ_LINE_HEIGHT + 6 },
-        labels.more.replace("{n}", String(more)),
-      ),
+      textMark("loom-note", column.x + 2, y + READ_LINE_HEIGHT + 6, labels.more.replace("{n}", String(more)), "more"),
     );
   return parts;
 }
@@ -146,16 +138,18 @@ function handleToNodeMarks(
   const leaf = isLeaf ? plan.rowDots[r].find((dot) => dot.group === `leaf ${uid} ${r}`) : undefined;
   const makerDot = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
   if (makerDot && !alias && makerDot.row === r)
-    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_RADIUS - 2}` })];
+    return [pathMark("loom-thread", `M${x} ${cy}H${makerDot.x - NODE_RADIUS - 2}`, "thread")];
   if (!cut) return [];
   const wallX = plan.graph.x - 3;
   return [
-    h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${wallX}` }),
-    h("path", { key: "wall", class: "loom-wall", d: `M${wallX} ${cy - 7}v14` }),
-    h(
-      "text",
-      { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
+    pathMark("loom-thread", `M${x} ${cy}H${wallX}`, "thread"),
+    pathMark("loom-wall", `M${wallX} ${cy - 7}v14`, "wall"),
+    textMark(
+      "loom-note",
+      (plan.graph.names || plan.graph.x) + 2,
+      cy + 4,
       `${labels.cut}: ${cut.replace(/^Tensor/, "")}`,
+      "why",
     ),
   ];
 }
@@ -176,23 +170,10 @@ function lineStrideMark(
   const stride = to.cell - from.cell;
   const text = `${stride < 0 ? "−" : "+"}${Math.abs(stride)}`;
   const x = from.x + from.w / 2;
-  if (to.x - x < 10) return [h("text", { key: "by", class: "loom-stride", x: last.x + last.w + 4, y: y + 14 }, text)];
+  if (to.x - x < 10) return [textMark("loom-stride", last.x + last.w + 4, y + 14, text, "by")];
   const isWide = to.x - x > 40;
   return [
-    h("path", {
-      key: "stride",
-      class: "loom-measure",
-      d: `M${x} ${y - 3}v${READ_LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
-    }),
-    h(
-      "text",
-      {
-        key: "by",
-        class: classNames("loom-stride", !isWide && "end"),
-        x: isWide ? x + 5 : x - 4,
-        y: y + (isWide ? 6 : 11),
-      },
-      text,
-    ),
+    pathMark("loom-measure", `M${x} ${y - 3}v${READ_LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`, "stride"),
+    textMark(classNames("loom-stride", !isWide && "end"), isWide ? x + 5 : x - 4, y + (isWide ? 6 : 11), text, "by"),
   ];
 }

@@ -7,6 +7,7 @@ import { namesThatFit } from "../../layout/loom/loom_names.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
 import { findEntity, type Cell } from "../../trace/entities.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { UnnamedColumn } from "../../layout/loom/loom_unnamed.ts";
 import type { Snapshot } from "../../trace/state.ts";
 import type { Storage, Summary } from "../../trace/wire.ts";
@@ -40,13 +41,8 @@ function valueTintMark(
   key: string,
 ) {
   if (typeof value !== "number" || value === 0 || !largest) return null;
-  return h("rect", {
+  return rectMark(classNames("wash", value < 0 ? "neg" : "pos"), box.x, box.y, box.w, box.h, {
     key,
-    class: classNames("wash", value < 0 ? "neg" : "pos"),
-    x: box.x,
-    y: box.y,
-    width: box.w,
-    height: box.h,
     "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / largest),
   });
 }
@@ -88,13 +84,13 @@ function valueStripeMarks(values: (Cell | null)[], box: { x: number; y: number; 
 export function loomHeadMarks({ plan, opened, i, labels }: LoomScene, shelf: number): VNode[] {
   const snap = opened.at(i);
   const out = [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: LOOM_HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.width}` }),
+    rectMark("loom-ground", 0, 0, plan.width, LOOM_HEADER_HEIGHT, "ground"),
+    pathMark("loom-rule", `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.width}`, "rule"),
   ];
   if (plan.dots.size)
     out.push(
-      h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, labels.graph),
-      h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
+      textMark("loom-axis", plan.graph.x + 6, 58, labels.graph, "graph"),
+      textMark("loom-note", plan.graph.x + 6, 73, plan.stacked ? "" : labels.grows, "grows"),
     );
   const { tags } = opened.names(i);
   for (const column of plan.columns.allColumns) {
@@ -118,20 +114,8 @@ function absentStorageMark(name: string, column: StorageColumn) {
   return h(
     "g",
     { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid },
-    h(
-      "text",
-      { key: "name", class: "loom-uid", x, y: 22 },
-      namesThatFit(name || uid, Math.floor((column.right - x - 4) / 7.3)),
-    ),
-    h("rect", {
-      key: "frame",
-      class: "loom-frame ghost",
-      x,
-      y: HEAD_VALUES_TOP,
-      width: w,
-      height: HEAD_VALUES_HEIGHT,
-      rx: 4,
-    }),
+    textMark("loom-uid", x, 22, namesThatFit(name || uid, Math.floor((column.right - x - 4) / 7.3)), "name"),
+    rectMark("loom-frame ghost", x, HEAD_VALUES_TOP, w, HEAD_VALUES_HEIGHT, { key: "frame", rx: 4 }),
   );
 }
 
@@ -142,10 +126,10 @@ function unnamedColumnHeadMark(plan: LoomPlan, i: number, labels: LoomLabels) {
   return h(
     "g",
     { key: "unnamed", class: "loom-storage" },
-    h("text", { key: "name", class: "loom-note", x: unnamed.x, y: 22 }, labels.unnamed),
-    h("text", { key: "count", class: "loom-axis", x: unnamed.x + 4, y: 58 }, String(unnamed.counts[row])),
-    h("text", { key: "bytes", class: "loom-note", x: unnamed.x + 4, y: 73 }, bytesText(unnamed.bytes[row])),
-    h("title", { key: "title" }, labels.unnamed_title),
+    textMark("loom-note", unnamed.x, 22, labels.unnamed, "name"),
+    textMark("loom-axis", unnamed.x + 4, 58, String(unnamed.counts[row]), "count"),
+    textMark("loom-note", unnamed.x + 4, 73, bytesText(unnamed.bytes[row]), "bytes"),
+    titleMark(labels.unnamed_title),
   );
 }
 
@@ -206,9 +190,9 @@ function storageTitleMarks(
     (text) => text.trim().length <= maxCharacters,
   );
   return [
-    h("text", { key: "name", class: "loom-uid", x, y: 22 }, shownName),
-    noteThatFits?.trim() && h("text", { key: "facts", class: "loom-note", x: notesX, y: 22 }, noteThatFits.trim()),
-    h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
+    textMark("loom-uid", x, 22, shownName, "name"),
+    noteThatFits?.trim() && textMark("loom-note", notesX, 22, noteThatFits.trim(), "facts"),
+    titleMark(`${name} ${uid} · ${label}`.trim()),
   ];
 }
 
@@ -234,20 +218,12 @@ function storageValueMarks(values: Cell[], dtype: string, column: StorageColumn)
         { x: cellBox.x, y: HEAD_VALUES_TOP, w: cellBox.w, h: HEAD_VALUES_HEIGHT },
         "wash",
       ),
-      i > 0 &&
-        h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${HEAD_VALUES_TOP}v${HEAD_VALUES_HEIGHT}` }),
-      h("text", { key: "index", class: "loom-index mid", x: centerX, y: HEAD_VALUES_TOP - 6 }, String(i)),
-      h(
-        "text",
-        {
-          key: "value",
-          class: "loom-value mid",
-          x: centerX,
-          y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + size * 0.35,
-          "font-size": size,
-        },
-        text,
-      ),
+      i > 0 && pathMark("loom-rule", `M${cellBox.x} ${HEAD_VALUES_TOP}v${HEAD_VALUES_HEIGHT}`, "rule"),
+      textMark("loom-index mid", centerX, HEAD_VALUES_TOP - 6, String(i), "index"),
+      textMark("loom-value mid", centerX, HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + size * 0.35, text, {
+        key: "value",
+        size,
+      }),
     );
   });
 }
@@ -267,7 +243,7 @@ function storageSummaryMarks(summary: Summary, box: Box) {
 /** The hatching of a write that no counter tells of. */
 export function silentWriteHatchMarks({ x, y, w, h: height }: Box, rx: number) {
   return ["", "stripes"].map((layer) =>
-    h("rect", { key: `hazard ${layer}`, class: classNames("loom-hazard", layer), x, y, width: w, height, rx }),
+    rectMark(classNames("loom-hazard", layer), x, y, w, height, { key: `hazard ${layer}`, rx }),
   );
 }
 
@@ -286,12 +262,8 @@ function counterBadgeMark(snap: Snapshot, counterUid: string, x: number) {
       "data-loom-badge": counterUid,
       "data-version": counter.value,
     },
-    h("path", {
-      key: "stem",
-      class: "loom-rail",
-      d: `M${x} ${HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT}V${LOOM_HEADER_HEIGHT}`,
-    }),
+    pathMark("loom-rail", `M${x} ${HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT}V${LOOM_HEADER_HEIGHT}`, "stem"),
     h("rect", { key: "box", x: leftX, y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
-    h("text", { key: "text", class: "mid", x: leftX + w / 2, y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + 4 }, text),
+    textMark("mid", leftX + w / 2, HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + 4, text, "text"),
   );
 }

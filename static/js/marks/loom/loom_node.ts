@@ -7,6 +7,7 @@ import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
 import { savedSlotStateAt } from "../../layout/loom/run_rows.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { circleMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { LoomScene } from "./loom_scene.ts";
 import type { LoomPin } from "../../layout/loom/run_row.ts";
 import type { LoomPlan, NodeDot } from "../../layout/loom/loom_plan.ts";
@@ -29,19 +30,19 @@ export function loomNodeMarks(scene: LoomScene, r: number) {
     for (const member of groupDots)
       for (const k of plan.run.visits.get(member.uid) ?? []) if (k <= i) lastVisit = Math.max(lastVisit, k);
     const parts = [
-      h("circle", {
-        key: "dot",
-        class: classNames(
+      circleMark(
+        classNames(
           "loom-node",
           dot.leaf && "leaf",
           dot.fold.length > 0 && "fold",
           lastVisit === i && "running",
           lastVisit >= 0 && lastVisit < i && "ran",
         ),
-        cx: dot.x,
-        cy: dot.y,
-        r: dot.leaf || dot.fold.length ? NODE_RADIUS + 0.5 : NODE_RADIUS,
-      }),
+        dot.x,
+        dot.y,
+        dot.leaf || dot.fold.length ? NODE_RADIUS + 0.5 : NODE_RADIUS,
+        "dot",
+      ),
     ];
     const dotsInLine = dotsByY.get(dot.y) ?? [dot];
     if (dotsInLine[0] === groupDots[0]) parts.push(...nodeLabelMarks(scene, groupDots, dotsInLine, lastVisit));
@@ -49,7 +50,7 @@ export function loomNodeMarks(scene: LoomScene, r: number) {
     const title = dot.fold.length
       ? dot.fold.map((uid) => `${plan.run.nodes.get(uid)?.name} ${uid}`).join("\n")
       : `${dot.name} ${dot.uid}`;
-    out.push(h("g", { key: `node ${dot.group}`, class: "loom-knot" }, parts, h("title", { key: "title" }, title)));
+    out.push(h("g", { key: `node ${dot.group}`, class: "loom-knot" }, parts, titleMark(title)));
   }
   return out;
 }
@@ -77,15 +78,15 @@ function nodeLabelMarks(scene: LoomScene, groupDots: NodeDot[], dotsInLine: Node
     nodeGroupLabel(groupDots, dotsInLine, scene),
     Math.max(5, Math.min(maxChars, Math.floor(labelRoom / NODE_NAME_CHARACTER_WIDTH))),
   );
-  const out = [h("text", { key: "label", class: "loom-label", x: names + 2, y: dot.y + 4 }, text)];
+  const out = [textMark("loom-label", names + 2, dot.y + 4, text, "label")];
   let x = names + 8 + nodeNameWidth(text);
-  if (hasBrokenSlot) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
+  if (hasBrokenSlot) out.push(textMark("loom-saved broken", x, dot.y + 3.5, "✕", "bad"));
   else if (groupDots.length === 1)
     for (const { slot, state, title } of slots) {
       out.push(
         h("g", { key: `slot ${slot}` }, [
-          h("rect", { key: "square", class: classNames("loom-slot", state), x, y: dot.y - 3, width: 6, height: 6 }),
-          h("title", { key: "title" }, title),
+          rectMark(classNames("loom-slot", state), x, dot.y - 3, 6, 6, "square"),
+          titleMark(title),
         ]),
       );
       x += 8;
@@ -139,18 +140,13 @@ function slotLineMarks(scene: LoomScene, dot: NodeDot, slot: string, y: number) 
   const state = pin && savedSlotStateAt(pin, i);
   const brokenSuffix = brokenSlotText(scene, state);
   return [
-    h("rect", {
-      key: `square ${slot}`,
-      class: classNames("loom-slot", state),
-      x: x - 1,
-      y: y - 3,
-      width: 6,
-      height: 6,
-    }),
-    h(
-      "text",
-      { key: `slot ${slot}`, class: classNames("loom-saved", state), x: x + 9, y: y + 3.5 },
+    rectMark(classNames("loom-slot", state), x - 1, y - 3, 6, 6, `square ${slot}`),
+    textMark(
+      classNames("loom-saved", state),
+      x + 9,
+      y + 3.5,
       slotLineText(plan, slot, pin, brokenSuffix),
+      `slot ${slot}`,
     ),
   ];
 }
@@ -209,28 +205,21 @@ export function loomGradientMark(
     (m: number, value) => (typeof value === "number" ? Math.max(m, Math.abs(value)) : m),
     0,
   );
-  const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
+  const parts = [rectMark("loom-chip-ground", x, y - 9, width, 18, { key: "ground", rx: 3 })];
   let partX = x;
   texts.forEach((text: string, n: number) => {
     const value = shown[n];
     if (typeof value === "number" && value !== 0)
       parts.push(
-        h("rect", {
+        rectMark(classNames("wash", value < 0 ? "neg" : "pos"), partX, y - 9, widths[n], 18, {
           key: `wash ${n}`,
-          class: classNames("wash", value < 0 ? "neg" : "pos"),
-          x: partX,
-          y: y - 9,
-          width: widths[n],
-          height: 18,
           "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / maxMagnitude),
         }),
       );
-    parts.push(
-      h("text", { key: `text ${n}`, class: "loom-chip-text mid", x: partX + widths[n] / 2, y: y + 3.6 }, text),
-    );
+    parts.push(textMark("loom-chip-text mid", partX + widths[n] / 2, y + 3.6, text, `text ${n}`));
     partX += widths[n];
   });
-  parts.push(h("rect", { key: "frame", class: "loom-chip-frame", x, y: y - 9, width, height: 18, rx: 3 }));
+  parts.push(rectMark("loom-chip-frame", x, y - 9, width, 18, { key: "frame", rx: 3 }));
   return [
     h(
       "g",

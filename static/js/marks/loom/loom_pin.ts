@@ -3,6 +3,7 @@
 import { savedSlotStateAt } from "../../layout/loom/run_rows.ts";
 import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { circleMark, pathMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import type { PinLine } from "../../layout/loom/loom_plan.ts";
 
@@ -13,27 +14,21 @@ export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
   if (!holdsInBand.length) return null;
   const state = savedSlotStateAt(pin, i);
   const parts = [];
-  if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
+  if (hasHead && x !== rail) parts.push(pathMark("loom-stub", `M${rail} ${y}H${x}`, "to"));
   if (hasHead && isInVisibleBand(band, y, y))
-    parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
+    parts.push(pathMark("loom-pin-line", `M${x + 8} ${y}H${slotX - 3}`, "line"));
   for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
   if (struckAt && pin.broken !== null)
-    parts.push(
-      h("path", { key: "snap", class: "loom-snap", d: `M${struckAt.x - 6} ${struckAt.y - 23}l12 12m0 -12l-12 12` }),
-    );
+    parts.push(pathMark("loom-snap", `M${struckAt.x - 6} ${struckAt.y - 23}l12 12m0 -12l-12 12`, "snap"));
   else if (struckAt && pin.silent !== null)
     parts.push(
-      h("path", { key: "warn", class: "loom-warn", d: `M${struckAt.x} ${struckAt.y - 13}l11 20h-22z` }),
-      h("path", { key: "mark", class: "loom-warn-mark", d: `M${struckAt.x} ${struckAt.y - 6}v6m0 2.500v1.500` }),
+      pathMark("loom-warn", `M${struckAt.x} ${struckAt.y - 13}l11 20h-22z`, "warn"),
+      pathMark("loom-warn-mark", `M${struckAt.x} ${struckAt.y - 6}v6m0 2.500v1.500`, "mark"),
     );
   if (hasHead)
     parts.push(
-      h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
-      h(
-        "text",
-        { key: "expected", class: "loom-pin-text mid", x, y: y + 3.5 },
-        pin.expected === null ? "?" : String(pin.expected),
-      ),
+      circleMark("loom-pin-head", x, y, 7.5, "head"),
+      textMark("loom-pin-text mid", x, y + 3.5, pin.expected === null ? "?" : String(pin.expected), "expected"),
     );
   return h(
     "g",
@@ -45,9 +40,7 @@ export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
       "data-expected": pin.expected,
     },
     parts,
-    h(
-      "title",
-      { key: "title" },
+    titleMark(
       `${plan.dots.get(pin.node)?.name ?? pin.node}.${pin.slot}: ${pin.storage} v${pin.expected ?? "?"} · ${state}`,
     ),
   );
@@ -63,23 +56,11 @@ function pinHoldMarks(
   const out = [];
   const endY = Math.max(from, Math.min(to, breakY - 12));
   if (breakY - 12 > from)
-    out.push(
-      h("path", {
-        key: `hold ${from}`,
-        class: "loom-hold",
-        d: `M${x} ${clampToBand(band, from)}V${clampToBand(band, endY)}`,
-      }),
-    );
+    out.push(pathMark("loom-hold", `M${x} ${clampToBand(band, from)}V${clampToBand(band, endY)}`, `hold ${from}`));
   const resumeY = Math.max(from, breakY + 12);
   if (resumeY < to)
-    out.push(
-      h("path", {
-        key: `after ${from}`,
-        class: "loom-after",
-        d: `M${x} ${clampToBand(band, resumeY)}V${clampToBand(band, to)}`,
-      }),
-    );
+    out.push(pathMark("loom-after", `M${x} ${clampToBand(band, resumeY)}V${clampToBand(band, to)}`, `after ${from}`));
   if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
-    out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));
+    out.push(pathMark("loom-hold-cap", `M${x - 6} ${to}h12`, "cap"));
   return out;
 }

@@ -6,6 +6,7 @@ import { READ_LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../../layout/loom/loom_siz
 import { pathThatFits } from "../../layout/loom/loom_names.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark } from "../../browser/shapes.ts";
 import { numberTextThatFits, silentWriteHatchMarks } from "./loom_head.ts";
 import type { LoomScene } from "./loom_scene.ts";
 import type { StorageWrite, CellChange } from "../../layout/loom/run_row.ts";
@@ -26,13 +27,7 @@ export function loomWriteMark(
       ? fullText
       : pathThatFits(write.by ?? storageName, maxChars) || truncateText(fullText, maxChars);
   const cellsY = y + WRITE_TITLE_HEIGHT;
-  const parts = [
-    h(
-      "text",
-      { key: "by", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1, y: y + 11 },
-      shownText,
-    ),
-  ];
+  const parts = [textMark(classNames("loom-note", isOverRail && "over"), column.x + 1, y + 11, shownText, "by")];
   if (write.silent)
     parts.push(
       ...silentWriteHatchMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: READ_LINE_HEIGHT + 1 }, 3),
@@ -58,7 +53,7 @@ export function loomWriteMark(
   }
   for (const [counter, x] of column.rails) {
     if (plan.run.rows[r].bumps.has(counter))
-      parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x - 16}` }));
+      parts.push(pathMark("loom-stub", `M${column.x + column.w} ${cy - 2}H${x - 16}`, "stub"));
   }
   return h(
     "g",
@@ -80,15 +75,14 @@ function numericDifference({ was, now }: CellChange) {
 function writtenRegionMark({ span }: StorageWrite, column: StorageColumn, cellsY: number) {
   const from = span ? elementSpan(column, span[0], span[1]).x : column.x;
   const to = span ? elementSpan(column, span[0], span[2] + 1).x : column.x + column.w;
-  return h("rect", {
-    key: "whole",
-    class: classNames("loom-ink", to - from < 8 && "thin"),
-    x: from,
-    y: cellsY,
-    width: Math.max(2, to - from),
-    height: READ_LINE_HEIGHT - 4,
-    rx: 2,
-  });
+  return rectMark(
+    classNames("loom-ink", to - from < 8 && "thin"),
+    from,
+    cellsY,
+    Math.max(2, to - from),
+    READ_LINE_HEIGHT - 4,
+    { key: "whole", rx: 2 },
+  );
 }
 
 /**
@@ -100,7 +94,7 @@ function changedStripeMark(change: CellChange, cellBox: { x: number; w: number }
   const width = Math.max(cellBox.w, 0.5);
   const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: READ_LINE_HEIGHT - 12 };
   return [
-    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: READ_LINE_HEIGHT - 4 }),
+    rectMark("loom-ink thin", cellBox.x, cellsY, width, READ_LINE_HEIGHT - 4, "box"),
     h("rect", { key: "paper", class: "loom-paper", ...innerBox }),
     amount !== 0 &&
       h("rect", {
@@ -124,39 +118,19 @@ function changedValueMark(
   const oldNumber = numberTextThatFits(was, cellBox.w - 4, 10);
   const centerX = cellBox.x + cellBox.w / 2;
   return [
-    h("rect", {
-      key: "box",
-      class: "loom-ink",
-      x: cellBox.x + 1.5,
-      y: cellsY,
-      width: cellBox.w - 3,
-      height: READ_LINE_HEIGHT - 4,
-      rx: 3,
-    }),
-    hasArrow &&
-      h("path", { key: "arrow", class: "loom-arrow", d: `M${cellBox.x + 12} ${cellsY + 11}h-6m3 -3l-3 3l3 3` }),
-    h(
-      "text",
-      {
-        key: "value",
-        class: "loom-new mid",
-        x: centerX + (hasArrow ? 5 : 0),
-        y: cellsY + (READ_LINE_HEIGHT - 4) / 2 + newNumber.size * 0.35,
-        "font-size": newNumber.size,
-      },
+    rectMark("loom-ink", cellBox.x + 1.5, cellsY, cellBox.w - 3, READ_LINE_HEIGHT - 4, { key: "box", rx: 3 }),
+    hasArrow && pathMark("loom-arrow", `M${cellBox.x + 12} ${cellsY + 11}h-6m3 -3l-3 3l3 3`, "arrow"),
+    textMark(
+      "loom-new mid",
+      centerX + (hasArrow ? 5 : 0),
+      cellsY + (READ_LINE_HEIGHT - 4) / 2 + newNumber.size * 0.35,
       newNumber.text,
+      { key: "value", size: newNumber.size },
     ),
-    h(
-      "text",
-      {
-        key: "was",
-        class: "loom-old mid",
-        x: centerX,
-        y: cellsY + READ_LINE_HEIGHT + (silent ? 9 : 7),
-        "font-size": oldNumber.size,
-      },
-      oldNumber.text,
-    ),
+    textMark("loom-old mid", centerX, cellsY + READ_LINE_HEIGHT + (silent ? 9 : 7), oldNumber.text, {
+      key: "was",
+      size: oldNumber.size,
+    }),
   ];
 }
 
@@ -184,7 +158,7 @@ export function versionBumpMarks({ plan, i, now: currentRow }: LoomScene, r: num
             "data-to": bump[1],
           },
           h("rect", { key: "box", x: leftX, y: y - 9, width: w, height: 18, rx: 4 }),
-          h("text", { key: "text", class: "mid", x: leftX + w / 2, y: y + 3.8 }, text),
+          textMark("mid", leftX + w / 2, y + 3.8, text, "text"),
         ),
       );
     }

@@ -3,13 +3,13 @@
  * them.
  */
 
-import { transformToHeight } from "../mark_cache.ts";
 import { ALLOCATOR_SIZES, freeBytesText } from "../../layout/memory/allocator.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { bytesText, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StageLabels } from "../labels.ts";
@@ -71,26 +71,21 @@ function allocatorTitleMark(
       ...(isFoldable ? button : { role: "img" }),
       "aria-label": [name, ...totals].join(", "),
     },
-    h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
+    rectMark("fold-ground", 6, 1, columns.w - 12, 18, { key: "ground", rx: 4 }),
     isFoldable &&
-      h(
-        "text",
-        {
-          key: "sign",
-          class: "fold-sign",
-          x: columns.names + 4,
-          y: 14,
-          "font-size": FONT_SIZES.small,
-          "aria-hidden": "true",
-        },
-        isOpen ? "▾" : "▸",
-      ),
-    h(
-      "text",
-      { key: "text", class: "fold-text", x, y: 14, "font-size": FONT_SIZES.small },
+      textMark("fold-sign", columns.names + 4, 14, isOpen ? "▾" : "▸", {
+        key: "sign",
+        size: FONT_SIZES.small,
+        "aria-hidden": "true",
+      }),
+    textMark(
+      "fold-text",
+      x,
+      14,
       truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * FONT_SIZES.small))),
+      { key: "text", size: FONT_SIZES.small },
     ),
-    h("title", {}, [name, ...totals].join("\n")),
+    titleMark([name, ...totals].join("\n")),
   );
 }
 
@@ -115,12 +110,8 @@ function segmentMark(labels: StageLabels, segment: PlacedSegment, { x, w }: Allo
       role: "group",
       "aria-label": description,
     },
-    h(
-      "text",
-      { key: "label", class: "meta", x: columns.names + 4, y: columns.phone ? 11 : 15, "font-size": FONT_SIZES.small },
-      label,
-    ),
-    h("title", {}, `${description}\n${labels.notToScale}`),
+    textMark("meta", columns.names + 4, columns.phone ? 11 : 15, label, { key: "label", size: FONT_SIZES.small }),
+    titleMark(`${description}\n${labels.notToScale}`),
     h("rect", { key: "ground", class: "segment-ground", ...ground }),
     segment.lines.map((parts, line) =>
       parts.map((part, index) =>
@@ -157,10 +148,10 @@ function segmentPartMark(labels: StageLabels, part: SegmentPart, position: strin
       tabindex: storage ? "0" : null,
       "aria-label": description,
     },
-    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR_SIZES.bar, rx: 2 }),
+    rectMark("block-box", x, y, w, ALLOCATOR_SIZES.bar, { key: "box", rx: 2 }),
     state !== "free" && requestedBytesMark(x, y + ALLOCATOR_SIZES.bar - REQUESTED_BAR_HEIGHT, w, askedWidth),
     segmentPartTextMark(labels, part, x, y, w),
-    h("title", { key: "title" }, description),
+    titleMark(description),
   );
 }
 
@@ -168,22 +159,8 @@ function segmentPartMark(labels: StageLabels, part: SegmentPart, position: strin
 function requestedBytesMark(x: number, y: number, w: number, askedWidth: number) {
   return [
     askedWidth < w - 0.5 &&
-      h("rect", {
-        key: "rounded",
-        class: "block-rounded",
-        x: x + askedWidth,
-        y,
-        width: w - askedWidth,
-        height: REQUESTED_BAR_HEIGHT,
-      }),
-    h("rect", {
-      key: "asked",
-      class: "block-asked",
-      x,
-      y,
-      width: Math.max(askedWidth, 1),
-      height: REQUESTED_BAR_HEIGHT,
-    }),
+      rectMark("block-rounded", x + askedWidth, y, w - askedWidth, REQUESTED_BAR_HEIGHT, "rounded"),
+    rectMark("block-asked", x, y, Math.max(askedWidth, 1), REQUESTED_BAR_HEIGHT, "asked"),
   ];
 }
 
@@ -195,9 +172,7 @@ function segmentPartTextMark(labels: StageLabels, { state, name, size }: Segment
     const text = [`${labels.free} ${bytes}`, bytes].find(
       (some, k) => (k || state === "free") && textWidth(some, FONT_SIZES.small) <= textRoom,
     );
-    return (
-      text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": FONT_SIZES.small }, text)
-    );
+    return text && textMark("block-size", x + 4, y + 12, text, { key: "text", size: FONT_SIZES.small });
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
@@ -206,9 +181,8 @@ function segmentPartTextMark(labels: StageLabels, { state, name, size }: Segment
   const sizeX = x + 4 + textWidth(shown, FONT_SIZES.small) + 7;
   const hasRoomForSize = sizeX + textWidth(bytes, FONT_SIZES.small) <= x + w - 3;
   return [
-    h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": FONT_SIZES.small }, shown),
-    hasRoomForSize &&
-      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": FONT_SIZES.small }, bytes),
+    textMark("block-name", x + 4, y + 11.5, shown, { key: "text", size: FONT_SIZES.small }),
+    hasRoomForSize && textMark("block-size", sizeX, y + 11.5, bytes, { key: "size", size: FONT_SIZES.small }),
   ];
 }
 

@@ -13,8 +13,8 @@ import {
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
-import { transformToHeight } from "../mark_cache.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import { rowPurposeText } from "../labels.ts";
@@ -25,19 +25,19 @@ const PAGE_FONT_CHARACTER_EM = 0.56;
 
 export function memoryHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
 ): VNode {
-  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
+  const box = { x: 6, y: 2, width: columns.w - 12, height: placedItem.h - 4, rx: 4 };
   return item.type === "frame"
-    ? frameHeadingMark(renderContext, place, item, columns, box)
-    : objectHeadingMark(renderContext, place, item, columns, box);
+    ? frameHeadingMark(renderContext, placedItem, item, columns, box)
+    : objectHeadingMark(renderContext, placedItem, item, columns, box);
 }
 
 function frameHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
@@ -57,28 +57,27 @@ function frameHeadingMark(
         isSuspended && "suspended",
         renderContext.snap.fresh.has(item.uid) && "fresh",
       ),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-frame-card": item.uid,
       role: "group",
       "aria-label": `${item.section}${isSuspended ? ` ${renderContext.labels.suspended}` : ""}`,
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
-    h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": FONT_SIZES.small }, name),
-    h(
-      "text",
-      { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": FONT_SIZES.small },
-      lineLabel(renderContext.labels.line, frame?.line),
-    ),
-    valueChipMarks(renderContext, place, item.uid),
-    foldedRowsMark(renderContext, place, item, columns),
-    h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
+    textMark("frame-name", 14, 15.5, name, { key: "name", size: FONT_SIZES.small }),
+    textMark("meta", lineX, 15.5, lineLabel(renderContext.labels.line, frame?.line), {
+      key: "line",
+      size: FONT_SIZES.small,
+    }),
+    valueChipMarks(renderContext, placedItem, item.uid),
+    foldedRowsMark(renderContext, placedItem, item, columns),
+    titleMark(`${frame?.name ?? ""}() ${item.uid}`),
   );
 }
 
 function objectHeadingMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: HeadingItem,
   columns: MemoryColumns,
   box: Record<string, number>,
@@ -92,7 +91,7 @@ function objectHeadingMark(
     {
       key: item.key,
       class: classNames("moves heading object", isInner && "inner", renderContext.snap.fresh.has(item.uid) && "fresh"),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
       tabindex: "0",
@@ -101,27 +100,27 @@ function objectHeadingMark(
     },
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
-    isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
+    isInner && pathMark("branch", `M${left - 12} 0V11h7`, "branch"),
     placed.map(({ name, x, w }) =>
       nameTagMark(renderContext.labels, item.uid, name, { x, y: 3, w, h: 16, font: FONT_SIZES.small }),
     ),
     hidden.length > 0 &&
-      h(
-        "text",
-        { key: "more names", class: "meta", x: end - 22, y: 15, "font-size": FONT_SIZES.small },
-        `+${hidden.length}`,
-        h("title", {}, hidden.map(({ text }) => text).join(", ")),
-      ),
-    type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": FONT_SIZES.small }, type),
-    valueChipMarks(renderContext, place, item.uid),
+      textMark("meta", end - 22, 15, `+${hidden.length}`, {
+        key: "more names",
+        size: FONT_SIZES.small,
+        title: hidden.map(({ text }) => text).join(", "),
+      }),
+    type && textMark("meta", end + 2, 15.5, type, { key: "type", size: FONT_SIZES.small }),
+    valueChipMarks(renderContext, placedItem, item.uid),
     item.type === "optimizer" && optimizerStateSign(item),
-    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(renderContext, place, item, columns),
+    (item.type !== "optimizer" || placedItem.folded.length > 0) &&
+      foldedRowsMark(renderContext, placedItem, item, columns),
   );
 }
 
 /** The uid is that of the frame or object. */
-function valueChipMarks(renderContext: RenderContext, place: PlacedItem, uid: string) {
-  const { chips } = place;
+function valueChipMarks(renderContext: RenderContext, placedItem: PlacedItem, uid: string) {
+  const { chips } = placedItem;
   if (!chips) return [];
   const out = chips.chips.map((chip) => valueChipMark(renderContext, uid, chip));
   const [before, after] = [chips.before, chips.after];
@@ -157,23 +156,15 @@ export function valueChipMark(renderContext: RenderContext, uid: string, chip: P
   return h(
     "g",
     { key: `chip ${key}`, class: classNames(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs, target },
-    h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
-    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": FONT_SIZES.small }, label),
-    leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
-    leadsElsewhere &&
-      h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
-    h(
-      "text",
-      {
-        key: "value",
-        class: "chip-value",
-        x: leadsElsewhere ? valueX + 14 : valueX,
-        y: y + 15,
-        "font-size": FONT_SIZES.small,
-      },
-      kind === "here" ? `${text} ↓` : text,
-    ),
-    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, renderContext.snap.entities)}`),
+    rectMark("chip-ground", x - 4, y + 2.5, w + 8, 17, { key: "box", rx: 4 }),
+    label && textMark("chip-name", x, y + 15, label, { key: "name", size: FONT_SIZES.small }),
+    leadsElsewhere && pathMark("leads", `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3`, "leads"),
+    leadsElsewhere && rectMark("chip-to", valueX + 9, y + 4, wide, 14, { key: "to", rx: 4 }),
+    textMark("chip-value", leadsElsewhere ? valueX + 14 : valueX, y + 15, kind === "here" ? `${text} ↓` : text, {
+      key: "value",
+      size: FONT_SIZES.small,
+    }),
+    titleMark(`${key} = ${shortValueText(value, 400, renderContext.snap.entities)}`),
   );
 }
 
@@ -188,24 +179,30 @@ function foldButtonMark(key: string, open: boolean, place: { x: number; y: numbe
       ...foldAttributes(key, [], open),
       "aria-label": place.text,
     },
-    h("rect", { key: "ground", class: "fold-ground", x: place.x - 4, y: place.y + 3, width: w, height: 16, rx: 4 }),
-    h("text", { key: "text", class: "meta", x: place.x, y: place.y + 15, "font-size": FONT_SIZES.small }, place.text),
+    rectMark("fold-ground", place.x - 4, place.y + 3, w, 16, { key: "ground", rx: 4 }),
+    textMark("meta", place.x, place.y + 15, place.text, { key: "text", size: FONT_SIZES.small }),
   );
 }
 
 /** The rows that a heading hides, and what brings them back. */
-function foldedRowsMark(renderContext: RenderContext, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
+function foldedRowsMark(
+  renderContext: RenderContext,
+  placedItem: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
+) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
-  const count = place.folded.length;
+  const count = placedItem.folded.length;
   const x = item.type === "frame" ? 0 : 12;
-  const members = foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
-  const names = place.folded
+  const members = foldMemberUids(placedItem.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
+  const names = placedItem.folded
     .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, renderContext.labels) : ""))
     .join(", ");
   const text = `${count} ${renderContext.labels.folded}`;
   const w = pageFontTextWidth(text, FONT_SIZES.small) + 14;
-  const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
+  const chipsEnd =
+    (placedItem.chips?.afterX ?? placedItem.chipX) + (placedItem.chips?.after ? placedItem.chips.more - 4 : 0);
   const countX = Math.min(chipsEnd, columns.w - 12 - w);
   return h(
     "g",
@@ -215,14 +212,13 @@ function foldedRowsMark(renderContext: RenderContext, place: PlacedItem, item: H
       ...foldAttributes(key, members, count === 0),
       "aria-label": count ? `${text}: ${names}` : item.section,
     },
-    h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
+    rectMark("fold-ground", x - 4, 2, 16, 18, { key: "ground", rx: 4 }),
     item.type === "frame" || item.type === "optimizer"
       ? null
-      : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": FONT_SIZES.small }, count ? "▸" : "▾"),
-    count > 0 && h("rect", { key: "count", class: "fold-badge", x: countX, y: 3.5, width: w, height: 15, rx: 7 }),
-    count > 0 &&
-      h("text", { key: "text", class: "fold-text", x: countX + 7, y: 15, "font-size": FONT_SIZES.small }, text),
-    h("title", {}, names || item.section),
+      : textMark("fold-sign", x, 15, count ? "▸" : "▾", { key: "sign", size: FONT_SIZES.small }),
+    count > 0 && rectMark("fold-badge", countX, 3.5, w, 15, { key: "count", rx: 7 }),
+    count > 0 && textMark("fold-text", countX + 7, 15, text, { key: "text", size: FONT_SIZES.small }),
+    titleMark(names || item.section),
   );
 }
 
@@ -238,16 +234,16 @@ function optimizerStateSign(item: HeadingItem) {
       ...foldAttributes(`state ${item.uid}`, foldMemberUids(open ? [] : item.state), open),
       "aria-label": `${item.state.length}`,
     },
-    h("rect", { key: "ground", class: "fold-ground", x: 8, y: 2, width: 16, height: 18, rx: 4 }),
-    h("text", { key: "sign", class: "fold-sign", x: 12, y: 15, "font-size": FONT_SIZES.small }, open ? "▾" : "▸"),
-    h("title", {}, item.state.map((block) => block.label).join(", ")),
+    rectMark("fold-ground", 8, 2, 16, 18, { key: "ground", rx: 4 }),
+    textMark("fold-sign", 12, 15, open ? "▾" : "▸", { key: "sign", size: FONT_SIZES.small }),
+    titleMark(item.state.map((block) => block.label).join(", ")),
   );
 }
 
 /** Storages in one line. */
 export function storageFoldMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: FoldItem,
   columns: MemoryColumns,
 ) {
@@ -273,30 +269,15 @@ export function storageFoldMark(
     {
       key: `fold ${item.key}`,
       class: "moves fold line",
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
     },
-    h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
-    h(
-      "text",
-      {
-        key: "sign",
-        class: "fold-sign",
-        x: columns.names + 4,
-        y: 14,
-        "font-size": FONT_SIZES.small,
-        "aria-hidden": "true",
-      },
-      "▸",
-    ),
-    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": FONT_SIZES.small }, text),
+    rectMark("fold-ground", 6, 1, columns.w - 12, 18, { key: "ground", rx: 4 }),
+    textMark("fold-sign", columns.names + 4, 14, "▸", { key: "sign", size: FONT_SIZES.small, "aria-hidden": "true" }),
+    textMark("fold-text", columns.names + 18, 14, text, { key: "text", size: FONT_SIZES.small }),
     maxChars > 3 &&
-      h(
-        "text",
-        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": FONT_SIZES.small },
-        truncateText(names, maxChars),
-      ),
-    h("title", {}, `${text}: ${names}`),
+      textMark("fold-names", namesX, 14, truncateText(names, maxChars), { key: "names", size: FONT_SIZES.small }),
+    titleMark(`${text}: ${names}`),
   );
 }
 

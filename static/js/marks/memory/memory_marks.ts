@@ -4,52 +4,41 @@ import { wrapValueChips } from "../../layout/memory/heading_chips.ts";
 import { isInVisibleBand, type HeightBand } from "../../layout/view.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { h, type VNode } from "../../browser/svg.ts";
+import { rectMark, textMark } from "../../browser/shapes.ts";
 import { allocatorMark } from "./allocator.ts";
-import { cachedMark, type MarkCache } from "../mark_cache.ts";
 import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
 import { isVersionNews } from "./row_counter.ts";
-import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryPane } from "../../layout/memory/memory_pane.ts";
 import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
 
 const DRAWN_BAND_MARGIN = 40;
 
-/** `markCache` is that of the step before. */
 export function memoryMarks(
   renderContext: RenderContext,
   pane: MemoryPane,
   band: HeightBand,
-  markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body: VNode[] = [];
-  for (const place of pane.placed) {
-    if (place.hidden || !isInVisibleBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN))
+  for (const placedItem of pane.placed) {
+    if (
+      placedItem.hidden ||
+      !isInVisibleBand(band, placedItem.y - DRAWN_BAND_MARGIN, placedItem.y + placedItem.h + DRAWN_BAND_MARGIN)
+    )
       continue;
-    const mark = memoryItemMark(renderContext, pane, place, markCache);
+    const mark = memoryItemMark(renderContext, pane, placedItem);
     if (mark) body.push(mark);
   }
   return { heading: memoryPaneHeadingMarks(renderContext, pane), body };
 }
 
-function memoryItemMark(
-  renderContext: RenderContext,
-  { columns, step }: MemoryPane,
-  place: PlacedItem,
-  markCache: MarkCache | null,
-) {
-  const { item, y } = place;
-  if (item.kind === "row") {
-    const { selected } = step.options;
-    const inputsOf = () => memoryRowMarkInputs(renderContext, place, item, columns, selected);
-    return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
-      memoryRowMark(renderContext, place, item, columns, selected),
-    );
-  }
-  if (item.kind === "heading") return memoryHeadingMark(renderContext, place, item, columns);
-  if (item.kind === "fold") return storageFoldMark(renderContext, place, item, columns);
-  if (item.kind === "allocator") return allocatorMark(renderContext, place, item, columns);
+function memoryItemMark(renderContext: RenderContext, { columns, step }: MemoryPane, placedItem: PlacedItem) {
+  const { item, y } = placedItem;
+  if (item.kind === "row") return memoryRowMark(renderContext, placedItem, item, columns, step.options.selected);
+  if (item.kind === "heading") return memoryHeadingMark(renderContext, placedItem, item, columns);
+  if (item.kind === "fold") return storageFoldMark(renderContext, placedItem, item, columns);
+  if (item.kind === "allocator") return allocatorMark(renderContext, placedItem, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
@@ -70,20 +59,14 @@ function memoryPaneHeadingMarks(renderContext: RenderContext, pane: MemoryPane):
     ["storages", labels.storages, columns.strip],
     ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
   ];
-  const out = columnHeads.map(([key, text, x]) =>
-    h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text),
-  );
+  const out = columnHeads.map(([key, text, x]) => textMark("lane-head", x, 16, text, `head ${key}`));
   if (!main) return out;
   const isCurrent = renderContext.snap.step?.frame === main;
   const x = columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, FONT_SIZES.small) + 20;
   const hasRoom = x + w < columns.card - 6;
-  const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
-  const name = h(
-    "text",
-    { key: "name", class: "frame-name", x: x + 6, y: 16.2, "font-size": FONT_SIZES.small },
-    labels.module,
-  );
+  const box = rectMark("frame-box", x, 4, w, 16, { key: "box", rx: 4 });
+  const name = textMark("frame-name", x + 6, 16.2, labels.module, { key: "name", size: FONT_SIZES.small });
   out.push(
     h(
       "g",
@@ -119,12 +102,11 @@ function modulePlainValueMarks(renderContext: RenderContext, { columns, values }
     const shown = new Set(flow.chips.map(({ key }) => key));
     const hiddenTexts = values.filter(({ key }) => !shown.has(key)).map(({ label, text }) => `${label} ${text}`);
     chips.push(
-      h(
-        "text",
-        { key: "more values", class: "meta", x: x + Math.max(0, shift), y: 15, "font-size": FONT_SIZES.small },
-        `+${hidden}`,
-        h("title", {}, hiddenTexts.join("\n")),
-      ),
+      textMark("meta", x + Math.max(0, shift), 15, `+${hidden}`, {
+        key: "more values",
+        size: FONT_SIZES.small,
+        title: hiddenTexts.join("\n"),
+      }),
     );
   }
   return chips;

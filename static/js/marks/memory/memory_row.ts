@@ -7,8 +7,8 @@ import { bytesText, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import { rowPurposeText } from "../labels.ts";
-import { transformToHeight } from "../mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
@@ -31,22 +31,22 @@ interface MemoryRowDrawing {
 
 export function memoryRowMark(
   renderContext: RenderContext,
-  place: PlacedItem,
+  placedItem: PlacedItem,
   item: RowItem,
   columns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
-  const { layout } = place;
+  const { layout } = placedItem;
   if (!layout) return null;
   const { block } = item;
   const row = { facts: renderContext, item, layout, columns, open: layout.level !== "slim" && !layout.low };
-  const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
+  const ground = { x: 4, y: 1, width: columns.w - 8, height: placedItem.h - 2, rx: 6 };
   return h(
     "g",
     {
       key: `row ${block.key}`,
       class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(placedItem.y),
       "data-row": block.key,
     },
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
@@ -56,12 +56,12 @@ export function memoryRowMark(
     layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
-    place.pins && rowPinMarks(renderContext, place.pins, layout, columns, ROW_SIZES.inset),
+    placedItem.pins && rowPinMarks(renderContext, placedItem.pins, layout, columns, ROW_SIZES.inset),
   );
 }
 
 /** Whether the selection is in a row. */
-export function isRowSelected({ block }: RowItem, selected: string | null) {
+function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 
@@ -106,7 +106,7 @@ function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "ope
       "font-size": FONT_SIZES.small,
     },
     truncateText(text, Math.max(4, maxCharacters)),
-    h("title", {}, `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} · ${text}`),
+    titleMark(`${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} · ${text}`),
   );
 }
 
@@ -202,7 +202,7 @@ function purposeLabelMark({ facts, item, columns, open, layout }: MemoryRowDrawi
   );
   const shownText = truncateText(text, Math.max(4, Math.floor(labelWidth / (CHARACTER_WIDTH_EM * size))));
   const textPosition = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
-  return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, h("title", {}, text));
+  return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, titleMark(text));
 }
 
 /** The names of a handle, and a line from them to its card. */
@@ -222,21 +222,14 @@ function rowNameMarks({ facts, item, layout, columns }: MemoryRowDrawing, line: 
   const countWidth = line.hidden ? 18 : 0;
   const hasRoomForStem = right + countWidth + 4 < columns.card;
   return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
-    hasRoomForStem && h("path", { key: "stem", class: "stem", d: `M${right + countWidth} ${middle}H${columns.card}` }),
+    hasRoomForStem && pathMark("stem", `M${right + countWidth} ${middle}H${columns.card}`, "stem"),
     ...out.map((placed) => nameTagMark(facts.labels, line.uid, placed.name, placed.at)),
     line.hidden > 0 &&
-      h(
-        "text",
-        {
-          key: "more",
-          class: "meta",
-          x: Math.min(right + 2, columns.card - 18),
-          y: middle + 4.3,
-          "font-size": FONT_SIZES.small,
-        },
-        `+${line.hidden}`,
-        h("title", {}, hiddenNamesText(item, line)),
-      ),
+      textMark("meta", Math.min(right + 2, columns.card - 18), middle + 4.3, `+${line.hidden}`, {
+        key: "more",
+        size: FONT_SIZES.small,
+        title: hiddenNamesText(item, line),
+      }),
   ]);
 }
 
@@ -286,6 +279,6 @@ function readGuideLineMarks({ layout, columns, open }: MemoryRowDrawing) {
   const stripBottom = ROW_SIZES.inset + layout.top + layout.strip.h + 1;
   return [...guideEnds].map(([cell, to]) => {
     const x = columns.strip + cell * band.cw + (cell === 0 ? 1 : cell === band.n ? -1 : 0);
-    return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${stripBottom}V${to}` });
+    return pathMark("arm", `M${x} ${stripBottom}V${to}`, `guide ${cell}`);
   });
 }

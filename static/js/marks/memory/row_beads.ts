@@ -6,6 +6,7 @@ import { fittedText } from "../../layout/text/fitted_text.ts";
 import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { Bead, RowReading } from "../../layout/cells/row_reading.ts";
 import { findHandle, type Handle } from "../../trace/entities.ts";
@@ -74,7 +75,7 @@ export function handleReadingMark(
 }
 
 function beadWireMark(d: string, key = "wire") {
-  return h("path", { key, class: "wire", d });
+  return pathMark("wire", d, key);
 }
 
 function readingMarksInOpenRow(renderContext: RenderContext, place: ReadingPlace) {
@@ -89,9 +90,7 @@ function readingMarksInOpenRow(renderContext: RenderContext, place: ReadingPlace
     const to = isWrapped ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
     const y = top + band.y + band.lines * band.ch + 3;
     const underlines =
-      strip.bands.length > 1
-        ? []
-        : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
+      strip.bands.length > 1 ? [] : [pathMark("bead-line", `M${x + from + 2} ${y}H${x + to - 2}`, "under")];
     return [...leadLine, ...underlines];
   }
   if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
@@ -112,14 +111,14 @@ function sharedReadingMarks(
   const { text, size, spacing } = fittedText(forms, right - from);
   return [
     beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
-    h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
+    pathMark("bead-line bracket", `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}`, "under"),
     text &&
-      h(
-        "text",
-        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": size, "letter-spacing": spacing },
-        text,
-        h("title", {}, forms[0]),
-      ),
+      textMark("reading-words", from, bottom + 14, text, {
+        key: "words",
+        size,
+        "letter-spacing": spacing,
+        title: forms[0],
+      }),
   ];
 }
 
@@ -169,18 +168,17 @@ function cellMapMarks(
       ? cellRunsBetween(low, high, band, rows)
       : cellRuns(cells, isInOneLine ? band.n : band.columns);
   return [
-    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
-    h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
+    line.first ? null : pathMark("wire", `M${start} ${middle}H${x}`, "wire"),
+    rectMark("map-ground", x, mapY, width, mapH, { key: "map", rx: 2 }),
     ...runs.map(([row, from, to]) =>
-      h("rect", {
-        key: `run ${row} ${from}`,
-        class: "map-run",
-        x: x + from * cw + 0.4,
-        y: mapY + row * lineHeight + 0.4,
-        width: Math.max(1.2, (to - from + 1) * cw - 0.8),
-        height: Math.max(1, lineHeight - 0.8),
-        rx: 1,
-      }),
+      rectMark(
+        "map-run",
+        x + from * cw + 0.4,
+        mapY + row * lineHeight + 0.4,
+        Math.max(1.2, (to - from + 1) * cw - 0.8),
+        Math.max(1, lineHeight - 0.8),
+        { key: `run ${row} ${from}`, rx: 1 },
+      ),
     ),
   ];
 }
@@ -291,17 +289,16 @@ function cellBeadMark(
       isTopmost && hasRoom
         ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, text)
         : null,
-      h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
+      titleMark(`${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );
   });
   if (readCount > 1)
     marks.push(
-      h(
-        "text",
-        { key: `times ${bead.cell}`, class: "times", x: left + w + 5, y: cy - 4, "font-size": FONT_SIZES.small },
-        `×${readCount}`,
-        h("title", {}, renderContext.labels.readTimes.replace("{times}", `${readCount}`)),
-      ),
+      textMark("times", left + w + 5, cy - 4, `×${readCount}`, {
+        key: `times ${bead.cell}`,
+        size: FONT_SIZES.small,
+        title: renderContext.labels.readTimes.replace("{times}", `${readCount}`),
+      }),
     );
   return marks;
 }
@@ -309,22 +306,16 @@ function cellBeadMark(
 /** Bars under the cells that are read. */
 function readingMarksInCollapsedRow({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
   const span = cellExtentOfHandle(handle);
-  if (line.first)
-    return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
+  if (line.first) return [pathMark("wire", `M${start} ${top + Math.min(8, strip.h / 2)}H${x}`, "wire")];
   if (!span || band.lines > 1 || span[0] < 0) return [];
   const list = cellReads(handle);
   const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
   const runs = cells ? cellRuns(cells, band.n) : cellRunsBetween(span[0], span[1], band, 1);
   return [
-    h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
+    pathMark("wire", `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}`, "wire"),
     ...runs.map(([, from, to]) =>
-      h("rect", {
+      rectMark("map-run", x + from * band.cw + 0.5, middle - 3, Math.max(1, (to - from + 1) * band.cw - 1), 6, {
         key: `run ${from}`,
-        class: "map-run",
-        x: x + from * band.cw + 0.5,
-        y: middle - 3,
-        width: Math.max(1, (to - from + 1) * band.cw - 1),
-        height: 6,
         rx: 3,
       }),
     ),

@@ -7,6 +7,7 @@ import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { autogradRoleLabel } from "../labels.ts";
 import { shortDtype } from "./row_cell.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
@@ -64,18 +65,18 @@ export function handleCardMark(renderContext: RenderContext, uid: string, place:
   return h(
     "g",
     card.attrs,
-    h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
-    h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
+    rectMark("card-box", x, y, w, ROW_SIZES.card, { key: "box", rx: 6 }),
+    pathMark("card-bar", `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z`, "bar"),
     fittedTextMark("shape", leftX, y + 13, shapeWords(renderContext, handle, card.shape), room, isWide ? 14 : 12),
     fittedTextMark("role", leftX, y + 25, words, room, 12),
-    h("title", { key: "title" }, card.description),
+    titleMark(card.description),
   );
 }
 
 /** One of several forms of a text, the shortest last. */
 function fittedTextMark(name: string, x: number, y: number, forms: string[], maxWidth: number, font: number) {
   const { text, size, spacing } = fittedText(forms, maxWidth, font);
-  return text ? h("text", { key: name, class: name, x, y, "font-size": size, "letter-spacing": spacing }, text) : null;
+  return text ? textMark(name, x, y, text, { key: name, size, "letter-spacing": spacing }) : null;
 }
 
 /** A shape in words: `3 numbers`, `16 × 1`; in less room `(3,)`, `16×1`. `other` is said where there is none. */
@@ -118,10 +119,10 @@ export function handleCardMarkInCollapsedRow(
   return h(
     "g",
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
-    h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
-    h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
+    rectMark("card-box", x, y, w, 16, { key: "box", rx: 4 }),
+    pathMark("card-bar", `M${x + 1} ${y + 1}h3v14h-3z`, "bar"),
     fittedTextMark("shape", x + 9, y + 12, shapeWords(renderContext, handle, card.shape), w - 12, 12),
-    h("title", { key: "title" }, card.description),
+    titleMark(card.description),
   );
 }
 
@@ -158,10 +159,10 @@ export function unnamedHandlesMark(
       h(
         "g",
         { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") },
-        h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
-        h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
+        rectMark("card-box", x, y, w, 15, { key: "box", rx: 4 }),
+        pathMark("card-bar", `M${x + 1} ${y + 2}h2.4v11h-2.4z`, "bar"),
         fittedTextMark("shape", x + 8, y + 11, words, w - 10, FONT_SIZES.small),
-        h("title", { key: "title" }, card.description),
+        titleMark(card.description),
       ),
     );
     x += w + 3;
@@ -170,12 +171,11 @@ export function unnamedHandlesMark(
   if (shownCount < uids.length) {
     const rest = uids.slice(shownCount);
     out.push(
-      h(
-        "text",
-        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": FONT_SIZES.small },
-        `+${rest.length}`,
-        h("title", {}, rest.join(", ")),
-      ),
+      textMark("meta", x, y + 11, `+${rest.length}`, {
+        key: "more quiet",
+        size: FONT_SIZES.small,
+        title: rest.join(", "),
+      }),
     );
   }
   if (place.say) out.push(unnamedHandlesLabelMark(renderContext, uids.length, columns, y));

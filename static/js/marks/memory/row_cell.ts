@@ -3,6 +3,7 @@
 import { dtypeText, fullNumberText, shortNumberText, encodedValueJson } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { signTint } from "./tint.ts";
 import type { CellBand } from "../../layout/cells/row_strip.ts";
 import type { Cell } from "../../trace/entities.ts";
@@ -33,11 +34,7 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
     ...box,
     "fill-opacity": tint?.opacity,
   };
-  const title = h(
-    "title",
-    { key: "title" },
-    place.was === undefined ? description : `${description} (← ${fullNumberText(place.was)})`,
-  );
+  const title = titleMark(place.was === undefined ? description : `${description} (← ${fullNumberText(place.was)})`);
   const dataAttributes = {
     key: `${band.dtype} ${i}`,
     "data-cell": `${uid}:${i}`,
@@ -59,21 +56,11 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
     },
     h("rect", { key: "box", ...colourAttributes }),
     place.outline &&
-      h("rect", {
+      rectMark("cell-written", place.x + 1, place.y + 1, Math.max(1, place.w - 2), Math.max(1, place.h - 2), {
         key: "written",
-        class: "cell-written",
-        x: place.x + 1,
-        y: place.y + 1,
-        width: Math.max(1, place.w - 2),
-        height: Math.max(1, place.h - 2),
         rx: 2,
       }),
-    isNonfinite &&
-      h("path", {
-        key: "nonfinite",
-        class: "nonfinite",
-        d: `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`,
-      }),
+    isNonfinite && pathMark("nonfinite", `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`, "nonfinite"),
     hasNumber && cellNumberMarks(value, place),
     title,
   );
@@ -120,20 +107,13 @@ function cellNumberMarks(
   const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 6.5 : 0);
   const was = showsOldValue ? fittedNumber(place.was as Cell, place.w, FONT_SIZES.small) : null;
   return [
-    h("text", { key: "val", class: "val", x: cx, y, "font-size": size, "letter-spacing": spacing }, text),
+    textMark("val", cx, y, text, { key: "val", size, "letter-spacing": spacing }),
     was &&
-      h(
-        "text",
-        {
-          key: "was",
-          class: "was",
-          x: cx,
-          y: place.y + place.h - 3.5,
-          "font-size": was.size,
-          "letter-spacing": was.spacing,
-        },
-        was.text,
-      ),
+      textMark("was", cx, place.y + place.h - 3.5, was.text, {
+        key: "was",
+        size: was.size,
+        "letter-spacing": was.spacing,
+      }),
   ];
 }
 
@@ -141,15 +121,7 @@ function cellNumberMarks(
 const MIN_HEIGHT_WITH_OLD_VALUE = 30;
 
 export function writtenCellHaloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
-  return h("rect", {
-    key,
-    class: classNames("halo", pulse && "pulse"),
-    x: x - 3,
-    y: y - 3,
-    width: w + 6,
-    height: height + 6,
-    rx: 5,
-  });
+  return rectMark(classNames("halo", pulse && "pulse"), x - 3, y - 3, w + 6, height + 6, { key, rx: 5 });
 }
 
 /** `float32` as `f32`. */

@@ -10,6 +10,7 @@ import {
 import { shortNumberText } from "../../trace/format.ts";
 import { FONT_SIZES } from "../../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, writtenCellHaloMark, shortDtype } from "./row_cell.ts";
@@ -17,47 +18,12 @@ import { rowSummaryMarks, type CellStripPlace } from "./row_summary.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RenderContext } from "../render_context.ts";
 
-/** What was described of cells that no step wrote since, by where it stands: a description that is the same object
- * as before costs the document nothing. */
-const stripMarkCache = new WeakMap<object, Map<string, VNode>>();
-
-/** Of one storage's cells so many descriptions are kept. */
-const MAX_CACHED_STRIP_MARKS = 4;
-
 export function cellStripMark(
   renderContext: RenderContext,
   uid: string,
   strip: CellStrip,
   place: CellStripPlace,
 ): VNode {
-  const { entities, fresh, written } = renderContext.snap;
-  const storage = entities.get(uid);
-  const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(renderContext, uid, strip, place);
-  const cachedByPlace = stripMarkCache.get(cells) ?? new Map();
-  const placeKey = stripPlaceKey(renderContext, uid, strip, place);
-  const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(renderContext, uid, strip, place);
-  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_STRIP_MARKS) cachedByPlace.clear();
-  stripMarkCache.set(cells, cachedByPlace.set(placeKey, mark));
-  return mark;
-}
-
-/** All that a strip's description is made from besides its cells. */
-function stripPlaceKey(
-  { labels, oldValues }: RenderContext,
-  uid: string,
-  { bands }: CellStrip,
-  { x, y, full, grad }: CellStripPlace,
-) {
-  const lines = bands.map(
-    (band) =>
-      `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread} ${band.wrappedColumn}`,
-  );
-  const old = JSON.stringify([...(oldValues().get(uid) ?? [])]);
-  return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()} ${old}`;
-}
-
-function describeCellStrip(renderContext: RenderContext, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
   const storage = renderContext.snap.entities.get(uid);
   const fresh = renderContext.snap.fresh.has(uid);
   const writtenKeys = renderContext.snap.written.get(uid);
@@ -74,15 +40,7 @@ function describeCellStrip(renderContext: RenderContext, uid: string, strip: Cel
       isWhollyWritten &&
         !renderContext.manyChanged &&
         writtenCellHaloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
-      h("rect", {
-        key: `ground ${band.dtype}`,
-        class: "strip-ground",
-        x: place.x,
-        y: place.y + band.y,
-        width: w,
-        height,
-        rx: 3,
-      }),
+      rectMark("strip-ground", place.x, place.y + band.y, w, height, { key: `ground ${band.dtype}`, rx: 3 }),
       ...bandCellMarks(renderContext, uid, band, values, place, isWhollyWritten),
       stripOutlineMark(band.dtype, place, band.y, w, height),
       hasSeveralDtypes && bandDtypeMark(band, place, w),
@@ -109,24 +67,19 @@ const CHANGED_BAR = { width: 3, height: 18 };
 function changedBarMark(x: number, top: number, room: number, most = CHANGED_BAR.height) {
   const height = Math.min(CHANGED_BAR.height, most);
   const y = top + Math.min(6, (room - height) / 2);
-  return h("rect", { key: "changed", class: "changed-bar", x, y, width: CHANGED_BAR.width, height, rx: 1.5 });
+  return rectMark("changed-bar", x, y, CHANGED_BAR.width, height, { key: "changed", rx: 1.5 });
 }
 
 function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: number, height: number) {
-  return h("rect", {
+  return rectMark(classNames("strip-frame", place.grad && "grad"), place.x, place.y + y, w, height, {
     key: `frame ${dtype}`,
-    class: classNames("strip-frame", place.grad && "grad"),
-    x: place.x,
-    y: place.y + y,
-    width: w,
-    height,
     rx: 3,
   });
 }
 
 function bandDtypeMark(band: CellBand, place: CellStripPlace, w: number) {
   const y = place.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
-  return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: place.x + w + 5, y }, shortDtype(band.dtype));
+  return textMark("dtype", place.x + w + 5, y, shortDtype(band.dtype), `dtype ${band.dtype}`);
 }
 
 /** Below cells that are not all drawn: how many of them are, and what values they all have. */
@@ -134,7 +87,7 @@ function cutNoteMark({ labels }: RenderContext, band: CellBand, values: Cell[], 
   const top = place.y + band.y + band.lines * band.ch;
   if (band.unread) {
     const words = labels.unreadCells.replace("{n}", `${band.unread}`);
-    return h("text", { key: "unread", class: "meta", x: place.x, y: top + 16, "font-size": 12 }, words);
+    return textMark("meta", place.x, top + 16, words, { key: "unread", size: 12 });
   }
   const first = band.inRows
     ? labels.firstRows.replace("{rows}", `${band.lines}`).replace("{columns}", `${band.columns}`)
@@ -144,8 +97,7 @@ function cutNoteMark({ labels }: RenderContext, band: CellBand, values: Cell[], 
   const [min, mean, max] = extremes.map((value) => shortNumberText(value, 5));
   const lines = [first, numbers.length === values.length && `min ${min}, mean ${mean}, max ${max}`];
   const marks = lines.map(
-    (text, k) =>
-      text && h("text", { key: `line ${k}`, class: "meta", x: place.x, y: top + 15 + 16 * k, "font-size": 12 }, text),
+    (text, k) => text && textMark("meta", place.x, top + 15 + 16 * k, text, { key: `line ${k}`, size: 12 }),
   );
   return h("g", { key: "first" }, marks);
 }
@@ -153,11 +105,10 @@ function cutNoteMark({ labels }: RenderContext, band: CellBand, values: Cell[], 
 /** Below (n, 1) in lines: it is one column. */
 function columnNoteMark({ labels }: RenderContext, band: CellBand, { x, y }: CellStripPlace): VNode {
   const top = y + band.y + band.lines * band.ch;
-  return h(
-    "text",
-    { key: "column", class: "meta", x, y: top + 16, "font-size": FONT_SIZES.small },
-    labels.wrappedColumn.replace("{n}", `${band.n}`),
-  );
+  return textMark("meta", x, top + 16, labels.wrappedColumn.replace("{n}", `${band.n}`), {
+    key: "column",
+    size: FONT_SIZES.small,
+  });
 }
 
 /** Memory without cells to show. */
@@ -165,10 +116,12 @@ function emptyStorageMark(band: CellBand, place: CellStripPlace) {
   const box = { x: place.x, y: place.y + band.y, width: band.cw, height: band.ch, rx: 3 };
   return [
     h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),
-    h(
-      "text",
-      { key: `empty ${band.dtype}`, class: "void-text", x: place.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
+    textMark(
+      "void-text",
+      place.x + band.cw / 2,
+      box.y + band.ch / 2 + 3.5,
       band.dtype ? "∅" : "–",
+      `empty ${band.dtype}`,
     ),
   ];
 }
@@ -229,8 +182,8 @@ function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace):
   });
   return [...paths].map(([key, d]) => {
     const [sign, level] = key.split(" ");
-    if (!level) return h("path", { key, class: "nonfinite", d });
-    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (CELL_COLOUR_LEVELS * 3) });
+    if (!level) return pathMark("nonfinite", d, key);
+    return pathMark(`wash ${sign}`, d, { key, "fill-opacity": Number(level) / (CELL_COLOUR_LEVELS * 3) });
   });
 }
 

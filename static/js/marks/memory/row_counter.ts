@@ -2,6 +2,7 @@
 
 import { findEntity } from "../../trace/entities.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { textMark, titleMark } from "../../browser/shapes.ts";
 import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { StoragePin } from "../../layout/memory/memory_parts.ts";
@@ -37,7 +38,7 @@ function counterBadgeFacts(renderContext: RenderContext, counterUid: string, han
       role: "img",
       "aria-label": `${counterUid} v${value}`,
     },
-    title: h("title", { key: "title" }, `version counter ${counterUid} = ${change}${writes}`),
+    title: titleMark(`version counter ${counterUid} = ${change}${writes}`),
   };
 }
 
@@ -86,7 +87,7 @@ export function versionCounterMark(
     attributes,
     h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
     h("rect", { key: "window", class: "badge", ...badgeBox }),
-    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": FONT_SIZES.small }, text),
+    textMark("badge-text", cx, y, text, { key: "version", size: FONT_SIZES.small }),
     title,
   );
 }
@@ -101,7 +102,7 @@ export function gradientCounterMark(renderContext: RenderContext, counterUid: st
     attributes,
     h("rect", { key: "rail", class: "rail-box plain", ...box }),
     h("rect", { key: "window", class: "badge", ...box }),
-    h("text", { key: "version", class: "badge-text", x: x + 8, y: y + 11.3, "font-size": FONT_SIZES.small }, text),
+    textMark("badge-text", x + 8, y + 11.3, text, { key: "version", size: FONT_SIZES.small }),
     title,
   );
 }

@@ -7,6 +7,7 @@ import { fittedText, type FittedText } from "../../layout/text/fitted_text.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { textMark, titleMark } from "../../browser/shapes.ts";
 import { cellStripMark } from "./row_cells.ts";
 import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
@@ -83,7 +84,7 @@ function gradientStripMark(
     },
     block.storage
       ? cellStripMark(renderContext, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : h("text", { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, ...letters(layout) }, layout.text),
+      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...letters(layout) }),
     fresh && block.storage && !renderContext.snap.fresh.has(block.storage) && !renderContext.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
@@ -106,7 +107,7 @@ function gradientStripMark(
           target: { kind: "path", path, ref: uid },
         },
         h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
-        h("title", {}, `${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
+        titleMark(`${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
@@ -171,12 +172,14 @@ function separateGradientMark(
       "data-to": uid,
       target: { kind: "gradient elsewhere", ref: uid },
     },
-    h(
-      "text",
-      { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": FONT_SIZES.small },
+    textMark(
+      "meta",
+      place.x,
+      place.y + (open ? 19 : 12),
       truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small)))),
+      { size: FONT_SIZES.small },
     ),
-    h("title", {}, `${place.path} → ${uid}`),
+    titleMark(`${place.path} → ${uid}`),
   );
 }
 
@@ -208,17 +211,9 @@ function noGradientMark(
       target: { kind: "missing gradient", of: ownerUid },
     },
     h("rect", box),
-    h(
-      "text",
-      { class: "meta", x: place.x + 8, y: place.y + (open ? 19.3 : 13.2), "font-size": FONT_SIZES.small },
-      text,
-    ),
+    textMark("meta", place.x + 8, place.y + (open ? 19.3 : 13.2), text, { size: FONT_SIZES.small }),
     isAsking &&
-      h(
-        "text",
-        { key: "why", class: "why", x: place.x + own, y: place.y + 19.3, "font-size": FONT_SIZES.small },
-        renderContext.labels.why,
-      ),
-    h("title", {}, `${place.path} ${renderContext.labels.is} None`),
+      textMark("why", place.x + own, place.y + 19.3, renderContext.labels.why, { key: "why", size: FONT_SIZES.small }),
+    titleMark(`${place.path} ${renderContext.labels.is} None`),
   );
 }

@@ -7,6 +7,7 @@ import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/met
 import { cellExtentOfHandle } from "../../trace/reads.ts";
 import { cellRect, bandOfDtype } from "../../layout/cells/row_strip.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { Slot } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
@@ -31,12 +32,11 @@ export function rowPinMarks(
     const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 12 : layout.top - 6);
     const hiddenPins = flow.more.map(({ node, slot }) => `${renderContext.nodeName(node)}.${slot}`).join(", ");
     out.push(
-      h(
-        "text",
-        { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": FONT_SIZES.small },
-        `+${flow.more.length}`,
-        h("title", {}, hiddenPins),
-      ),
+      textMark("pin-more", flow.moreX + 1, y, `+${flow.more.length}`, {
+        key: "more pins",
+        size: FONT_SIZES.small,
+        title: hiddenPins,
+      }),
     );
   }
   if (!brokenPin || brokenPin.dot) return out;
@@ -74,29 +74,17 @@ function rowPinMark(
       role: "img",
       "aria-label": description,
     },
-    span &&
-      h("path", {
-        key: "bracket",
-        class: "pin-line",
-        d: `M${span[0]} ${stripTop - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`,
-      }),
+    span && pathMark("pin-line", `M${span[0]} ${stripTop - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`, "bracket"),
     h(
       "g",
       { key: "head", class: "pin-head" },
       h("rect", { x, y: top, width: w, height, rx: saved.state === "changed" ? 2 : height / 2 }),
       !dot &&
-        h(
-          "text",
-          {
-            class: pin.broken && placed.words !== "tiny" ? "alarm" : null,
-            x: x + w / 2,
-            y: top + 12.6,
-            "font-size": FONT_SIZES.small,
-          },
-          text,
-        ),
+        textMark(pin.broken && placed.words !== "tiny" ? "alarm" : null, x + w / 2, top + 12.6, text, {
+          size: FONT_SIZES.small,
+        }),
     ),
-    h("title", {}, description),
+    titleMark(description),
   );
 }
 
@@ -151,12 +139,11 @@ function breakingWriteMark(
   const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   const shown = breakingStatementText(label, statement, value, maxChars);
   if (!shown) return null;
-  return h(
-    "text",
-    { key: "cause", class: "cause", x: flow.end + 2, y: inset + layout.top - 6.4, "font-size": FONT_SIZES.small },
-    shown,
-    h("title", {}, `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
-  );
+  return textMark("cause", flow.end + 2, inset + layout.top - 6.4, shown, {
+    key: "cause",
+    size: FONT_SIZES.small,
+    title: `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`,
+  });
 }
 
 /**

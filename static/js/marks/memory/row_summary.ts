@@ -7,6 +7,7 @@ import { cellExtentOfHandle } from "../../trace/reads.ts";
 import { SUMMARY_SIZES, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
 import { storageElementCount, cellsOfWindows } from "../../layout/cells/big_storage.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
 import { cellMark, writtenCellHaloMark } from "./row_cell.ts";
 import type { Storage, Summary } from "../../trace/wire.ts";
@@ -80,11 +81,7 @@ function heatMapMarks(heat: HeatPlace, numbers: Summary) {
       },
       h("rect", { key: "ground", class: "stretch-ground", ...box }),
       tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity * 2 }),
-      h(
-        "title",
-        { key: "title" },
-        `${uid}[${from} … ${endIndex - 1}]${mean === null ? "" : `  mean ${fullNumberText(mean)}`}`,
-      ),
+      titleMark(`${uid}[${from} … ${endIndex - 1}]${mean === null ? "" : `  mean ${fullNumberText(mean)}`}`),
     );
   });
 }
@@ -123,12 +120,11 @@ function summaryTextMark({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbyte
   );
   const summaryLine = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
   const most = Math.max(4, Math.floor(w / (CHARACTER_WIDTH_EM * FONT_SIZES.small)));
-  return h(
-    "text",
-    { key: "numbers", class: "meta", x, y: y + SUMMARY_SIZES.numbers + 4, "font-size": FONT_SIZES.small },
-    truncateText(summaryLine, most),
-    h("title", {}, `${uid} ${summaryLine}`),
-  );
+  return textMark("meta", x, y + SUMMARY_SIZES.numbers + 4, truncateText(summaryLine, most), {
+    key: "numbers",
+    size: FONT_SIZES.small,
+    title: `${uid} ${summaryLine}`,
+  });
 }
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote. */
@@ -161,15 +157,14 @@ function cellWindowMarks(
   };
   const place = { y: top, w: cellWidth, h: SUMMARY_SIZES.cellH, most: maxMagnitude, full: true };
   return [
-    h("rect", {
-      key: "window",
-      class: "window-place",
-      x: Math.min(elementX(heat, firstIndex), elementX(heat, n) - 5),
-      y: y - 1,
-      width: Math.max(5, elementX(heat, lastIndex + 1) - elementX(heat, firstIndex)),
-      height: heat.ch + 2,
-      rx: 1.5,
-    }),
+    rectMark(
+      "window-place",
+      Math.min(elementX(heat, firstIndex), elementX(heat, n) - 5),
+      y - 1,
+      Math.max(5, elementX(heat, lastIndex + 1) - elementX(heat, firstIndex)),
+      heat.ch + 2,
+      { key: "window", rx: 1.5 },
+    ),
     firstIndex > 0 &&
       windowButtonMark(heat, "before", Math.max(0, firstIndex - cellCount), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
     ...shown.map(({ i, value }, k) => {
@@ -192,7 +187,7 @@ function cellWindowMarks(
         x + 17 + shown.length * cellWidth,
         `M${x + 21 + shown.length * cellWidth} ${top + 4}v10l5 -5z`,
       ),
-    indexWidth > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${firstIndex}…]`),
+    indexWidth > 0 && textMark("index end", x + heat.w, top + 12, `[${firstIndex}…]`, "from"),
   ];
 }
 
@@ -218,7 +213,7 @@ function windowButtonMark({ uid, dtype, y }: HeatPlace, key: string, firstElemen
       ...button,
     },
     h("rect", { key: "ground", x: buttonX, y: y + SUMMARY_SIZES.cells, width: 12, height: SUMMARY_SIZES.cellH, rx: 2 }),
-    h("path", { key: "arrow", class: "tick", d }),
+    pathMark("tick", d, "arrow"),
   );
 }
 

@@ -4,6 +4,7 @@ import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { fittedText } from "../../layout/text/fitted_text.ts";
 import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
 import { classNames, h } from "../../browser/svg.ts";
+import { textMark, titleMark } from "../../browser/shapes.ts";
 import type { StageLabels } from "../labels.ts";
 import type { ShownName } from "../../layout/memory/memory_parts.ts";
 
@@ -42,9 +43,7 @@ export function nameTagMark(
       "aria-label": `${scope ? `${scope}: ` : ""}${tag.text}`,
     },
     h("path", { key: "shape", d }),
-    scope
-      ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": FONT_SIZES.small }, scope)
-      : null,
+    scope ? textMark("of", place.x + 6, baseline, scope, { key: "of", size: FONT_SIZES.small }) : null,
     h(
       "text",
       {
@@ -56,10 +55,6 @@ export function nameTagMark(
       },
       text,
     ),
-    h(
-      "title",
-      { key: "title" },
-      `${isVariable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`,
-    ),
+    titleMark(`${isVariable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`),
   );
 }

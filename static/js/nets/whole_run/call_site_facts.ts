@@ -1,4 +1,4 @@
-/** What is known of a place of the net over the whole run: its parameters, what it keeps, how often it ran. */
+/** What is known of a call site of the net over the whole run: its parameters, what it keeps, how often it ran. */
 
 import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
 import { savedMemoryPeakOf } from "./saved_memory_peak.ts";
@@ -33,7 +33,7 @@ export const factsOfRun = weakMemoize((facts: NetFacts): WholeRunFacts => new Wh
 
 export class WholeRunFacts {
   facts: NetFacts;
-  places = new Map<CallSite, CallSiteRunSummary>();
+  summaries = new Map<CallSite, CallSiteRunSummary>();
   /** parameters that modules of the net have: a line that reads them has none of its own */
   ofModules = new Set<string>();
 
@@ -42,22 +42,22 @@ export class WholeRunFacts {
   constructor(facts: NetFacts) {
     this.facts = facts;
     this.coverage = runCoverage(parameterRunSummaries(facts.opened).account.table.facts);
-    const visit = (place: CallSite) => {
-      if (place.kind === "module") for (const uid of this.ofModule(place)) this.ofModules.add(uid);
-      place.inner.forEach(visit);
+    const visit = (callSite: CallSite) => {
+      if (callSite.kind === "module") for (const uid of this.ofModule(callSite)) this.ofModules.add(uid);
+      callSite.inner.forEach(visit);
     };
     facts.net.top.forEach(visit);
-    const find = (place: CallSite) => {
-      if (place.path !== null && this.ofPlace(place).isReturned && !this.trained.has(place.path))
-        this.trained.set(place.path, place);
-      place.inner.forEach(find);
+    const find = (callSite: CallSite) => {
+      if (callSite.path !== null && this.ofPlace(callSite).isReturned && !this.trained.has(callSite.path))
+        this.trained.set(callSite.path, callSite);
+      callSite.inner.forEach(find);
     };
     facts.net.top.forEach(find);
   }
 
   waysOfData: { from: CallSite; to: CallSite }[] | null = null;
 
-  /** Between places of which one made no node, the ways that only tensors tell. */
+  /** Between call sites of which one made no node, the ways that only tensors tell. */
   get dataWays() {
     const { edges, flows, callSiteOfInvocation } = this.facts.net;
     if (this.waysOfData) return this.waysOfData;
@@ -73,9 +73,9 @@ export class WholeRunFacts {
   }
 
   /** Whether a statement lets an optimizer step. */
-  isOptimizerStep({ units }: CallSite): boolean {
+  isOptimizerStep({ invocations }: CallSite): boolean {
     const { steps } = this.facts.opened.trace;
-    return units.some(
+    return invocations.some(
       ({ isStatement, begins, ends }) =>
         isStatement &&
         steps
@@ -84,9 +84,9 @@ export class WholeRunFacts {
     );
   }
 
-  /** Of several places together, each parameter once. */
-  of(places: CallSite[]): CallSiteRunSummary {
-    const each = places.map((place) => this.ofPlace(place));
+  /** Of several call sites together, each parameter once. */
+  of(callSites: CallSite[]): CallSiteRunSummary {
+    const each = callSites.map((callSite) => this.ofPlace(callSite));
     if (each.length === 1) return each[0];
     const uids = new Set(each.flatMap(({ parameters }) => parameters?.uids ?? []));
     return {
@@ -101,29 +101,29 @@ export class WholeRunFacts {
     };
   }
 
-  ofPlace(place: CallSite): CallSiteRunSummary {
-    let found = this.places.get(place);
+  ofPlace(callSite: CallSite): CallSiteRunSummary {
+    let found = this.summaries.get(callSite);
     if (!found) {
-      found = this.readPlace(place);
-      this.places.set(place, found);
+      found = this.readPlace(callSite);
+      this.summaries.set(callSite, found);
     }
     return found;
   }
 
-  readPlace(place: CallSite): CallSiteRunSummary {
+  readPlace(callSite: CallSite): CallSiteRunSummary {
     const { facts } = this;
     const { opened } = facts;
-    const parameters = parameterRunSummaries(opened).of(this.parametersOf(place));
-    const nodes = new Set(place.units.flatMap((unit) => facts.nodes(unit)));
+    const parameters = parameterRunSummaries(opened).of(this.parametersOf(callSite));
+    const nodes = new Set(callSite.invocations.flatMap((invocation) => facts.nodes(invocation)));
     const { byNode } = savedMemoryPeakOf(opened);
-    const cut = severitiesOf(opened).ofCut.get(place.line);
-    const isCut = this.isCutOff(place);
+    const cut = severitiesOf(opened).ofCut.get(callSite.line);
+    const isCut = this.isCutOff(callSite);
     return {
       parameters,
       kept: [...nodes].reduce((sum, node) => sum + (byNode.get(node) ?? 0), 0),
-      calls: place.units.length,
+      calls: callSite.invocations.length,
       isCutOff: isCut,
-      isAtLeast: this.isThinned(place),
+      isAtLeast: this.isThinned(callSite),
       hasNodes: nodes.size > 0,
       isReturned: [...nodes].some((node) => (opened.index.visitStepsByNode.get(node) ?? []).length > 0),
       tone: maxSeverity([parameters?.tone ?? undefined, isCut ? cut : undefined]),
@@ -131,9 +131,9 @@ export class WholeRunFacts {
   }
 
   /** Those of its module and of the modules in it, and those that it reads and no module has; in the modules' order. */
-  parametersOf(place: CallSite): string[] {
-    const own = this.ofModule(place);
-    for (const uid of this.readBy(place)) if (!this.ofModules.has(uid)) own.add(uid);
+  parametersOf(callSite: CallSite): string[] {
+    const own = this.ofModule(callSite);
+    for (const uid of this.readBy(callSite)) if (!this.ofModules.has(uid)) own.add(uid);
     return [...parameterRunSummaries(this.facts.opened).moments.keys()].filter((uid) => own.has(uid));
   }
 
@@ -141,15 +141,16 @@ export class WholeRunFacts {
   inModules = new Map<string, Set<string>>();
 
   /** The parameters that a module has as it runs last; those that it reads where no name led to it. */
-  ofModule(place: CallSite): Set<string> {
-    const unit = place.units.findLast(({ uid }) => uid);
-    if (place.kind !== "module" || !unit?.uid) return new Set(place.kind === "module" ? this.readBy(place) : []);
-    const key = `${unit.uid} ${unit.ends}`;
+  ofModule(callSite: CallSite): Set<string> {
+    const invocation = callSite.invocations.findLast(({ uid }) => uid);
+    if (callSite.kind !== "module" || !invocation?.uid)
+      return new Set(callSite.kind === "module" ? this.readBy(callSite) : []);
+    const key = `${invocation.uid} ${invocation.ends}`;
     const known = this.inModules.get(key);
     if (known) return known;
     const { moments } = parameterRunSummaries(this.facts.opened);
-    const entities = entityHistoryOf(this.facts.opened).stateAfter(unit.ends);
-    const modules = new Set([unit.uid]);
+    const entities = entityHistoryOf(this.facts.opened).stateAfter(invocation.ends);
+    const modules = new Set([invocation.uid]);
     const found = new Set<string>();
     for (const uid of modules) {
       const object = findEntity(entities, uid, "object");
@@ -164,11 +165,11 @@ export class WholeRunFacts {
     return found;
   }
 
-  readBy({ units }: CallSite): string[] {
+  readBy({ invocations }: CallSite): string[] {
     const { nodes } = this.facts.opened.index;
     const { moments } = parameterRunSummaries(this.facts.opened);
-    return units.flatMap((unit) =>
-      this.facts.nodes(unit).flatMap((node) =>
+    return invocations.flatMap((invocation) =>
+      this.facts.nodes(invocation).flatMap((node) =>
         (nodes.get(node)?.next ?? []).flatMap((edge) => {
           const leaf = edge && nodes.get(edge[0])?.variable;
           return leaf && moments.has(leaf) ? [leaf] : [];
@@ -178,16 +179,16 @@ export class WholeRunFacts {
   }
 
   /** Parameters of a module that no module in it has. */
-  ownParametersOf(place: CallSite): string[] {
-    const uids = this.ofPlace(place).parameters?.uids ?? [];
+  ownParametersOf(callSite: CallSite): string[] {
+    const uids = this.ofPlace(callSite).parameters?.uids ?? [];
     const inner = new Set(
-      place.inner.flatMap((part) => this.innerModules(part)).flatMap((part) => this.parametersOf(part)),
+      callSite.inner.flatMap((part) => this.innerModules(part)).flatMap((part) => this.parametersOf(part)),
     );
     return uids.filter((uid) => !inner.has(uid));
   }
 
-  innerModules(place: CallSite): CallSite[] {
-    return place.kind === "module" ? [place] : place.inner.flatMap((part) => this.innerModules(part));
+  innerModules(callSite: CallSite): CallSite[] {
+    return callSite.kind === "module" ? [callSite] : callSite.inner.flatMap((part) => this.innerModules(part));
   }
 
   /** Places of modules at which gradients come, by the modules' paths. */
@@ -197,31 +198,35 @@ export class WholeRunFacts {
    * Of a module that no gradient comes through here, as in an evaluation, where it is trained; of a function, the same
    * of the first module that it calls. Null where that is nowhere.
    */
-  trainedElsewhere(place: CallSite): CallSite | null {
-    const isModule = place.kind === "module";
-    if (this.ofPlace(place).isReturned || (!isModule && place.kind !== "function")) return null;
-    if (isModule) return this.trained.get(place.path ?? "") ?? null;
-    const inner = place.inner.filter(({ kind }) => kind === "module").map((part) => this.trainedElsewhere(part));
+  trainedElsewhere(callSite: CallSite): CallSite | null {
+    const isModule = callSite.kind === "module";
+    if (this.ofPlace(callSite).isReturned || (!isModule && callSite.kind !== "function")) return null;
+    if (isModule) return this.trained.get(callSite.path ?? "") ?? null;
+    const inner = callSite.inner.filter(({ kind }) => kind === "module").map((part) => this.trainedElsewhere(part));
     return inner.includes(null) ? null : (inner[0] ?? null);
   }
 
-  /** Whether iterations that run a place may have been left out of the trace. */
-  isThinned({ units }: CallSite): boolean {
-    const isInLoop = (unit: Invocation | null): boolean =>
-      unit !== null && (unit.iter.length > 0 || isInLoop(unit.parent));
-    return units.some(isInLoop) && this.coverage.isThinned;
+  /** Whether iterations that run a call site may have been left out of the trace. */
+  isThinned({ invocations }: CallSite): boolean {
+    const isInLoop = (invocation: Invocation | null): boolean =>
+      invocation !== null && (invocation.iter.length > 0 || isInLoop(invocation.parent));
+    return invocations.some(isInLoop) && this.coverage.isThinned;
   }
 
   /** Whether what it makes leaves its history behind in every run. */
-  isCutOff(place: CallSite): boolean {
-    if (place.inner.length || (place.kind === "module" && place.units.some((unit) => unit.nodes.length))) return false;
-    return new Set(this.cutsAt(place).map(({ step }) => step)).size >= place.units.length;
+  isCutOff(callSite: CallSite): boolean {
+    if (
+      callSite.inner.length ||
+      (callSite.kind === "module" && callSite.invocations.some((invocation) => invocation.nodes.length))
+    )
+      return false;
+    return new Set(this.cutsAt(callSite).map(({ step }) => step)).size >= callSite.invocations.length;
   }
 
-  /** The lines at which the history of what a place makes is left behind, a cut for each run. */
-  cutsAt({ units }: CallSite): { step: number; reason: string }[] {
+  /** The lines at which the history of what a call site makes is left behind, a cut for each run. */
+  cutsAt({ invocations }: CallSite): { step: number; reason: string }[] {
     const { steps } = this.facts.opened.trace;
-    return units.flatMap(({ begins, ends, stmt }) =>
+    return invocations.flatMap(({ begins, ends, stmt }) =>
       steps.slice(begins, ends + 1).flatMap((step) => {
         if (step.stmt !== stmt) return [];
         const events = (step.log ?? []).flatMap((entry) => (entry.kind === "event" ? [entry] : []));

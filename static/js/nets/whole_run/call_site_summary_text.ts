@@ -8,37 +8,39 @@ import { shortNumberText } from "../../trace/format.ts";
 import { statementTree } from "../../syntax/tree.ts";
 import type { WholeRunFacts } from "./call_site_facts.ts";
 import type { CallSite } from "../net_call_sites.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 import type { Step } from "../../trace/wire.ts";
 import type { Invocation } from "../net_calls.ts";
 
-/** Of a place without parameters; empty where there is nothing to say but its code. */
-export function callSiteSummaryText(run: WholeRunFacts, place: CallSite, say: Say): string {
-  const trained = run.trainedElsewhere(place);
+/** Of a call site without parameters; empty where there is nothing to say but its code. */
+export function callSiteSummaryText(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
+  const trained = run.trainedElsewhere(callSite);
   if (trained) return say("whole_trained_elsewhere", { line: trained.line });
-  if (place.kind === "module") {
-    if (!place.units.some(({ uid }) => uid)) return "–";
-    return say(run.ofPlace(place).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
+  if (callSite.kind === "module") {
+    if (!callSite.invocations.some(({ uid }) => uid)) return "–";
+    return say(run.ofPlace(callSite).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
   }
   return (
-    optimizerWords(run, place, say) ||
-    backwardWords(run, place, say) ||
-    gradientWords(run, place, say) ||
-    lossWords(run, place) ||
-    cutWords(run, place, say)
+    optimizerWords(run, callSite, say) ||
+    backwardWords(run, callSite, say) ||
+    gradientWords(run, callSite, say) ||
+    lossWords(run, callSite) ||
+    cutWords(run, callSite, say)
   );
 }
 
-/** By run of a place, the steps of its statement. */
-function stepsOfInvocations({ facts }: WholeRunFacts, { units }: CallSite): Step[][] {
+/** By run of a call site, the steps of its statement. */
+function stepsOfInvocations({ facts }: WholeRunFacts, { invocations }: CallSite): Step[][] {
   const { steps } = facts.opened.trace;
-  return units.map(({ begins, ends, stmt }) => steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt));
+  return invocations.map(({ begins, ends, stmt }) =>
+    steps.slice(begins, ends + 1).filter((step) => step.stmt === stmt),
+  );
 }
 
 /** `lr .01, holds all 30 parameters, moves 28 of them`. */
-function optimizerWords(run: WholeRunFacts, place: CallSite, say: Say): string {
+function optimizerWords(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
   const { opened } = run.facts;
-  const stepped = stepsOfInvocations(run, place)
+  const stepped = stepsOfInvocations(run, callSite)
     .flat()
     .flatMap(({ log, i }) =>
       (log ?? []).flatMap((entry) =>
@@ -66,8 +68,8 @@ function optimizerWords(run: WholeRunFacts, place: CallSite, say: Say): string {
 }
 
 /** `141 nodes a round`. */
-function backwardWords(run: WholeRunFacts, place: CallSite, say: Say): string {
-  const counts = stepsOfInvocations(run, place).map((steps) => steps.filter(({ visit }) => visit).length);
+function backwardWords(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
+  const counts = stepsOfInvocations(run, callSite).map((steps) => steps.filter(({ visit }) => visit).length);
   const present = counts.filter((count) => count > 0);
   if (!present.length) return "";
   const [least, most] = [Math.min(...present), Math.max(...present)];
@@ -75,22 +77,22 @@ function backwardWords(run: WholeRunFacts, place: CallSite, say: Say): string {
 }
 
 /** What a statement did to gradients: took them away, or changed their numbers. */
-function gradientWords(run: WholeRunFacts, place: CallSite, say: Say): string {
+function gradientWords(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
   const { opened } = run.facts;
-  const tree = statementTree(opened.trace.program, place.units[0].stmt);
+  const tree = statementTree(opened.trace.program, callSite.invocations[0].stmt);
   const names = callsIn(tree).map(calleeName);
-  const units = stepsOfInvocations(run, place);
+  const invocations = stepsOfInvocations(run, callSite);
   const { moments } = parameterRunSummaries(opened);
-  const taken = units.map((steps) => new Set(steps.flatMap((step) => takenGradients(step, moments))));
+  const taken = invocations.map((steps) => new Set(steps.flatMap((step) => takenGradients(step, moments))));
   const most = Math.max(...taken.map(({ size }) => size));
-  const isEvery = taken.every(({ size }, k) => size === countGradients(run, place.units[k].begins - 1));
+  const isEvery = taken.every(({ size }, k) => size === countGradients(run, callSite.invocations[k].begins - 1));
   if (most) return say(isEvery ? "whole_grads_none_all" : "whole_grads_none", { n: most });
-  const changes = units.map((steps) => steps.flatMap((step) => changesOfGradients(run, step)));
+  const changes = invocations.map((steps) => steps.flatMap((step) => changesOfGradients(run, step)));
   if (names.includes("zero_grad")) return say(changes.flat().length ? "whole_grads_zero" : "whole_grads_nothing");
   const isKnown = changes.flat().every((changed) => changed !== null);
   const times = changes.filter((ofUnit) => ofUnit.some((changed) => changed !== 0)).length;
   const isClip = names.some((name) => name.startsWith("clip_grad_"));
-  return isClip && isKnown ? say("whole_clips", { k: times, n: units.length }) : "";
+  return isClip && isKnown ? say("whole_clips", { k: times, n: invocations.length }) : "";
 }
 
 /** How many parameters have a gradient after a step. */
@@ -115,22 +117,24 @@ function changesOfGradients({ facts }: WholeRunFacts, { log }: Step): (number | 
 }
 
 /** `3.66 → 2.10`, of the line that made what a backward began at. */
-function lossWords(run: WholeRunFacts, place: CallSite): string {
-  const values = lossesOfCallSite(run, place);
+function lossWords(run: WholeRunFacts, callSite: CallSite): string {
+  const values = lossesOfCallSite(run, callSite);
   if (!values.length) return "";
   const [first, last] = [values[0], values[values.length - 1]].map(normText);
   return values.length > 1 ? `${first} → ${last}` : first;
 }
 
-/** By round, the losses that a place made, as backwards began at them. */
-function lossesOfCallSite({ facts }: WholeRunFacts, place: CallSite): number[] {
+/** By round, the losses that a call site made, as backwards began at them. */
+function lossesOfCallSite({ facts }: WholeRunFacts, callSite: CallSite): number[] {
   const { index, trace } = facts.opened;
-  const units = new Set<Invocation>(place.units);
+  const invocations = new Set<Invocation>(callSite.invocations);
   for (const { fields } of index.backwardChanges) {
     const loss = (trace.rounds?.losses ?? []).find(
       ({ stmt, root }) =>
         stmt === fields.stmt &&
-        units.has(facts.net.invocationByNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Invocation),
+        invocations.has(
+          facts.net.invocationByNode.get(facts.gradFn.get(fields.roots?.[root] ?? "") ?? "") as Invocation,
+        ),
     );
     if (loss) return loss.values.flatMap((value) => decodeRealNumber(value) ?? []);
   }
@@ -138,7 +142,7 @@ function lossesOfCallSite({ facts }: WholeRunFacts, place: CallSite): number[] {
 }
 
 /** `under no_grad: the history ends here`. */
-function cutWords(run: WholeRunFacts, place: CallSite, say: Say): string {
-  const [cut] = run.ofPlace(place).isCutOff ? run.cutsAt(place) : [];
+function cutWords(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
+  const [cut] = run.ofPlace(callSite).isCutOff ? run.cutsAt(callSite) : [];
   return cut ? say("whole_cut", { what: cut.reason }) : "";
 }

@@ -1,9 +1,10 @@
 /** Whether parameters learn, over the whole run, as a sign and in words. */
 
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { titleMark } from "../../browser/shapes.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 import type { ParameterRunSummary } from "./parameters_of_run.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 interface LearnsMarkOptions {
   x: number;
@@ -19,7 +20,7 @@ interface LearnsMarkOptions {
 export function learningMark(
   parameters: ParameterRunSummary,
   { x, y, isOne, isShort = false, room = Number.POSITIVE_INFINITY }: LearnsMarkOptions,
-  say: Say,
+  say: Translate,
 ): VNode {
   const whole = verdictText(parameters, { isOne, isShort }, say);
   const fits = textWidth(whole, 12) <= room - 14;
@@ -31,7 +32,7 @@ export function learningMark(
       "text",
       { x: x + 14, y: y + 4 },
       fits ? whole : verdictText(parameters, { isOne, isShort: true }, say),
-      !fits && h("title", {}, whole),
+      !fits && titleMark(whole),
     ),
   );
 }
@@ -51,7 +52,7 @@ function signOf(parameters: ParameterRunSummary, x: number, y: number) {
 function verdictText(
   { learning, uids, worst, worstCount }: ParameterRunSummary,
   { isOne, isShort }: Pick<LearnsMarkOptions, "isOne" | "isShort">,
-  say: Say,
+  say: Translate,
 ): string {
   const n = uids.length;
   if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });

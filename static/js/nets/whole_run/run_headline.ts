@@ -8,7 +8,7 @@ import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
 import { parameterRunSummaries } from "./parameters_of_run.ts";
 import type { LearningState, ParameterState } from "../../findings/account/parameter_rounds.ts";
 import type { OpenTrace } from "../../trace/state.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 import type { Severity } from "../../findings/finding.ts";
 
 interface RunHeadline {
@@ -25,7 +25,7 @@ const PROBLEMS: LearningState[] = ["never_learns", "never_moved", "not_updated"]
 const MAX_NAMES = 2;
 
 /** The same at every step of a run. */
-export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
+export function runHeadline(opened: OpenTrace, say: Translate): RunHeadline {
   const moments = [...parameterRunSummaries(opened).moments.values()];
   const { table } = parameterRunSummaries(opened).account;
   const isOfModule = ({ uid, row }: ParameterState) => table.moduleNamesByParameter(row.step).has(uid);
@@ -53,7 +53,7 @@ export function runHeadline(opened: OpenTrace, say: Say): RunHeadline {
 }
 
 /** `30 rounds, loss 3.66 → 2.10 (lowest 1.70).` */
-function roundsText(opened: OpenTrace, say: Say): string {
+function roundsText(opened: OpenTrace, say: Translate): string {
   const { rounds } = opened.trace;
   const count = rounds?.count ?? 0;
   if (!count) return "";
@@ -82,7 +82,7 @@ function problemText(
   moments: ParameterState[],
   learns: LearningState,
   isOfModule: (moment: ParameterState) => boolean,
-  say: Say,
+  say: Translate,
 ): string[] {
   const found = moments.filter((moment) => moment.learns === learns);
   if (!found.length) return [];
@@ -121,7 +121,7 @@ function modulesOf(
 }
 
 /** `all 30 parameters learn.` What is not seen to learn may have learned where nothing was recorded. */
-function learnText(moments: ParameterState[], isWhole: boolean, say: Say): string {
+function learnText(moments: ParameterState[], isWhole: boolean, say: Translate): string {
   const made = moments.filter(({ learns }) => learns !== "not_made");
   if (!made.length) return "";
   const count = (wanted: LearningState) => made.filter(({ learns }) => learns === wanted).length;
@@ -137,7 +137,7 @@ function learnText(moments: ParameterState[], isWhole: boolean, say: Say): strin
 }
 
 /** `Rounds 0 and 29 are recorded step by step, … model is called 33 times.` */
-function belowText(opened: OpenTrace, say: Say): string {
+function belowText(opened: OpenTrace, say: Translate): string {
   const recorded = recordedRounds(opened.trace).map(({ n }) => n);
   const count = opened.trace.rounds?.count ?? 0;
   const isThinned = count > recorded.length;
@@ -159,12 +159,12 @@ function belowText(opened: OpenTrace, say: Say): string {
 }
 
 /** `a, b and c`. */
-function listText(items: string[], say: Say): string {
+function listText(items: string[], say: Translate): string {
   if (items.length < 2) return items.join("");
   return `${items.slice(0, -1).join(say("whole_list"))}${say("whole_and")}${items[items.length - 1]}`;
 }
 
-const quotedList = (names: string[], say: Say) =>
+const quotedList = (names: string[], say: Translate) =>
   listText(
     names.map((name) => `\`${name}\``),
     say,

@@ -3,6 +3,7 @@
  */
 
 import { h, type VNode } from "../../browser/svg.ts";
+import { pathMark } from "../../browser/shapes.ts";
 
 export const SPARKLINE_WIDTH = 84;
 const MAX_BARS = 8;
@@ -45,14 +46,12 @@ function lineMark(values: (number | null)[], count: number, largest: number, hei
     }
     isDrawing = isKnown;
   });
-  return h("path", { key: "line", class: "spark-line", d });
+  return pathMark("spark-line", d, "line");
 }
 
 function absentMarks(values: (number | null)[], count: number, height: number): VNode[] {
   return values.flatMap((value, k) =>
-    value === null
-      ? [h("path", { key: `none ${k}`, class: "spark-none", d: `M${rounded(xOf(k, count))} ${height - 1}h1.5` })]
-      : [],
+    value === null ? [pathMark("spark-none", `M${rounded(xOf(k, count))} ${height - 1}h1.5`, `none ${k}`)] : [],
   );
 }
 

@@ -88,12 +88,14 @@ export function layoutWholeRun(
   const size = { head: ROW_HEIGHT, row: ROW_HEIGHT, least: ROW_HEIGHT };
   const opened = { ...size, room: Math.max(height - TOP, 8 * ROW_HEIGHT), most: MAX_UNFOLDED };
   const folded = { ...size, room: MAX_UNFOLDED * ROW_HEIGHT, most: MAX_UNFOLDED };
-  const elsewhere = outermost(run.facts.net.top, (place) => run.trainedElsewhere(place) !== null);
+  const elsewhere = outermost(run.facts.net.top, (callSite) => run.trainedElsewhere(callSite) !== null);
   const choices = new Map([...elsewhere.map(({ key }) => [key, false] as const), ...open]);
-  const places = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(({ places: [place] }) => !place.isLoop);
-  let rows = places.flatMap((row) => withParameterRows(run, row, open, true));
+  const netRows = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(
+    ({ callSites: [callSite] }) => !callSite.isLoop,
+  );
+  let rows = netRows.flatMap((row) => withParameterRows(run, row, open, true));
   if (rows.length * ROW_HEIGHT + 2 * TOP > height)
-    rows = places.flatMap((row) => withParameterRows(run, row, open, false));
+    rows = netRows.flatMap((row) => withParameterRows(run, row, open, false));
   if (filter !== "all") rows = rows.filter((row) => isWanted(row, filter));
   if (sort) rows = sorted(rows, sort);
   if (sort || filter !== "all") rows = rows.map((row) => ({ ...row, depth: 0 }));
@@ -114,8 +116,8 @@ export function layoutWholeRun(
   };
 }
 
-function outermost(places: CallSite[], isWanted: (place: CallSite) => boolean): CallSite[] {
-  return places.flatMap((place) => (isWanted(place) ? [place] : outermost(place.inner, isWanted)));
+function outermost(callSites: CallSite[], isWanted: (callSite: CallSite) => boolean): CallSite[] {
+  return callSites.flatMap((callSite) => (isWanted(callSite) ? [callSite] : outermost(callSite.inner, isWanted)));
 }
 
 /** `names`: the room that the longest name takes, its indent included. */
@@ -152,25 +154,25 @@ function columnsIn(width: number, names: number): ColumnsOfRun {
 
 /** `isRoomy`: rows with parameters are open unless the reader closed them. */
 function withParameterRows(run: WholeRunFacts, row: NetRow, open: OpenedRows, isRoomy: boolean): WholeRunRow[] {
-  const [place] = row.places;
-  const found = run.of(row.places);
-  const isElsewhere = row.places.length === 1 && run.trainedElsewhere(place) !== null;
+  const [callSite] = row.callSites;
+  const found = run.of(row.callSites);
+  const isElsewhere = row.callSites.length === 1 && run.trainedElsewhere(callSite) !== null;
   const facts = isElsewhere ? { ...found, parameters: null } : found;
-  const isOne = row.kind === "head" || row.kind === "place";
-  const own = isOne ? run.ownParametersOf(place) : [];
-  const isLeaf = row.kind === "place" && !place.inner.length;
+  const isOne = row.kind === "head" || row.kind === "callSite";
+  const own = isOne ? run.ownParametersOf(callSite) : [];
+  const isLeaf = row.kind === "callSite" && !callSite.inner.length;
   const isOpen =
-    row.kind === "head" || (isLeaf && own.length > 0 && (open.get(place.key) ?? (isRoomy && !isElsewhere)));
-  const opens = !isOne || place.inner.length > 0 || own.length > 0;
+    row.kind === "head" || (isLeaf && own.length > 0 && (open.get(callSite.key) ?? (isRoomy && !isElsewhere)));
+  const opens = !isOne || callSite.inner.length > 0 || own.length > 0;
   const placed: WholeRunRow = { ...row, y: 0, parameter: null, facts, opens, isOpen, joins: false };
   if (!isOpen) return [placed];
-  const within = row.kind === "head" ? [...row.within, place] : row.within;
+  const within = row.kind === "head" ? [...row.within, callSite] : row.within;
   const inner = own.map((uid): WholeRunRow => {
     const parameters = parameterRunSummaries(run.facts.opened).of([uid]);
     return {
       key: `${row.key} ${uid}`,
-      kind: "place",
-      places: [place],
+      kind: "callSite",
+      callSites: [callSite],
       depth: row.depth + 1,
       within,
       y: 0,
@@ -210,7 +212,7 @@ function sorted(rows: WholeRunRow[], column: SortColumn): WholeRunRow[] {
   return leaves.sort((a, b) => (values.get(a) as number) - (values.get(b) as number) || 0);
 }
 
-const nameToSort = ({ places: [place] }: WholeRunRow) => place.path ?? place.name;
+const nameToSort = ({ callSites: [callSite] }: WholeRunRow) => callSite.path ?? callSite.name;
 
 /** The norm of the last round in which it is known that there was one; undefined where there is none. */
 function lastKnown(gradients: ParameterRunSummary["gradients"]): number | undefined {
@@ -242,7 +244,7 @@ function railsBetween(run: WholeRunFacts, rows: WholeRunRow[]): WholeRunRail[] {
   }
   // what a statement reads of a net, and that a net reads what a step moved, is told in words
   for (const way of run.dataWays)
-    if (!way.to.units[0].isStatement && !run.isOptimizerStep(way.from))
+    if (!way.to.invocations[0].isStatement && !run.isOptimizerStep(way.from))
       add(way, "data", run.ofPlace(way.from).isCutOff);
   assignLanes(
     rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null),
@@ -250,7 +252,7 @@ function railsBetween(run: WholeRunFacts, rows: WholeRunRow[]): WholeRunRail[] {
   );
   const arriving = [...rails.values()].map(({ to }) => to);
   for (const row of rows)
-    row.joins = arriving.filter((to) => to === row).length > 1 && isJoinedByAddition(opened, row.places[0]);
+    row.joins = arriving.filter((to) => to === row).length > 1 && isJoinedByAddition(opened, row.callSites[0]);
   return [...rails.values()];
 }
 

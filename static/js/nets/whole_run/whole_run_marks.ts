@@ -2,6 +2,7 @@
 
 import { bytesText } from "../../trace/format.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { circleMark, pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import {
   INDENT,
   ROW_HEIGHT,
@@ -22,7 +23,7 @@ import { callSiteSummaryText } from "./call_site_summary_text.ts";
 import type { WholeRunFacts } from "./call_site_facts.ts";
 import type { CallSite } from "../net_call_sites.ts";
 import type { ParameterRunSummary } from "./parameters_of_run.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 const MOVED_WIDTH = 48;
 const SPARK_HEIGHT = 16;
@@ -31,7 +32,7 @@ const OF_PARAMETERS = new Set<SortColumn>(["learns", "gradient", "weight", "move
 interface WholeRunScene {
   run: WholeRunFacts;
   layout: WholeRunLayout;
-  say: Say;
+  say: Translate;
   /** of the program, by line */
   lines: string[];
   selected: string | null;
@@ -42,10 +43,10 @@ interface WholeRunScene {
 export function wholeRunMarks(scene: WholeRunScene): VNode[] {
   const { layout } = scene;
   return [
-    ...layout.frames.map(({ place, depth, y, h: height }) => {
+    ...layout.frames.map(({ callSite, depth, y, h: height }) => {
       const x = layout.columns.name - 14 + depth * INDENT;
       const box = { x, y: y + 1, width: layout.width - x - 6 - depth * 4, height: height - 2, rx: 6 };
-      return h("rect", { key: `frame ${place.key}`, class: "net-frame", ...box });
+      return h("rect", { key: `frame ${callSite.key}`, class: "net-frame", ...box });
     }),
     ...layout.rows.flatMap((row) => groundMarks(scene, row)),
     ...layout.rails.flatMap((rail) => railMarks(layout, rail)),
@@ -86,7 +87,7 @@ export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunSc
         target: { kind: "net row", key: `sort ${column}` },
       },
       words(column) + (sort === column ? " ▾" : ""),
-      h("title", {}, say(`whole_head_${column}_why`)),
+      titleMark(say(`whole_head_${column}_why`)),
     );
   const filterText = say(`whole_filter_${filter}`);
   return [
@@ -102,7 +103,7 @@ export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunSc
         target: { kind: "net row", key: "filter" },
       },
       filterText,
-      h("title", {}, say("whole_filter_why")),
+      titleMark(say("whole_filter_why")),
     ),
     heading("name", name),
     heading("learns", learns),
@@ -144,23 +145,19 @@ function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: WholeRunRail)
   const y = (a + b) / 2;
   if (rail.isCut)
     return [
-      h("path", { key: `cut ${rail.key}`, class: "net-rail cut", d }),
-      h("path", {
-        key: `strokes ${rail.key}`,
-        class: classNames("whole-cut", rail.from.facts.tone ?? rail.to.facts.tone),
-        d: `M${at - 8} ${y}l16 -7M${at - 8} ${y + 6}l16 -7`,
-      }),
+      pathMark("net-rail cut", d, `cut ${rail.key}`),
+      pathMark(
+        classNames("whole-cut", rail.from.facts.tone ?? rail.to.facts.tone),
+        `M${at - 8} ${y}l16 -7M${at - 8} ${y + 6}l16 -7`,
+        `strokes ${rail.key}`,
+      ),
     ];
   const { state } = rail;
   const up = state === "returned" ? -1 : 1;
   const arrow = `M${at - 4} ${y - 3 * up}l4 ${6 * up}l4 ${-6 * up}z`;
   return [
-    h("path", {
-      key: `rail ${rail.key}`,
-      class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
-      d,
-    }),
-    h("path", { key: `arrow ${rail.key}`, class: `net-arrow ${state}`, d: arrow }),
+    pathMark(classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"), d, `rail ${rail.key}`),
+    pathMark(`net-arrow ${state}`, arrow, `arrow ${rail.key}`),
   ];
 }
 
@@ -190,10 +187,10 @@ function rowMark(scene: WholeRunScene, row: WholeRunRow): VNode {
     row.kind === "head" || row.parameter !== null || !layout.isInOrder ? null : dotMark(row, columns.rail),
     nameMarks(scene, row),
     isCutWithoutRail(layout, row)
-      ? h("path", {
-          class: classNames("whole-cut", row.facts.tone),
-          d: `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
-        })
+      ? pathMark(
+          classNames("whole-cut", row.facts.tone),
+          `M${columns.rail - 8} ${ROW_HEIGHT + 1}l16 -7M${columns.rail - 8} ${ROW_HEIGHT + 6}l16 -7`,
+        )
       : null,
     row.facts.parameters ? parameterMarks(scene, row, row.facts.parameters) : wordMarks(scene, row),
     countMarks(scene, row),
@@ -202,54 +199,50 @@ function rowMark(scene: WholeRunScene, row: WholeRunRow): VNode {
 
 /** Its cut stands on the rail that leaves it, if there is one; a statement of the loop is on none. */
 function isCutWithoutRail({ isInOrder, rails }: WholeRunLayout, row: WholeRunRow) {
-  const isOnWay = row.parameter === null && isInOrder && !isStatement(row.places[0]);
+  const isOnWay = row.parameter === null && isInOrder && !isStatement(row.callSites[0]);
   return isOnWay && row.facts.isCutOff && !rails.some(({ from }) => from === row);
 }
 
 /** A circle for what is on the way of gradients, a square for what makes no node. */
-function dotMark({ facts, joins, places }: WholeRunRow, x: number) {
+function dotMark({ facts, joins, callSites }: WholeRunRow, x: number) {
   const y = ROW_HEIGHT / 2;
-  if (!facts.hasNodes && !facts.parameters && places[0].kind !== "module")
-    return h("rect", { class: "whole-square", x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5 });
+  if (!facts.hasNodes && !facts.parameters && callSites[0].kind !== "module")
+    return rectMark("whole-square", x - 4.5, y - 4.5, 9, 9, { rx: 1.5 });
   if (joins)
     return h(
       "g",
       { class: "net-dot join full" },
       h("circle", { cx: x, cy: y, r: 7.5 }),
-      h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` }),
+      pathMark("net-plus", `M${x - 4} ${y}h8M${x} ${y - 4}v8`),
     );
-  return h("circle", { class: classNames("net-dot", facts.hasNodes && "full"), cx: x, cy: y, r: 5 });
+  return circleMark(classNames("net-dot", facts.hasNodes && "full"), x, y, 5);
 }
 
 function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
   const { layout, run, say } = scene;
-  const [place] = row.places;
+  const [callSite] = row.callSites;
   const x = layout.columns.name + row.depth * INDENT;
   const y = ROW_HEIGHT / 2 + 4.5;
   const moment = row.parameter === null ? null : parameterRunSummaries(run.facts.opened).moments.get(row.parameter);
-  const full = moment ? nameWithin(moment.row.name, place.path) : nameOf(scene, row);
+  const full = moment ? nameWithin(moment.row.name, callSite.path) : nameOf(scene, row);
   const room = layout.columns.learns - x - 18;
   const name = netRowNamesThatFit(full, row, room);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
-  const isThin = moment !== null || (place.kind !== "module" && place.kind !== "function");
+  const isThin = moment !== null || (callSite.kind !== "module" && callSite.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
   const start = x + 10;
   const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
   return [
-    row.opens && h("path", { class: "net-fold", d: opener }),
-    h(
-      "text",
-      { class: classNames("net-name", isThin && "line"), x: start, y, ...squeezedTextAttributes(name, room) },
-      name,
-    ),
-    isSaid && h("text", { class: "net-class", x: start + 8 + textWidth(name, 13), y }, sort),
-    h("title", {}, moment?.row.name ?? (row.kind === "place" || row.kind === "head" ? (place.path ?? "") : "")),
+    row.opens && pathMark("net-fold", opener),
+    textMark(classNames("net-name", isThin && "line"), start, y, name, { ...squeezedTextAttributes(name, room) }),
+    isSaid && textMark("net-class", start + 8 + textWidth(name, 13), y, sort),
+    titleMark(moment?.row.name ?? (row.kind === "callSite" || row.kind === "head" ? (callSite.path ?? "") : "")),
   ];
 }
 
 /** Out of order, a module is called by its whole path. */
 function nameOf({ layout }: WholeRunScene, row: WholeRunRow) {
-  return (layout.isInOrder ? null : row.kind === "place" && row.places[0].path) || netRowLabel(row);
+  return (layout.isInOrder ? null : row.kind === "callSite" && row.callSites[0].path) || netRowLabel(row);
 }
 
 /** A parameter's name within the module that has it: `weight`, `qkv.weight`. */
@@ -258,23 +251,23 @@ function nameWithin(name: string | null, path: string | null) {
   return name.slice(path.length + 1);
 }
 
-function classOf({ kind, places }: WholeRunRow, say: Say) {
-  const [place] = places;
-  if (kind === "repeat") return `${place.type} ×${places.length}`;
-  if (kind === "fold") return say("net_rows", { n: places.length });
-  const lines = places.map(({ line }) => line);
+function classOf({ kind, callSites }: WholeRunRow, say: Translate) {
+  const [callSite] = callSites;
+  if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
+  if (kind === "fold") return say("net_rows", { n: callSites.length });
+  const lines = callSites.map(({ line }) => line);
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   const line = first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
-  if (place.kind === "module") return place.isTwice ? `${place.type} · ${line}` : place.type;
-  return place.kind === "own" ? "" : line;
+  if (callSite.kind === "module") return callSite.isTwice ? `${callSite.type} · ${line}` : callSite.type;
+  return callSite.kind === "own" ? "" : line;
 }
 
 /** Without parameters: what it did, in words. */
 function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow): VNode[] {
-  const [place] = row.places;
-  if (row.kind === "head" && !run.trainedElsewhere(place)) return [];
-  const said = row.places.length === 1 ? callSiteSummaryText(run, place, say) : "";
-  const text = said || (row.kind === "lines" || isStatement(place) ? codeOfPlace(run.facts, place, lines) : "");
+  const [callSite] = row.callSites;
+  if (row.kind === "head" && !run.trainedElsewhere(callSite)) return [];
+  const said = row.callSites.length === 1 ? callSiteSummaryText(run, callSite, say) : "";
+  const text = said || (row.kind === "lines" || isStatement(callSite) ? codeOfPlace(run.facts, callSite, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room, 12);
@@ -283,7 +276,7 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow)
       "text",
       { class: classNames("whole-words", !said && "net-code"), x: learns, y: ROW_HEIGHT / 2 + 4 },
       shown,
-      shown === text ? null : h("title", {}, text),
+      shown === text ? null : titleMark(text),
     ),
   ];
 }
@@ -321,9 +314,10 @@ function gradientMarks(scene: WholeRunScene, parameters: ParameterRunSummary): V
   if (!rounds.length) return [];
   if (gradients.every((value) => value === null))
     return [
-      h(
-        "text",
-        { class: classNames("whole-none", parameters.tone), x: gradient, y: ROW_HEIGHT / 2 + 4 },
+      textMark(
+        classNames("whole-none", parameters.tone),
+        gradient,
+        ROW_HEIGHT / 2 + 4,
         say(rounds.length === 1 ? "whole_none" : "whole_none_rounds", { n: rounds.length }),
       ),
     ];
@@ -336,7 +330,7 @@ function gradientMarks(scene: WholeRunScene, parameters: ParameterRunSummary): V
       "g",
       { class: "whole-spark", transform: `translate(${gradient} ${(ROW_HEIGHT - SPARK_HEIGHT) / 2})` },
       ...sparklineMarks(gradients, rounds.length, SPARK_HEIGHT),
-      h("title", {}, words.join("\n")),
+      titleMark(words.join("\n")),
     ),
     ...lastNormMarks(scene, parameters, gradient + SPARKLINE_WIDTH + 10, last),
   ];
@@ -348,11 +342,11 @@ function lastNormMarks(
   x: number,
   last = gradients.at(-1),
 ): VNode[] {
-  if (last === null) return [h("text", { class: "whole-number absent", x, y: ROW_HEIGHT / 2 + 4 }, say("whole_none"))];
+  if (last === null) return [textMark("whole-number absent", x, ROW_HEIGHT / 2 + 4, say("whole_none"))];
   return valueText(last === undefined || Number.isNaN(last) ? null : normText(last), x, say("whole_unknown"));
 }
 
-function textOfNorm(value: number | null | undefined, say: Say) {
+function textOfNorm(value: number | null | undefined, say: Translate) {
   if (value === null) return say("whole_none");
   return value === undefined || Number.isNaN(value) ? "–" : normText(value);
 }
@@ -366,8 +360,8 @@ function weightText({ start, end }: ParameterRunSummary): string | null {
 /** A dash, with the reason, where a value is not known. */
 function valueText(text: string | null, x: number, why: string): VNode[] {
   const y = ROW_HEIGHT / 2 + 4;
-  if (text === null) return [h("text", { class: "whole-number absent", x, y }, "–", h("title", {}, why))];
-  return [h("text", { class: "whole-number", x, y }, text)];
+  if (text === null) return [textMark("whole-number absent", x, y, "–", { title: why })];
+  return [textMark("whole-number", x, y, text)];
 }
 
 function parameterMovementMarks(
@@ -379,19 +373,9 @@ function parameterMovementMarks(
   if (Number.isNaN(moved)) return valueText(null, x, say("whole_moved_unknown"));
   const y = ROW_HEIGHT / 2;
   const share = layout.mostMoved && Number.isFinite(moved) ? Math.min(1, moved / layout.mostMoved) : 1;
-  const ground = h("rect", { class: "whole-bar-ground", x, y: y - 4.5, width: MOVED_WIDTH, height: 9 });
-  const bar = h("rect", {
-    class: "whole-bar",
-    x,
-    y: y - 4.5,
-    width: moved ? Math.max(1, MOVED_WIDTH * share) : 0,
-    height: 9,
-  });
-  const number = h(
-    "text",
-    { class: classNames("whole-number", !moved && tone), x: x + MOVED_WIDTH + 6, y: y + 4 },
-    normText(moved),
-  );
+  const ground = rectMark("whole-bar-ground", x, y - 4.5, MOVED_WIDTH, 9);
+  const bar = rectMark("whole-bar", x, y - 4.5, moved ? Math.max(1, MOVED_WIDTH * share) : 0, 9);
+  const number = textMark(classNames("whole-number", !moved && tone), x + MOVED_WIDTH + 6, y + 4, normText(moved));
   return row.kind === "head" ? [number] : [ground, bar, number];
 }
 
@@ -400,15 +384,14 @@ function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: WholeR
   const y = ROW_HEIGHT / 2 + 4;
   if (parameter !== null) return [];
   const marks: VNode[] = [];
-  if (kept !== null && facts.kept)
-    marks.push(h("text", { class: "whole-number end", x: kept, y }, bytesText(facts.kept)));
+  if (kept !== null && facts.kept) marks.push(textMark("whole-number end", kept, y, bytesText(facts.kept)));
   if (called !== null && facts.calls)
     marks.push(
       h(
         "text",
         { class: "whole-number soft", x: called, y },
         `${facts.isAtLeast ? "≥ " : ""}${facts.calls}×`,
-        facts.isAtLeast ? h("title", {}, say("whole_called_at_least", { n: facts.calls })) : null,
+        facts.isAtLeast ? titleMark(say("whole_called_at_least", { n: facts.calls })) : null,
       ),
     );
   return marks;

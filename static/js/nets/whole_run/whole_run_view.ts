@@ -5,7 +5,7 @@ import { keysToUnfoldRow } from "../net_rows.ts";
 import { layoutWholeRun, type RowFilter, type SortColumn, type WholeRunLayout } from "./whole_run_layout.ts";
 import { wholeRunHeadMarks, wholeRunMarks } from "./whole_run_marks.ts";
 import type { NetFacts } from "../net_state.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 import type { VNode } from "../../browser/svg.ts";
 
 interface WholeRun {
@@ -22,7 +22,7 @@ interface WholeRun {
 
 const FILTERS: RowFilter[] = ["all", "findings", "parameters"];
 
-export function createWholeRun(say: Say): WholeRun {
+export function createWholeRun(say: Translate): WholeRun {
   let open = new Map<string, boolean>();
   let sort: SortColumn | null = null;
   let filter: RowFilter = "all";
@@ -60,13 +60,13 @@ export function createWholeRun(say: Say): WholeRun {
       const row = layout?.rows.find((each) => each.key === key);
       if (!row) return null;
       selected = key;
-      const [place] = row.places;
+      const [callSite] = row.callSites;
       const isFold = row.kind === "fold" || row.kind === "repeat";
       if (!row.opens) return key;
       open = new Map(open);
       if (isFold) for (const each of keysToUnfoldRow(row)) open.set(each, true);
-      else open.set(place.key, !row.isOpen);
-      selected = isFold ? place.key : key;
+      else open.set(callSite.key, !row.isOpen);
+      selected = isFold ? callSite.key : key;
       return selected;
     },
     reset() {

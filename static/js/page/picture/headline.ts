@@ -3,7 +3,7 @@
  * picture.
  */
 
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 /** On a small screen the card of the finding has this sentence right above. */
 const SAID_ELSEWHERE = "[data-sentence=explained]";
@@ -12,7 +12,7 @@ const SAID_ELSEWHERE = "[data-sentence=explained]";
  * Its room is fixed: what does not fit is behind a button. `headline` is around a list and a button; whoever writes
  * into the list need not know of it.
  */
-export function startHeadline(headline: HTMLElement, say: Say) {
+export function startHeadline(headline: HTMLElement, say: Translate) {
   const list = headline.querySelector<HTMLElement>(":scope > ul");
   const button = headline.querySelector<HTMLButtonElement>(":scope > button");
   if (!list || !button) return;

@@ -7,7 +7,7 @@ import { commandElement, textElement } from "./panel_elements.ts";
 import { missingPackages, type MissingPackage } from "../../program/missing_packages.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Repair, Trace } from "../../trace/wire.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 /** Lines of one package that are shown. */
 const MAX_LINES = 6;
@@ -16,7 +16,7 @@ interface PanelParts {
   host: HTMLElement;
   trace: Trace;
   /** of the page's own sentences, which those of repairs are among */
-  pageSay: Say;
+  pageSay: Translate;
   onRepair: (repair: Repair) => void;
 }
 
@@ -37,11 +37,11 @@ export async function showMissingPackages({ host, trace, pageSay, onRepair }: Pa
   host.replaceChildren(box);
 }
 
-const listed = (names: string[], say: Say) =>
+const listed = (names: string[], say: Translate) =>
   names.length < 2 ? names.join() : say("missing_and", { most: names.slice(0, -1).join(", "), last: names.at(-1) });
 
 /** The lines that need a package, under its name, with their code. */
-function linesElement(packages: MissingPackage[], source: string[], say: Say) {
+function linesElement(packages: MissingPackage[], source: string[], say: Translate) {
   const list = document.createElement("ol");
   for (const { name, imported, used } of packages) {
     const item = document.createElement("li");
@@ -61,7 +61,7 @@ function linesElement(packages: MissingPackage[], source: string[], say: Say) {
   return list;
 }
 
-function repairElements(repair: Repair, say: Say, run: () => void) {
+function repairElements(repair: Repair, say: Translate, run: () => void) {
   const button = textElement("button", say(`repair_${repair.key}`, repair.args ?? {})) as HTMLButtonElement;
   button.type = "button";
   button.className = "primary";

@@ -7,7 +7,7 @@ import { commandElement, textElement } from "./panel_elements.ts";
 import { SERVER_ROOT } from "../../requests/root.ts";
 import { loadPasteLocale } from "../../words/page_locale.ts";
 import type { Refusal } from "../../trace/wire.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 /** Characters that are looked up; what a traceback says comes last. */
 const MAX_MESSAGE = 4000;
@@ -41,7 +41,7 @@ export async function showNoProgramPanel({ host, refusal, text, startAnew }: NoP
   if (key === "traceback" || key === "question") box.append(await programsAbout(say, text));
 }
 
-function sentenceOf(say: Say, key: string, args: Record<string, unknown>) {
+function sentenceOf(say: Translate, key: string, args: Record<string, unknown>) {
   if (key === "traceback")
     return say(args.at ? "traceback_at" : "traceback_nowhere", { ...args, file: fileName(args.file) });
   if (key === "install" && args.packages) {
@@ -62,7 +62,7 @@ function commandFor(key: string, { file }: Record<string, unknown>) {
 }
 
 /** What the server has about a text, as it renders it for the box of error messages too. */
-async function programsAbout(say: Say, text: string): Promise<Node> {
+async function programsAbout(say: Translate, text: string): Promise<Node> {
   const query = new URLSearchParams({ message: text.slice(-MAX_MESSAGE), lang: document.documentElement.lang });
   try {
     const response = await fetch(`${SERVER_ROOT}/gallery/about?${query}`);

@@ -6,7 +6,7 @@
 import { textAfterRepair } from "../../program/repair.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { Edit } from "../../trace/wire.ts";
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 export interface ChangedLine {
   /** of the program before */
@@ -30,7 +30,12 @@ export function changedLines(source: string, edits: Edit[]): ChangedLine[] {
 }
 
 /** Draws the notice into its place. */
-export function drawOnCpuNotice(host: HTMLElement, onCpu: NonNullable<PageState["onCpu"]>, say: Say, undo: () => void) {
+export function drawOnCpuNotice(
+  host: HTMLElement,
+  onCpu: NonNullable<PageState["onCpu"]>,
+  say: Translate,
+  undo: () => void,
+) {
   const rows = changedLines(onCpu.before.program.source, onCpu.repair.edits ?? []);
   const button = document.createElement("button");
   button.type = "button";

@@ -1,6 +1,6 @@
 /** What the answers in the place of the picture are made of. */
 
-import type { Say } from "../../words/sentences.ts";
+import type { Translate } from "../../words/sentences.ts";
 
 export function textElement(tag: string, text: string) {
   const element = document.createElement(tag);
@@ -9,7 +9,7 @@ export function textElement(tag: string, text: string) {
 }
 
 /** A command for one's own machine, with a button that copies it. */
-export function commandElement(say: Say, command: string) {
+export function commandElement(say: Translate, command: string) {
   const row = document.createElement("p");
   row.className = "own-command";
   const button = document.createElement("button");

@@ -69,7 +69,7 @@ export interface Motion {
 export function describeMotion(before: StageDrawing, after: StageDrawing, change: StepChange | null): Motion[] {
   const sides = (["memory", "graph"] as const).flatMap((side) => {
     const [old, now] = [before[side], after[side]];
-    return old && now ? [panePairOf(side, old, now)] : [];
+    return old && now ? [{ old: findPaneContents(side, old), now: findPaneContents(side, now) }] : [];
   });
   const moves = change?.back ? [] : sides.flatMap(movesOfUnits);
   if (!change) return moves;
@@ -92,18 +92,6 @@ export function describeMotion(before: StageDrawing, after: StageDrawing, change
 interface PanePair {
   old: PaneContents;
   now: PaneContents;
-}
-
-function panePairOf(
-  side: PaneSide,
-  old: NonNullable<StageDrawing["memory"]>,
-  now: NonNullable<StageDrawing["memory"]>,
-) {
-  const [oldChildren, newChildren] = [old, now].map(({ body }) => new Set(body.map(({ children }) => children)));
-  return {
-    old: findPaneContents(side, old, ({ children }) => newChildren.has(children)),
-    now: findPaneContents(side, now, ({ children }) => oldChildren.has(children)),
-  };
 }
 
 /** What was laid out anew slides there. */

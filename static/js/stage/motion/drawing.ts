@@ -61,18 +61,11 @@ export interface PaneContents {
   units: Invocation[];
 }
 
-/**
- * Finds what a pane shows. `unchanged` says whether something looks as it does in the other drawing: nothing in it is
- * looked for.
- */
-export function findPaneContents(
-  side: PaneSide,
-  drawing: PaneDrawing,
-  unchanged: (node: VNode) => boolean,
-): PaneContents {
+/** Finds what a pane shows. */
+export function findPaneContents(side: PaneSide, drawing: PaneDrawing): PaneContents {
   const things: PaneContents["things"] = { cell: [], chip: [], gradPlace: [], name: [], node: [], edge: [] };
   const index: PaneContents = { side, drawing, things, units: [] };
-  drawing.body.forEach((node, k) => addFound(index, { node, k, inside: null }, 0, 0, null, unchanged));
+  drawing.body.forEach((node, k) => addFound(index, { node, k, inside: null }, 0, 0, null));
   return index;
 }
 
@@ -84,14 +77,7 @@ interface Place {
 }
 
 /** `unit` is the one that it is in. */
-function addFound(
-  index: PaneContents,
-  place: Place,
-  x: number,
-  y: number,
-  unit: string | null,
-  unchanged: (node: VNode) => boolean,
-) {
+function addFound(index: PaneContents, place: Place, x: number, y: number, unit: string | null) {
   const { node } = place;
   const { attrs, children } = node;
   const isUnit = !place.inside || attrs.transform !== undefined || attrs["data-row"] !== undefined;
@@ -108,16 +94,13 @@ function addFound(
       moved,
     });
   }
-  if (unchanged(node)) return;
   for (const attribute in attrs) {
     const kind = KIND_BY_ATTRIBUTE[attribute];
     if (kind) index.things[kind].push({ node, at: addressOf(index.side, place), x, y });
   }
   if (!children.length) return;
   const [dx, dy] = attrs.transform ? parseTranslate(attrs.transform) : [0, 0];
-  children.forEach((child, k) =>
-    addFound(index, { node: child, k, inside: place }, x + dx, y + dy, identity, unchanged),
-  );
+  children.forEach((child, k) => addFound(index, { node: child, k, inside: place }, x + dx, y + dy, identity));
 }
 
 function identityOf({ node, k, inside }: Place): string {

@@ -5,7 +5,7 @@ import { operationName } from "../../findings/facts/operation_name.ts";
 import { operationLabel } from "../../nets/net_words.ts";
 import { textWidth } from "../../layout/text/metrics.ts";
 
-const fold = (...names: string[]) => ({ kind: "fold" as const, places: names.map((name) => ({ name })) as any[] });
+const fold = (...names: string[]) => ({ kind: "fold" as const, callSites: names.map((name) => ({ name })) as any[] });
 
 test("the rows of a fold are told apart, and where there is no room for all, the first and the last are whole", () => {
   const row = fold("backward", "step", "zero_grad", "z");

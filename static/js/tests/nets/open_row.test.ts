@@ -15,7 +15,7 @@ test("a number with an exponent has the room that it needs", () => {
     read: [],
     made: [{ ...tensor, version: null, gradient: null }],
     nodes: [],
-    unit: { isStatement: true },
+    invocation: { isStatement: true },
   };
   const room = { columns: { rail: 60, name: 90, norm: 640 }, width: 900, height: 120, isNarrow: false };
   const texts = all(openRowMarks(row as any, room, String as any)).filter(({ attrs }) => attrs.class === "net-value");

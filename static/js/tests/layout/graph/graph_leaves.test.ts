@@ -99,12 +99,12 @@ test("a shared leaf stands for itself once, at the reader that the visit is abou
       visit("n2", [grad([3])]),
     ]),
   );
-  const homes = [0, 1, 2].map((i) =>
+  const readers = [0, 1, 2].map((i) =>
     layoutGraphPane(buildGraphModel(opened), i, ROOMS[0], DEFAULT_PANE_OPTIONS).rows.flatMap((row) =>
       row.docks.flatMap((dock) => (dock.again ? [] : [row.uid])),
     ),
   );
-  assert.deepEqual(homes, [["n2"], ["n3"], ["n2"]]);
+  assert.deepEqual(readers, [["n2"], ["n3"], ["n2"]]);
   const [again] = having(draw(opened, 2, ROOMS[0]).body, "data-again");
   assert.equal(flat([again]).filter(({ attrs }) => attrs.class === "order").length, 0);
 });

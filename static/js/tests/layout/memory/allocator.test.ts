@@ -21,10 +21,15 @@ const FOLD = "allocator d1";
 function drawn(recorded: any, i = 0, { w = WIDTH, toggled = new Set() }: { w?: number; toggled?: Set<string> } = {}) {
   const opened = openTrace(recorded);
   const pane = layoutMemoryPane(buildMemoryModel(opened), i, { w, h: Infinity }, { ...DEFAULT_PANE_OPTIONS, toggled });
-  const place = pane.placed.find(({ item }) => item.kind === "allocator");
+  const placedItem = pane.placed.find(({ item }) => item.kind === "allocator");
   const marks = memoryMarks(createRenderContext(opened, opened.at(i), STAGE_LABELS), pane, UNBOUNDED_BAND);
   const allocator = marks.body.find(({ attrs }) => attrs["data-allocator"]);
-  return { opened, place, segments: place?.allocator?.segments ?? [], marks: allocator ? all(allocator) : [] };
+  return {
+    opened,
+    placedItem,
+    segments: placedItem?.allocator?.segments ?? [],
+    marks: allocator ? all(allocator) : [],
+  };
 }
 
 function all(mark: VNode): VNode[] {
@@ -95,10 +100,10 @@ test("blocks lie in their segment's bar, one after the other, at any width and n
   for (const recorded of [gpuTrace, many(3), many(20), many(700)]) {
     for (const w of [340, WIDTH, 1000]) {
       for (const toggled of [new Set(), new Set([FOLD])]) {
-        const { place, segments } = drawn(recorded, 0, { w, toggled });
-        const bar = place?.allocator?.w ?? 0;
+        const { placedItem, segments } = drawn(recorded, 0, { w, toggled });
+        const bar = placedItem?.allocator?.w ?? 0;
         for (const { lines, y, h } of segments) {
-          assert.ok(y + h <= (place?.h ?? 0) + 0.01);
+          assert.ok(y + h <= (placedItem?.h ?? 0) + 0.01);
           for (const line of lines) {
             let end = 0;
             for (const part of line) {

@@ -61,7 +61,7 @@ for (const [name, document] of [...goldens, ...made]) {
       const above = new Set<string>();
       for (let i = 0; i < opened.count; i++) {
         const { placed } = layoutMemoryPane(model, i, room);
-        const shown = placed.filter((place) => place.h > 0 && !place.hidden).sort((a, b) => a.y - b.y);
+        const shown = placed.filter((placedItem) => placedItem.h > 0 && !placedItem.hidden).sort((a, b) => a.y - b.y);
         for (let k = 1; k < shown.length; k++)
           assert.ok(shown[k].y >= shown[k - 1].y + shown[k - 1].h - 0.01, `step ${i}: ${shown[k].item.key}`);
         const rows = shown.flatMap(({ item }) => (item.kind === "row" && !item.small ? [item.key] : []));

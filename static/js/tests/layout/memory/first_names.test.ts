@@ -1,10 +1,11 @@
 /**
- * Homes: things stand in the order in which the program made and registered them, what is inside of one right after it.
+ * First names: things stand in the order in which the program made and registered them, what is inside of one right
+ * after it.
  */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findHomes } from "../../../layout/memory/homes.ts";
+import { findFirstNames } from "../../../layout/memory/first_names.ts";
 import { openTrace } from "../../../trace/state.ts";
 import { frame, ref, tensor, trace } from "../../entities.ts";
 
@@ -12,8 +13,8 @@ const object = (attrs: Record<string, any>) => ({ kind: "object", type: "Module"
 
 /** The paths of tensors, in their order. */
 function order(steps: any[]): string[] {
-  const known = findHomes(openTrace(trace("", steps)));
-  return [...known.homeOf]
+  const known = findFirstNames(openTrace(trace("", steps)));
+  return [...known.byUid]
     .filter(([uid]) => uid[0] === "t")
     .sort(([, a], [, b]) => a.rank - b.rank)
     .map(([, { path }]) => path);

@@ -3,7 +3,7 @@
 import { mentionedNames } from "../../syntax/name_uses.ts";
 import { gradReads, namesWritten } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
 export interface StatementMentions {
@@ -20,7 +20,7 @@ export interface StatementMentions {
 const UNKNOWN: StatementMentions = { isKnown: false, names: new Set(), gradReads: [], targets: new Set() };
 
 /** What the statement of a step mentions. */
-export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
+export function mentionsAt(facts: RecordedRun, step: number): StatementMentions {
   const tree = facts.syntax(step);
   return tree ? statementMentions(tree) : UNKNOWN;
 }

@@ -1,6 +1,6 @@
 /**
- * The loom's homes: storages that have the same name one after the other share a place across, with their `.grad`
- * beside it.
+ * Groups of the loom's columns: storages that have the same name one after the other share a place across, with their
+ * `.grad` beside it.
  */
 
 import { storageColumn, type StorageColumn, type RailMargins, type CellScale } from "./loom_columns.ts";
@@ -13,49 +13,49 @@ interface Track {
   columns: StorageColumn[];
 }
 
-export interface LoomHome {
+export interface ColumnGroup {
   values: Track;
   grads: Track | null;
   name: string;
 }
 
-/** How many homes of a name are looked through for one that is free. */
-const MAX_HOMES_TRIED = 4;
+/** How many groups of a name are looked through for one that is free. */
+const MAX_GROUPS_TRIED = 4;
 
 /**
- * Homes in the order in which their first storage was made, each with the columns of all its storages. `lives` are by
+ * Groups in the order in which their first storage was made, each with the columns of all its storages. `lives` are by
  * birth, `names` by storage.
  */
-export function groupColumnsByHome(
+export function groupColumns(
   lives: StorageLifetime[],
   names: Map<string, string>,
   margins: RailMargins,
   scale: CellScale,
-): LoomHome[] {
-  const homes: LoomHome[] = [];
-  const homesByName = new Map<string, LoomHome[]>();
-  const homeOf = new Map<string, LoomHome>();
+): ColumnGroup[] {
+  const groups: ColumnGroup[] = [];
+  const groupsByName = new Map<string, ColumnGroup[]>();
+  const groupOf = new Map<string, ColumnGroup>();
   for (const life of lives) {
     const column = storageColumn(life, margins, scale, 0);
-    const owner = homeOf.get(life.owner ?? "");
+    const owner = groupOf.get(life.owner ?? "");
     if (owner && (!owner.grads || owner.grads.until < life.birth)) {
       owner.grads = addColumnToTrack(owner.grads, column);
-      homeOf.set(life.uid, owner);
+      groupOf.set(life.uid, owner);
       continue;
     }
     const name = names.get(life.uid) ?? life.uid;
-    const list = homesByName.get(name) ?? [];
-    homesByName.set(name, list);
-    const freeHome = list.slice(-MAX_HOMES_TRIED).find(({ values }) => values.until < life.birth);
-    const home = freeHome ?? { values: addColumnToTrack(null, column), grads: null, name };
-    if (freeHome) addColumnToTrack(freeHome.values, column);
+    const list = groupsByName.get(name) ?? [];
+    groupsByName.set(name, list);
+    const freeGroup = list.slice(-MAX_GROUPS_TRIED).find(({ values }) => values.until < life.birth);
+    const group = freeGroup ?? { values: addColumnToTrack(null, column), grads: null, name };
+    if (freeGroup) addColumnToTrack(freeGroup.values, column);
     else {
-      list.push(home);
-      homes.push(home);
+      list.push(group);
+      groups.push(group);
     }
-    homeOf.set(life.uid, home);
+    groupOf.set(life.uid, group);
   }
-  return homes;
+  return groups;
 }
 
 function addColumnToTrack(track: Track | null, column: StorageColumn): Track {
@@ -66,14 +66,14 @@ function addColumnToTrack(track: Track | null, column: StorageColumn): Track {
   return extended;
 }
 
-/** How wide a home is, with the place of its gradients. */
-export function homeWidth({ values, grads }: LoomHome) {
+/** How wide a group is, with the place of its gradients. */
+export function groupWidth({ values, grads }: ColumnGroup) {
   return values.w + (grads?.w ?? 0);
 }
 
-/** The columns of a home that stands at x, cut to some shelves. `shelves` has the first of each row. */
-export function homeColumns(
-  { values, grads }: LoomHome,
+/** The columns of a group that stands at x, cut to some shelves. `shelves` has the first of each row. */
+export function columnsOfGroup(
+  { values, grads }: ColumnGroup,
   x: number,
   from: number,
   to: number,

@@ -1,10 +1,10 @@
 /** What executed statements say, by their syntax. */
 
 import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
-import type { RunFacts } from "../facts/run_facts.ts";
+import type { RecordedRun } from "./recorded_run.ts";
 
 /** what was found in a statement, at a step that ran it */
-export interface FoundInStatement<T> {
+interface FoundInStatement<T> {
   step: number;
   stmt: number;
   found: T;
@@ -12,7 +12,7 @@ export interface FoundInStatement<T> {
 
 /** What is found in the syntax of statements, each time that they run; each statement is looked at once. */
 export function findInStatements<T>(
-  facts: RunFacts,
+  facts: RecordedRun,
   find: (tree: SyntaxNode, stmt: number) => T[],
 ): FoundInStatement<T>[] {
   const findings = statementTrees(facts.trace.program).map((tree, stmt) => (tree ? find(tree, stmt) : []));

@@ -1,4 +1,7 @@
-/** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
+/**
+ * First names: in the memory pane a thing stands at the place of the first name that ever meant it, for the whole
+ * run.
+ */
 
 import { iterateStates, type Entities, type OpenTrace } from "../../trace/state.ts";
 import { FONT_SIZES, textWidth } from "../text/metrics.ts";
@@ -6,7 +9,7 @@ import { canBeNamePrefix, collectNamesAndPaths, referencedUid, type NameTag } fr
 import type { Entity, Frame } from "../../trace/entities.ts";
 import type { Delta, Step } from "../../trace/wire.ts";
 
-interface Home {
+interface FirstName {
   /** the name, with its function's where it is not the module's */
   key: string;
   /** by the names' first appearance in the run */
@@ -64,16 +67,16 @@ export function namesShownOnRow(
   return { list, state: list.length ? null : (nonGradTags[0] ?? null) };
 }
 
-/** The homes of a run. */
-export class Homes {
+/** The first names of what a run has, and the order of its sections. */
+export class FirstNames {
   /** of tensors, arrays and objects */
-  homeOf = new Map<string, Home>();
+  byUid = new Map<string, FirstName>();
   /** by storage, its handles that had names, in that order */
   handlesOfStorage = new Map<string, string[]>();
   /** of memory that has several of them at any step, how many cells it has: all memory of that length is drawn alike */
   sharedLengths = new Set<number>();
   /** by storage, once the run is known */
-  storageHomeCache = new Map<string, Home | null>();
+  storageNameCache = new Map<string, FirstName | null>();
   /** by key */
   ranks = new Map<string, number>();
   sectionByKey = new Map<string, Section>();
@@ -89,15 +92,18 @@ export class Homes {
   /** the widest name */
   widestName = 0;
 
-  /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'. */
-  homeOfStorage(storageUid: string): Home | undefined {
-    let home = this.storageHomeCache.get(storageUid);
-    if (home === undefined) {
-      const handleHomes = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.homeOf.get(uid));
-      home = handleHomes.find((other) => other?.main) ?? handleHomes[0] ?? null;
-      this.storageHomeCache.set(storageUid, home);
+  /**
+   * Where a storage stands: at the first name of the handle that was named first, one of the module's before the
+   * others.
+   */
+  ofStorage(storageUid: string): FirstName | undefined {
+    let firstName = this.storageNameCache.get(storageUid);
+    if (firstName === undefined) {
+      const handleNames = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.byUid.get(uid));
+      firstName = handleNames.find((other) => other?.main) ?? handleNames[0] ?? null;
+      this.storageNameCache.set(storageUid, firstName);
     }
-    return home ?? undefined;
+    return firstName ?? undefined;
   }
 
   /** The rank of a section. */
@@ -106,24 +112,24 @@ export class Homes {
   }
 }
 
-export function findHomes(opened: OpenTrace): Homes {
-  const builder = new HomesBuilder();
+export function findFirstNames(opened: OpenTrace): FirstNames {
+  const builder = new FirstNamesBuilder();
   let i = -1;
   for (const entities of iterateStates(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
-  addFormerNames(builder.homes, opened);
-  return builder.homes;
+  addFormerNames(builder.firstNames, opened);
+  return builder.firstNames;
 }
 
-function addFormerNames({ formerNames, homeOf }: Homes, opened: OpenTrace) {
+function addFormerNames({ formerNames, byUid }: FirstNames, opened: OpenTrace) {
   opened.trace.steps.forEach(({ visit }, i) => {
-    const home = homeOf.get(visit?.accumulates ?? "");
-    if (home?.main && !opened.names(i).tags.has(visit?.accumulates ?? "")) formerNames.add(home.key);
+    const firstName = byUid.get(visit?.accumulates ?? "");
+    if (firstName?.main && !opened.names(i).tags.has(visit?.accumulates ?? "")) formerNames.add(firstName.key);
   });
 }
 
 /** Follows the names step by step. */
-class HomesBuilder {
-  homes = new Homes();
+class FirstNamesBuilder {
+  firstNames = new FirstNames();
   /** what names go out from */
   nameSources: Entities = new Map();
   mainFrame = "";
@@ -141,14 +147,14 @@ class HomesBuilder {
       else this.nameSources.delete(uid);
       if (entity.kind === "storage")
         for (const cells of Object.values(entity.cells ?? {}))
-          this.homes.mostCells = Math.max(this.homes.mostCells, cells.length);
+          this.firstNames.mostCells = Math.max(this.firstNames.mostCells, cells.length);
       if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
       else if (entity.kind === "object") {
         mustVisitAll = true;
-        if (isOptimizer(entity)) this.homes.optimizers.add(uid);
+        if (isOptimizer(entity)) this.firstNames.optimizers.add(uid);
       } else if (entity.kind === "tensor") {
-        if (fields.grad) this.homes.hasGrads = true;
-        if (fields.storage && this.homes.homeOf.has(uid)) this.addHandleToStorage(uid, entities);
+        if (fields.grad) this.firstNames.hasGrads = true;
+        if (fields.storage && this.firstNames.byUid.has(uid)) this.addHandleToStorage(uid, entities);
         mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
@@ -165,7 +171,7 @@ class HomesBuilder {
 
   /** Returns whether the frame names an object anew. */
   addFrame(uid: string, frame: Frame, fields: Delta, entities: Entities): boolean {
-    const { sectionKeyByFrame: frames, sectionByKey: sections } = this.homes;
+    const { sectionKeyByFrame: frames, sectionByKey: sections } = this.firstNames;
     if (!frame.caller) this.mainFrame ||= uid;
     else if (!frames.has(uid)) {
       this.liveFrames.add(uid);
@@ -174,7 +180,7 @@ class HomesBuilder {
       ).length;
       const key = `${frame.name}()${sameNamed > 1 ? ` ${sameNamed}` : ""}`;
       frames.set(uid, key);
-      if (!sections.has(key)) sections.set(key, { rank: this.homeRank(key), kind: "frame" });
+      if (!sections.has(key)) sections.set(key, { rank: this.rankOfKey(key), kind: "frame" });
     }
     return Object.values(fields.vars ?? {}).some((value) => referencedUid(value)?.[0] === "o");
   }
@@ -183,7 +189,7 @@ class HomesBuilder {
   addTensorName(frameUid: string, name: string, uid: string | null, entities: Entities) {
     const owner = entities.get(frameUid);
     if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
-    this.assignHome(
+    this.setFirstName(
       uid,
       { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "", root: frameUid },
       entities,
@@ -192,19 +198,22 @@ class HomesBuilder {
 
   addAllNamedThings(entities: Entities) {
     const { tags, paths } = collectNamesAndPaths(entities, this.nameSources);
-    const optimizerPrefixes = optimizerPathPrefixes(this.homes.optimizers, paths);
+    const optimizerPrefixes = optimizerPathPrefixes(this.firstNames.optimizers, paths);
     const namedThings = [...tags].flatMap(([uid, list]) => {
       const wornNames = "tao".includes(uid[0]) ? namesShownOnRow(list, optimizerPrefixes).list : [];
       const tag = wornNames.find((name) => this.isModuleLevelName(name, entities)) ?? wornNames[0];
       return tag ? [{ uid, worn: wornNames, tag }] : [];
     });
-    const staysAtHome = ({ uid, tag }: NamedThing) => {
-      const home = this.homes.homeOf.get(uid);
-      return home !== undefined && (home.main || !this.isModuleLevelName(tag, entities));
+    const keepsFirstName = ({ uid, tag }: NamedThing) => {
+      const firstName = this.firstNames.byUid.get(uid);
+      return firstName !== undefined && (firstName.main || !this.isModuleLevelName(tag, entities));
     };
-    const homeless = namedThings.filter((thing) => !staysAtHome(thing));
-    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...sortDepthFirst(homeless)]) {
-      this.assignHome(uid, tag, entities);
+    const newlyNamed = namedThings.filter((thing) => !keepsFirstName(thing));
+    for (const { uid, worn: wornNames, tag } of [
+      ...namedThings.filter(keepsFirstName),
+      ...sortDepthFirst(newlyNamed),
+    ]) {
+      this.setFirstName(uid, tag, entities);
       for (const name of wornNames) this.widenForName(name, uid);
     }
   }
@@ -215,29 +224,29 @@ class HomesBuilder {
     return main?.kind === "frame" && main.vars.has(pathRoot(tag.text));
   }
 
-  /** Gives a thing its home, unless it has one. */
-  assignHome(uid: string, tag: NameTag, entities: Entities) {
+  /** Gives a thing its first name, unless it has one. */
+  setFirstName(uid: string, tag: NameTag, entities: Entities) {
     this.widenForName(tag, uid);
     const main = this.isModuleLevelName(tag, entities);
-    const homeBefore = this.homes.homeOf.get(uid);
-    if (!homeBefore || (main && !homeBefore.main)) {
+    const nameBefore = this.firstNames.byUid.get(uid);
+    if (!nameBefore || (main && !nameBefore.main)) {
       const rootName = pathRoot(tag.text);
       const scope = main ? "" : this.functionSectionOf(tag, rootName, entities);
       const key = scope ? `${scope}/${tag.text}` : tag.text;
       const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
-      this.homes.homeOf.set(uid, { key, rank: this.homeRank(key), section, main, path: tag.text, root: rootName });
-      if (section && !this.homes.sectionByKey.has(section))
-        this.homes.sectionByKey.set(section, { rank: this.homeRank(section), kind: "object" });
+      this.firstNames.byUid.set(uid, { key, rank: this.rankOfKey(key), section, main, path: tag.text, root: rootName });
+      if (section && !this.firstNames.sectionByKey.has(section))
+        this.firstNames.sectionByKey.set(section, { rank: this.rankOfKey(section), kind: "object" });
     }
     this.addHandleToStorage(uid, entities);
   }
 
   /** The section of the function whose name begins a path. */
   functionSectionOf(tag: NameTag, rootName: string, entities: Entities) {
-    if (tag.frame) return this.homes.sectionKeyByFrame.get(tag.frame) ?? "";
+    if (tag.frame) return this.firstNames.sectionKeyByFrame.get(tag.frame) ?? "";
     for (const uid of this.liveFrames) {
       const frame = entities.get(uid);
-      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.sectionKeyByFrame.get(uid) ?? "";
+      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.firstNames.sectionKeyByFrame.get(uid) ?? "";
     }
     return "";
   }
@@ -246,16 +255,17 @@ class HomesBuilder {
     const handle = entities.get(uid);
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;
-    const handles = this.homes.handlesOfStorage.get(storage);
-    if (!handles) this.homes.handlesOfStorage.set(storage, [uid]);
+    const handles = this.firstNames.handlesOfStorage.get(storage);
+    if (!handles) this.firstNames.handlesOfStorage.set(storage, [uid]);
     else if (!handles.includes(uid)) {
-      if (handles.some((other) => entities.has(other))) this.homes.sharedLengths.add(cellCount(entities.get(storage)));
+      if (handles.some((other) => entities.has(other)))
+        this.firstNames.sharedLengths.add(cellCount(entities.get(storage)));
       handles.push(uid);
     }
   }
 
-  homeRank(key: string) {
-    const { ranks } = this.homes;
+  rankOfKey(key: string) {
+    const { ranks } = this.firstNames;
     const rank = ranks.get(key) ?? ranks.size;
     ranks.set(key, rank);
     return rank;
@@ -263,15 +273,15 @@ class HomesBuilder {
 
   widenForName(tag: NameTag, uid: string) {
     if (uid[0] === "o") return;
-    const section = this.homes.homeOf.get(uid)?.section ?? "";
+    const section = this.firstNames.byUid.get(uid)?.section ?? "";
     const text =
       tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
     const scope = tag.scope ? textWidth(tag.scope, FONT_SIZES.small) + 5 : 0;
-    this.homes.widestName = Math.max(this.homes.widestName, textWidth(text, FONT_SIZES.usual) + scope + 18);
+    this.firstNames.widestName = Math.max(this.firstNames.widestName, textWidth(text, FONT_SIZES.usual) + scope + 18);
   }
 }
 
-/** a thing with its names, and that by which it is at home */
+/** a thing with its names, and that which places it */
 interface NamedThing {
   uid: string;
   worn: NameTag[];
