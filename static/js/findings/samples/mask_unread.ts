@@ -4,7 +4,6 @@ import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis
 import { isReadAfter } from "./batch_part_unread.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { findInStatements } from "../statements/executed_statements.ts";
 import { calleePath, callsIn } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { assignments, functionAround, statementsAround } from "../../syntax/statements.ts";
@@ -28,7 +27,7 @@ const READS_ALL_NAMES = /^builtins\.(?:locals|vars|globals|eval|exec|dir)$/;
 
 /** What a function's name means, where it is a tensor of zeros and ones, or of zeros and -inf. */
 function* masks(facts: RunFacts): Generator<NameBinding> {
-  const readers = findInStatements(facts, (tree) =>
+  const readers = facts.findInStatements((tree) =>
     callsIn(tree).filter((call) => READS_ALL_NAMES.test(calleePath(call) ?? "")),
   );
   if (readers.length) return;
