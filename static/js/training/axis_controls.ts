@@ -41,12 +41,12 @@ export function axisControls(host: HTMLElement, say: Locale["say"]) {
   field.spellcheck = false;
   const label = document.createElement("label");
   label.append(say("round_go"), " ", field);
-  const previous = button("‹", `${say("round_previous")} (${ALT}←)`);
-  const next = button("›", `${say("round_next")} (${ALT}→)`);
-  const news = button("", "");
+  const previous = createAxisButton("‹", `${say("round_previous")} (${ALT}←)`);
+  const next = createAxisButton("›", `${say("round_next")} (${ALT}→)`);
+  const news = createAxisButton("", "");
   const choices = document.createElement("select");
   choices.setAttribute("aria-label", say("round_losses"));
-  const again = button(say("round_record"), "");
+  const again = createAxisButton(say("round_record"), "");
   const status = document.createElement("output");
   const moves = document.createElement("span");
   moves.className = "round-moves";
@@ -79,7 +79,7 @@ function hiddenDrawing(name: string) {
   return drawing;
 }
 
-function button(text: string, title: string) {
+function createAxisButton(text: string, title: string) {
   const made = document.createElement("button");
   made.type = "button";
   made.className = "quiet";

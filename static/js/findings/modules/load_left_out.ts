@@ -1,6 +1,6 @@
 /** A tensor that a module reads and no `state_dict` has: a load brings the parameters and leaves it as it was made. */
 
-import { byLine, codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { stateDictLoads } from "./load_matched_nothing.ts";
 
@@ -9,7 +9,7 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
+    once: lineOfCandidate,
     /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
     say: (facts, { step, path, module }) => {
       const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);

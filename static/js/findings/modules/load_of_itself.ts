@@ -3,7 +3,7 @@
  * trained.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
@@ -14,7 +14,7 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, called) => {
       const load = ownLoad(facts, called);
       return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));

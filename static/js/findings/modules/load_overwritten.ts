@@ -3,7 +3,7 @@
  * or what a module's own forward fits anew.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type RunFacts } from "../diagnosis.ts";
 import { stateDictLoads } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
@@ -11,7 +11,7 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
+    once: lineOfCandidate,
     /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
     say: (facts, { step, path, module }) => {
       const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));

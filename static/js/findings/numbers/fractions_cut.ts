@@ -3,7 +3,7 @@
  * they were there.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 
@@ -12,7 +12,7 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, op) => {
       const [[source], [result]] = [op.inputs, op.outputs];
       const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;

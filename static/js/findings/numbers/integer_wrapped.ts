@@ -1,6 +1,6 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
-import { byLine, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Operation, RunFacts } from "../diagnosis.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
@@ -10,7 +10,7 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:add|sub|mul)_?$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, op) => {
       const name = operationName(op.name).replace(/_$/, "");
       if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;

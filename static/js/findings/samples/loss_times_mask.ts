@@ -31,7 +31,7 @@ export const FINDINGS: DiagnosisRow[] = [
         (uid) => numel(shapeOf(facts, uid)) > 1 && !facts.scan.initialFields(uid)?.requires_grad,
       );
       const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
-      const total = reduced && totalOf(facts, op);
+      const total = reduced && totalReductionOf(facts, op);
       if (!loss || !mask || !reduced || !total) return null;
       const numbers = facts.numbersOf(mask, op.step);
       return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
@@ -47,7 +47,7 @@ export const FINDINGS: DiagnosisRow[] = [
       const [a, b] = op.inputs;
       const hasHistory = (uid: string) => facts.tensor(uid, op.step)?.requires_grad && !shapeOf(facts, uid).length;
       if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
-      const [behindA, behindB] = [numbersBehind(facts, a), numbersBehind(facts, b)];
+      const [behindA, behindB] = [scalarOperationsBehind(facts, a), scalarOperationsBehind(facts, b)];
       const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
       const count = numel(shapeOf(facts, reduced?.inputs[1] ?? ""));
       const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
@@ -72,7 +72,7 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 /** The operations on numbers that one was made by, as far as the loss that gave the first. */
-function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
+function scalarOperationsBehind(facts: RunFacts, uid: string): Set<Operation> {
   const found = new Set<Operation>();
   const uids = new Set([uid]);
   for (const each of uids) {
@@ -105,7 +105,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
 }
 
 /** The sum or mean over all of what an operation gave, which is weighed by numbers at most on the way. */
-function totalOf(facts: RunFacts, op: Operation): Operation | null {
+function totalReductionOf(facts: RunFacts, op: Operation): Operation | null {
   let [uid] = op.outputs;
   for (let k = 0; k < MAX_OPERATIONS; k++) {
     const readers = (facts.dataflow.edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);

@@ -12,7 +12,7 @@ import { childOf } from "../../syntax/tree.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
-interface Mixing {
+interface AxisMixing {
   op: Operation;
   use: AxisUse;
   n: number;
@@ -116,7 +116,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts: RunFacts): AxisMixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};

@@ -9,7 +9,7 @@ import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { textMark, titleMark } from "../../browser/shapes.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
+import { gradientCounterMark, isVersionWorthShowing } from "./row_counter.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { CellStrip } from "../../layout/cells/row_strip.ts";
 import type { Entities } from "../../trace/state.ts";
@@ -84,12 +84,12 @@ function gradientStripMark(
     },
     block.storage
       ? cellStripMark(renderContext, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...letters(layout) }),
+      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...fontAttributes(layout) }),
     fresh && block.storage && !renderContext.snap.fresh.has(block.storage) && !renderContext.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
     counterUid &&
-      isVersionNews(renderContext, counterUid, block.pins) &&
+      isVersionWorthShowing(renderContext, counterUid, block.pins) &&
       gradientCounterMark(
         renderContext,
         counterUid,
@@ -106,13 +106,13 @@ function gradientStripMark(
           "data-path": path,
           target: { kind: "path", path, ref: uid },
         },
-        h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
+        h("text", { x: place.x + 1, y: nameY, ...fontAttributes(name) }, name.text),
         titleMark(`${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-function letters({ size, spacing }: FittedText) {
+function fontAttributes({ size, spacing }: FittedText) {
   return { "font-size": size, "letter-spacing": spacing };
 }
 
