@@ -1,4 +1,4 @@
-/** An optimizer that steps in the evaluation too: after `eval()`, in a program that goes back and forth by `train()`. */
+/** An optimizer that steps after `eval()` too, in a program that goes back and forth between `train()` and `eval()`. */
 
 import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
@@ -79,7 +79,7 @@ function diagnosisOf(facts: RunFacts, { module, optimizer, steps }: Updates): Di
   };
 }
 
-/** Whether something was computed from an optimizer's parameters that trains nothing: then `train()` is what is missing. */
+/** Whether a result of an optimizer's parameters trains nothing: then it is a `train()` that is missing. */
 function isEvaluatedBetween(facts: RunFacts, optimizer: string, from: number, to: number): boolean {
   const held = new Set(optimizerParameters(facts, optimizer, to));
   const trained = ancestorsOfRoots(facts);
