@@ -28,7 +28,7 @@ MOVES = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
 _EVALUATION_PASSES = 3
 """Passes over the tree. The values of parameters and attributes are known in the pass after the one that found them."""
 
-_DEVICE_NAME = re.compile(r"device|cuda|gpu|rank", re.I)
+_DEVICE_NAME_PATTERN = re.compile(r"device|cuda|gpu|rank", re.I)
 _PLAIN_FUNCTIONS = frozenset(
     [
         "len",
@@ -178,7 +178,7 @@ class DevicePlacement:
             return "gpu"
         if value is not None and value.kind in ("device", "tensor"):
             return value.on if value.on is not None else "gpu"
-        if value is None and method != "type" and _DEVICE_NAME.search(ast.unparse(node)):
+        if value is None and method != "type" and _DEVICE_NAME_PATTERN.search(ast.unparse(node)):
             return "gpu"
         return None
 

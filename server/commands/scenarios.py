@@ -22,7 +22,7 @@ from server.store.series import SeriesStore
 from server.wire.saved_programs import ArchiveRecord, SeriesRecord
 
 Record = ArchiveRecord | SeriesRecord
-SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
+SERIES_START_PATTERN = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
 """The start of a series' line in an archive."""
 
 
@@ -135,7 +135,7 @@ async def read_archive_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     batch: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
-            kind = SeriesRecord if SERIES_START.match(line) else ArchiveRecord
+            kind = SeriesRecord if SERIES_START_PATTERN.match(line) else ArchiveRecord
             batch.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "series" if kind is SeriesRecord else "saved program"

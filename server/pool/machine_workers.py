@@ -39,7 +39,7 @@ SHORTEST_LOOK = 0.05
 NOTICEABLE_WAIT = 0.1
 """Share of its limit of seconds from which on it is said that a program waited for a processor."""
 
-_TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
+_TRACEBACK_LINE_PATTERN = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
 MAX_GPU_SPARES = 4
 """Spare children that wait with a context on the GPU, so that as many programs can start while one runs. Replacing one
@@ -334,5 +334,5 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
 
 def last_line_from_traceback(child: Child) -> int | None:
     """The program's current line, from the traceback that a child wrote on request or when it crashed."""
-    match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
+    match = _TRACEBACK_LINE_PATTERN.search(child.data, max(len(child.data) - 20_000, 0))
     return int(match[1]) if match else None

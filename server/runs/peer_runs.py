@@ -45,7 +45,7 @@ MESSAGE_TTL = 60
 MAX_MESSAGES = 1000
 """The most messages kept for a process that reads none, and for how many seconds."""
 
-_ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
+_ID_PATTERN = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
 log = logging.getLogger("gradbox.pool")
 throttled_log = ThrottledLog(log)
@@ -179,7 +179,7 @@ class BrokerPeerRuns:
         self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
     ) -> tuple[PeerReply, bytes] | None:
         """Ask the process that accepted a run; None if it knows no such run or has not answered for `MAX_WAIT`."""
-        match = _ID.fullmatch(run)
+        match = _ID_PATTERN.fullmatch(run)
         if match is None or match[1] == self.process_name:
             return None
         wait = LONGEST_WAIT if known is not None else 0.0

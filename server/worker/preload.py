@@ -247,7 +247,7 @@ torch.utils.hipify torch.utils.model_dump torch.utils.viz
 """Public modules that no program needs and that print, warn, change Python's logging or take long when they are
 imported."""
 
-WITHOUT_SOURCE = re.compile(r"torch\.(_inductor|distributed|onnx)\b")
+WITHOUT_SOURCE_PATTERN = re.compile(r"torch\.(_inductor|distributed|onnx)\b")
 """Modules whose lines appear in no traceback of a program. Their source is not cached."""
 
 WARM_UP_IMPORTS = "import datetime, hashlib, inspect, time, numpy, torch; from torch import nn"
@@ -360,7 +360,7 @@ def fill_linecache() -> None:
     known = {"functorch", "numpy", "torch", "typing_extensions", *sys.stdlib_module_names}
     for name, module in list(sys.modules.items()):
         path = Path(getattr(module, "__file__", None) or "")
-        wanted = name.partition(".")[0] in known and not WITHOUT_SOURCE.match(name)
+        wanted = name.partition(".")[0] in known and not WITHOUT_SOURCE_PATTERN.match(name)
         if wanted and path.suffix == ".py" and path.is_file():
             text = zlib.compress(path.read_bytes(), 1)
             linecache.cache[str(path)] = (functools.partial(decompress_text, text),)

@@ -63,8 +63,8 @@ export interface Diagnosis {
   cause: At;
   /** what does not apply is left out */
   chain: (Link | ChainLink | false | null | undefined | "")[];
-  /** those that the reader uses for what it is about, among other facts */
-  names: (Fact | undefined)[];
+  /** those that the reader uses for what it is about; `x` and `y` of the facts, where it does not say */
+  names?: (Fact | Fact[] | undefined)[];
   /** of the sentences; `code` is the statement of the cause */
   facts: Facts;
   fixes?: (Fix | FixHint)[];
@@ -87,7 +87,7 @@ export interface DiagnosisRow {
   lookedFor?: LookedForName;
 }
 
-interface Declaration<T> extends Omit<DiagnosisRow, "diagnose"> {
+interface DiagnosisDeclaration<T> extends Omit<DiagnosisRow, "diagnose"> {
   /** whether the run can have it at all */
   when?: (facts: RunFacts) => unknown;
   /** what it may be about */
@@ -99,7 +99,7 @@ interface Declaration<T> extends Omit<DiagnosisRow, "diagnose"> {
 }
 
 /** A row of the table of findings. */
-export function diagnosis<T>({ when, of, once, say, ...row }: Declaration<T>): DiagnosisRow {
+export function diagnosis<T>({ when, of, once, say, ...row }: DiagnosisDeclaration<T>): DiagnosisRow {
   return {
     ...row,
     diagnose: (facts) => (when && !when(facts) ? [] : diagnosesOf(facts, of(facts), say, once)),
@@ -128,7 +128,7 @@ export function declareErrorDiagnosis({ message = /^/, say, ...row }: ErrorDecla
 }
 
 /** For `once`: the line of the program. */
-export function byLine({ step }: { step: number }, { steps }: RunFacts) {
+export function lineOfCandidate({ step }: { step: number }, { steps }: RunFacts) {
   return steps[step].line;
 }
 
@@ -136,8 +136,8 @@ export function byLine({ step }: { step: number }, { steps }: RunFacts) {
 function diagnosesOf<T>(
   facts: RunFacts,
   candidates: Iterable<T>,
-  say: Declaration<T>["say"],
-  once: Declaration<T>["once"],
+  say: DiagnosisDeclaration<T>["say"],
+  once: DiagnosisDeclaration<T>["once"],
 ): Diagnosis[] {
   const said = new Map<unknown, Diagnosis>();
   for (const candidate of candidates) {
@@ -173,7 +173,7 @@ export function completeDiagnosis(run: RunFacts, { cause, chain, names, facts, f
     ...rest,
     cause: placeAt(run, cause),
     chain: chain.flatMap((link) => (link ? linkOf(link) : [])),
-    names: namesInFacts(...names),
+    names: namesInFacts(...(names ?? [facts.x, facts.y])),
     facts: said,
     fixes: (fixes ?? []).map(fixOf),
   } satisfies CompleteDiagnosis;

@@ -8,12 +8,8 @@ import { ERROR_FINDINGS as savedDetached } from "./graph/saved_detached.ts";
 import { ERROR_FINDINGS as backwardTwice } from "./graph/backward_twice.ts";
 import { ERROR_FINDINGS as customFunction } from "./graph/custom_function.ts";
 import { ERROR_FINDINGS as hookResult } from "./hooks/hook_result.ts";
-import { ERROR_FINDINGS as multiViewInplace } from "./memory/multi_view_inplace.ts";
-import { ERROR_FINDINGS as noGradViewInplace } from "./memory/no_grad_view_inplace.ts";
-import { ERROR_FINDINGS as leafInplace } from "./memory/leaf_inplace.ts";
-import { ERROR_FINDINGS as leafViewInplace } from "./memory/leaf_view_inplace.ts";
 import { ERROR_FINDINGS as inferenceTensor } from "./errors/inference_tensor.ts";
-import { ERROR_FINDINGS as expandedInplace } from "./memory/expanded_inplace.ts";
+import { ERROR_FINDINGS as refusedWrite } from "./memory/refused_write.ts";
 import { ERROR_FINDINGS as noGraph } from "./graph/no_graph.ts";
 import { ERROR_FINDINGS as notScalar } from "./errors/not_scalar.ts";
 import { ERROR_FINDINGS as unusedInput } from "./graph/unused_input.ts";
@@ -32,12 +28,8 @@ export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...backwardTwice,
   ...customFunction,
   ...hookResult,
-  ...multiViewInplace,
-  ...noGradViewInplace,
-  ...leafInplace,
-  ...leafViewInplace,
   ...inferenceTensor,
-  ...expandedInplace,
+  ...refusedWrite,
   ...noGraph,
   ...notScalar,
   ...unusedInput,

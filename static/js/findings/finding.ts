@@ -156,9 +156,11 @@ export function gradNameOf(name: Fact): Fact {
 }
 
 /** The names among facts, each once. */
-export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
+export function namesInFacts(...facts: (Fact | Fact[] | undefined)[]): CodeFact[] {
   const texts = new Set(
-    facts.flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
+    facts
+      .flat()
+      .flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
   );
   return [...texts].map(codeFact);
 }

@@ -32,14 +32,14 @@ export function histogramOf({ cells, summary }: RowValues): Histogram | null {
   return { low, high, bins };
 }
 
-interface Place {
+interface Box {
   x: number;
   y: number;
   height: number;
 }
 
 /** Bars on a floor; where zero lies within, it is marked. */
-export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: Place, className: string): VNode {
+export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: Box, className: string): VNode {
   const most = Math.max(...bins);
   const wide = HISTOGRAM_WIDTH / bins.length;
   const floor = y + height;

@@ -23,7 +23,7 @@ export interface BodyRoom {
   isNarrow: boolean;
 }
 
-interface Place {
+interface Box {
   /** words stand over it */
   isLabelled?: boolean;
   x: number;
@@ -198,7 +198,7 @@ function versionMark({ version }: RowTensor, x: number, middle: number) {
   ]);
 }
 
-function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Translate) {
+function gradientMarks({ gradient, gradientState }: RowTensor, place: Box, say: Translate) {
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
@@ -219,7 +219,7 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
 }
 
 /** Numbers in cells, matrices as squares, or the means of stretches of what is too large to list. */
-function valueMarks(values: RowValues | RowGradient, place: Place, className: string): VNode[] {
+function valueMarks(values: RowValues | RowGradient, place: Box, className: string): VNode[] {
   const { shape, cells, summary } = values;
   const count = numel(shape);
   const histogram = count > MAX_WITHOUT_HISTOGRAM ? histogramOf(values) : null;
@@ -237,7 +237,7 @@ function valueMarks(values: RowValues | RowGradient, place: Place, className: st
   return [numberStrip(cells, count, room, className), ...marks];
 }
 
-function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Box, className: string): VNode {
   const texts = cells.slice(0, Math.ceil(width / CELL.least)).map((cell) => shortNumberText(cell, LEAST_CHARACTERS));
   const longest = Math.max(...texts.map((text) => text.length));
   const least = Math.max(CELL.least, longest * CHARACTER_WIDTH + 4);
@@ -267,7 +267,7 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
 function matrixMarks(
   cells: Cell[],
   shape: number[],
-  { x, y, width, height, isLabelled }: Place,
+  { x, y, width, height, isLabelled }: Box,
   className: string,
 ): VNode[] {
   const [rows, columns] = shape.slice(-2);
@@ -281,7 +281,7 @@ function matrixMarks(
   const shown = Math.max(1, Math.min(count, Math.floor((room + 3) / (mapWidth + 3))));
   const most = largestMagnitude(cells);
   const marks = Array.from({ length: shown }, (_, k) =>
-    mapMark(
+    heatMapMark(
       cells.slice(k * size, (k + 1) * size),
       columns,
       most,
@@ -305,11 +305,11 @@ function matrixMarks(
 }
 
 /** A small map: cells of one tint are one path. */
-function mapMark(
+function heatMapMark(
   cells: Cell[],
   columns: number,
   most: number,
-  { x, y, width, height }: Place,
+  { x, y, width, height }: Box,
   className: string,
 ): VNode {
   const rows = cells.length / columns;
@@ -335,7 +335,7 @@ function mapMark(
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Box, className: string): VNode {
   const text = `${count}`;
   const room = Math.min(220, width - textWidth(text, 12) - 8);
   const most = largestMagnitude(heat);

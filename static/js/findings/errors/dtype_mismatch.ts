@@ -1,6 +1,6 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
-import { declareErrorDiagnosis, operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { mentionedTensors } from "../statements/mentioned_entities.ts";
 import { creationLinks, operandOf, operandsOf, type Operand } from "./operands.ts";
 
@@ -9,43 +9,45 @@ export const ERROR_FINDINGS = [
     kind: "dtype_mismatch",
     message:
       /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i,
-    say: dtypeMismatch,
+    say: (facts, raised, { input: message }) => {
+      const op = facts.failedOperation;
+      const step = op?.step ?? raised;
+      const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
+      if (!operands.length) return null;
+      const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(message)
+        ? operands.at(-1)
+        : isAboutLossTarget(message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
+          ? operands[1]
+          : undefined;
+      const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
+      const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
+      const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
+      const otherOperand = operandOfOtherDtype
+        ? oddOperand === firstOperand
+          ? operandOfOtherDtype
+          : firstOperand
+        : null;
+      const taking = operands.filter((operand) => operand === oddOperand || operand === otherOperand);
+      const wanted = requiredDtype(message, otherOperand);
+      return {
+        variant: otherOperand ? undefined : "alone",
+        cause: step,
+        chain: [...creationLinks(taking, step), [step, "checked", [oddOperand.uid, otherOperand?.uid]]],
+        names: [oddOperand.name, otherOperand?.name],
+        facts: {
+          x: oddOperand.name,
+          x_dtype: oddOperand.dtype,
+          y: otherOperand?.name ?? "",
+          y_dtype: otherOperand?.dtype ?? "",
+          wanted,
+          op: op ? operationName(op.name) : "",
+          message: message.split("\n")[0],
+        },
+        fixes: [["convert", { name: facts.nameText(oddOperand.uid, step) ?? "", dtype: wanted }], ["out_of_place"]],
+      };
+    },
   }),
 ];
-
-function dtypeMismatch(facts: RunFacts, raised: number, { input: message }: RegExpExecArray): Diagnosis | null {
-  const op = facts.failedOperation;
-  const step = op?.step ?? raised;
-  const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
-  if (!operands.length) return null;
-  const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(message)
-    ? operands.at(-1)
-    : isAboutLossTarget(message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
-      ? operands[1]
-      : undefined;
-  const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
-  const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
-  const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
-  const otherOperand = operandOfOtherDtype ? (oddOperand === firstOperand ? operandOfOtherDtype : firstOperand) : null;
-  const taking = operands.filter((operand) => operand === oddOperand || operand === otherOperand);
-  const wanted = requiredDtype(message, otherOperand);
-  return {
-    variant: otherOperand ? undefined : "alone",
-    cause: step,
-    chain: [...creationLinks(taking, step), [step, "checked", [oddOperand.uid, otherOperand?.uid]]],
-    names: [oddOperand.name, otherOperand?.name],
-    facts: {
-      x: oddOperand.name,
-      x_dtype: oddOperand.dtype,
-      y: otherOperand?.name ?? "",
-      y_dtype: otherOperand?.dtype ?? "",
-      wanted,
-      op: op ? operationName(op.name) : "",
-      message: message.split("\n")[0],
-    },
-    fixes: [["convert", { name: facts.nameText(oddOperand.uid, step) ?? "", dtype: wanted }], ["out_of_place"]],
-  };
-}
 
 /** Whether torch refused the target of a loss; 2.11 doesn't call it that. */
 function isAboutLossTarget(message: string, op: Operation | null | undefined) {

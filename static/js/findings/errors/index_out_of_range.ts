@@ -3,14 +3,41 @@
  * allowed.
  */
 
-import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { findHandle } from "../../trace/entities.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
 import { creationLinks, operandsOf, type Operand } from "./operands.ts";
 
 export const ERROR_FINDINGS = [
-  declareErrorDiagnosis({ kind: "index_out_of_range", message: /out of (?:range|bounds)/, say: indexOutOfRange }),
+  declareErrorDiagnosis({
+    kind: "index_out_of_range",
+    message: /out of (?:range|bounds)/,
+    say: (facts, _, { input: message }) => {
+      const op = facts.failedOperation;
+      if (!op || !/^(?:IndexError|RuntimeError)$/.test(facts.error?.type ?? "")) return null;
+      const name = operationName(op.name);
+      const lookup = indexLookupOf(name, operandsOf(facts, op), message);
+      const value = lookup ? firstIndexOutOfRange(facts, lookup, op.step) : null;
+      if (!lookup || value === null) return null;
+      const { variant, from: lookedUpIn, index, size } = lookup;
+      return {
+        variant,
+        cause: op.step,
+        chain: [...creationLinks([lookedUpIn, index], op.step), [op.step, "checked", [index.uid, lookedUpIn.uid]]],
+        names: [index.name, lookedUpIn.name],
+        facts: {
+          x: index.name,
+          y: lookedUpIn.name,
+          y_shape: tupleText(lookedUpIn.shape),
+          value,
+          size,
+          last: size - 1,
+          op: name,
+        },
+      };
+    },
+  }),
 ];
 
 interface IndexLookup {
@@ -21,31 +48,6 @@ interface IndexLookup {
 }
 
 const INTEGER_DTYPE = /^u?int(?:8|16|32|64)$/;
-
-function indexOutOfRange(facts: RunFacts, _: number, { input: message }: RegExpExecArray): Diagnosis | null {
-  const op = facts.failedOperation;
-  if (!op || !/^(?:IndexError|RuntimeError)$/.test(facts.error?.type ?? "")) return null;
-  const name = operationName(op.name);
-  const lookup = indexLookupOf(name, operandsOf(facts, op), message);
-  const value = lookup ? firstIndexOutOfRange(facts, lookup, op.step) : null;
-  if (!lookup || value === null) return null;
-  const { variant, from: lookedUpIn, index, size } = lookup;
-  return {
-    variant,
-    cause: op.step,
-    chain: [...creationLinks([lookedUpIn, index], op.step), [op.step, "checked", [index.uid, lookedUpIn.uid]]],
-    names: [index.name, lookedUpIn.name],
-    facts: {
-      x: index.name,
-      y: lookedUpIn.name,
-      y_shape: tupleText(lookedUpIn.shape),
-      value,
-      size,
-      last: size - 1,
-      op: name,
-    },
-  };
-}
 
 /** What is looked up in what. */
 function indexLookupOf(op: string, operands: Operand[], message: string): IndexLookup | null {

@@ -1,6 +1,6 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
-import { declareErrorDiagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import type { Tensor } from "../../trace/wire.ts";
 
@@ -9,47 +9,44 @@ export const ERROR_FINDINGS = [
     kind: "not_contiguous",
     message:
       /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i,
-    say: viewOfNonContiguous,
+    say: (facts, raised) => {
+      const op = facts.failedOperation;
+      const step = op?.step ?? raised;
+      const uid = op?.inputs.find((input) => !isTensorContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
+      const origin = uid ? operationThatReordered(facts, uid, step) : null;
+      const namedUid = uid ? nearestNamedSource(facts, uid, step) : null;
+      const x = facts.nameFact(namedUid, step);
+      const { shape, stride } = facts.tensor(uid, step) ?? {};
+      const birthStep = facts.birthStep(namedUid);
+      return {
+        variant: origin ? undefined : "unknown",
+        cause: step,
+        chain: [
+          origin &&
+            origin.step < step && [
+              origin.step,
+              "made",
+              [origin.outputs[0]],
+              { x: facts.nameFact(origin.outputs[0], origin.step) },
+            ],
+          namedUid && birthStep > (origin?.step ?? -1) && birthStep < step && [birthStep, "way", [namedUid]],
+          [step, "checked", [uid]],
+        ],
+        facts: {
+          x,
+          op: operationName(op?.name ?? "aten::view"),
+          by: origin ? operationName(origin.name) : "",
+          shape: tupleText(shape ?? []),
+          stride: tupleText(stride ?? []),
+          made_line: facts.lineOf(origin?.step ?? step),
+        },
+        fixes: [["reshape"], ["contiguous"]],
+      };
+    },
   }),
 ];
 
 const MAX_OPERATIONS_BACK = 40;
-
-function viewOfNonContiguous(facts: RunFacts, raised: number): Diagnosis {
-  const op = facts.failedOperation;
-  const step = op?.step ?? raised;
-  const uid = op?.inputs.find((input) => !isTensorContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
-  const origin = uid ? operationThatReordered(facts, uid, step) : null;
-  const namedUid = uid ? nearestNamedSource(facts, uid, step) : null;
-  const x = facts.nameFact(namedUid, step);
-  const { shape, stride } = facts.tensor(uid, step) ?? {};
-  const birthStep = facts.birthStep(namedUid);
-  return {
-    variant: origin ? undefined : "unknown",
-    cause: step,
-    chain: [
-      origin &&
-        origin.step < step && [
-          origin.step,
-          "made",
-          [origin.outputs[0]],
-          { x: facts.nameFact(origin.outputs[0], origin.step) },
-        ],
-      namedUid && birthStep > (origin?.step ?? -1) && birthStep < step && [birthStep, "way", [namedUid]],
-      [step, "checked", [uid]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      op: operationName(op?.name ?? "aten::view"),
-      by: origin ? operationName(origin.name) : "",
-      shape: tupleText(shape ?? []),
-      stride: tupleText(stride ?? []),
-      made_line: facts.lineOf(origin?.step ?? step),
-    },
-    fixes: [["reshape"], ["contiguous"]],
-  };
-}
 
 function isTensorContiguous(tensor: Tensor | undefined) {
   const { shape, stride } = tensor ?? {};

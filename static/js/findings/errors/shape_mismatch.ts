@@ -188,7 +188,6 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
           : "unknown",
     cause: step,
     chain: [birthStep >= 0 && birthStep < step && [birthStep, "made", [uid]], [step, "checked", [uid]]],
-    names: [x],
     facts: findingFacts,
     fixes: fixesForErrorMessage(facts, facts.place(step), shape),
     explainsError: true,

@@ -4,7 +4,7 @@ import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { RecordedRun } from "./recorded_run.ts";
 
 /** what was found in a statement, at a step that ran it */
-export interface FoundInStatement<T> {
+interface FoundInStatement<T> {
   step: number;
   stmt: number;
   found: T;

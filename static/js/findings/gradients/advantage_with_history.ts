@@ -1,7 +1,7 @@
 /** The logarithm of a drawn sample's probability times a weight with a history: backward changes the weight too. */
 
-import { byLine, diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Operation, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 
@@ -11,44 +11,42 @@ export const FINDINGS = [
     severity: "warning",
     when: (facts) => facts.backwardCalls.length && facts.scan.operationsNamed(DRAW).length,
     of: (facts) => facts.scan.operationsNamed(/^mul$/),
-    once: byLine,
-    say: weightWithHistory,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      const { inputs, step } = op;
+      if (facts.steps[step].visit || inputs.length !== 2 || inputs[0] === inputs[1]) return null;
+      const sizes = inputs.map((uid) => facts.tensor(uid, step)?.shape?.reduce((a, b) => a * b, 1) ?? 0);
+      if (sizes[0] < 2 || sizes[0] !== sizes[1]) return null;
+      if (!inputs.every((uid) => facts.tensor(uid, step)?.requires_grad)) return null;
+      for (const [score, weight] of [inputs, [...inputs].reverse()]) {
+        const drawn = sampleBehind(facts, score, step);
+        const trained = drawn && trainedByWeight(facts, score, weight, step);
+        if (!drawn || !trained) continue;
+        const [x, y, p] = [
+          facts.nameFact(score, step),
+          facts.nameFact(weight, step),
+          facts.nameFact(trained.uid, trained.step),
+        ];
+        const name = nameTextOfFact(y);
+        return {
+          cause: step,
+          chain: [
+            [drawn.step, "made", [drawn.outputs[0]]],
+            facts.birthStep(weight) < step && [facts.birthStep(weight), "way", [weight]],
+            [step, "used", [score, weight]],
+            [trained.step, "gradient", [trained.uid], { x: p }],
+          ],
+          names: [x, y, p],
+          facts: { x, y, p, grad: gradNameOf(p), drawn: facts.lineOf(drawn.step) },
+          fixes: name ? [["detach_used", { name }]] : [],
+        };
+      }
+      return null;
+    },
   }),
 ];
 
 const DRAW = /^(?:multinomial|normal|bernoulli|binomial|poisson)$/;
-
-function weightWithHistory(facts: RunFacts, op: Operation): Diagnosis | null {
-  const { inputs, step } = op;
-  if (facts.steps[step].visit || inputs.length !== 2 || inputs[0] === inputs[1]) return null;
-  const sizes = inputs.map((uid) => facts.tensor(uid, step)?.shape?.reduce((a, b) => a * b, 1) ?? 0);
-  if (sizes[0] < 2 || sizes[0] !== sizes[1]) return null;
-  if (!inputs.every((uid) => facts.tensor(uid, step)?.requires_grad)) return null;
-  for (const [score, weight] of [inputs, [...inputs].reverse()]) {
-    const drawn = sampleBehind(facts, score, step);
-    const trained = drawn && trainedByWeight(facts, score, weight, step);
-    if (!drawn || !trained) continue;
-    const [x, y, p] = [
-      facts.nameFact(score, step),
-      facts.nameFact(weight, step),
-      facts.nameFact(trained.uid, trained.step),
-    ];
-    const name = nameTextOfFact(y);
-    return {
-      cause: step,
-      chain: [
-        [drawn.step, "made", [drawn.outputs[0]]],
-        facts.birthStep(weight) < step && [facts.birthStep(weight), "way", [weight]],
-        [step, "used", [score, weight]],
-        [trained.step, "gradient", [trained.uid], { x: p }],
-      ],
-      names: [x, y, p],
-      facts: { x, y, p, grad: gradNameOf(p), drawn: facts.lineOf(drawn.step) },
-      fixes: name ? [["detach_used", { name }]] : [],
-    };
-  }
-  return null;
-}
 
 /** The draw, without a history, whose probability a tensor was computed from: both come of the same tensor. */
 function sampleBehind(facts: RunFacts, score: string, step: number): Operation | null {

@@ -66,7 +66,6 @@ function diagnosisOf(facts: RunFacts, uid: string, step: number, { incoming }: G
       }),
       [step, "gradient", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       grad: gradNameOf(x),

@@ -1,11 +1,45 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import { gradNameOf, namesInFacts, type Diagnosis, type DiagnosisRow, type Fact, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
 import { gradientLedgerOf } from "../account/gradient_ledger.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
+export const FINDINGS = [
+  diagnosis({
+    kind: "grad_accumulated",
+    severity: "warning",
+    of: (facts) => groupBy(staleSums(facts), ({ again, used, other }) => `${facts.steps[again].line} ${used} ${other}`),
+    /** The sums are of one line; the first is told. */
+    say: (facts, sums) => {
+      const [{ uid, first, between, again, used, effect, other }] = sums;
+      const names = sums.slice(0, MAX_NAMED_TENSORS).map((sum) => facts.nameFact(sum.uid, sum.again));
+      const role = used ? "written" : "read";
+      const isLoop = facts.steps[first].stmt === facts.steps[again].stmt;
+      return {
+        variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
+        severity: used ? "warning" : "note",
+        cause: again,
+        chain: [
+          [first, "gradient", [uid, facts.gradOf(uid, first)]],
+          other ? [between, "used", [other]] : [between, role, [uid]],
+          [again, "gradient", [uid, facts.gradOf(uid, again)]],
+          [effect, role, [uid]],
+        ],
+        names,
+        facts: {
+          x: names[0],
+          grad: gradNameOf(names[0]),
+          grads: names.map(gradNameOf),
+          first: facts.steps[first].line,
+          effect: facts.steps[effect].line,
+          optimizer: facts.nameFact(other, between),
+          between: facts.steps[between].line,
+        },
+        fixes: [used && !other ? ["zero_grad", { to: facts.steps[between].line }] : ["zero_grad"]],
+      };
+    },
+  }),
 ];
 
 /** of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad`
@@ -17,25 +51,9 @@ interface GradEvent {
 
 const MAX_NAMED_TENSORS = 8;
 
-function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
-  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
-  const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
-  const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
-  const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
-  for (const uid of tensors) {
-    const events = gradEvents(facts, uid, skippedResets);
-    const staleSum = findStaleGradSum(events) ?? sumWithOtherLoss(facts, uid, events);
-    if (!staleSum) continue;
-    const key = `${facts.steps[staleSum.again].line} ${staleSum.used ? "used" : "read"} ${staleSum.other}`;
-    const sameLine = out.get(key);
-    if (sameLine) addTensorToDiagnosis(sameLine.diagnosis, facts, uid, staleSum.again);
-    else out.set(key, { diagnosis: diagnosisOf(facts, uid, staleSum), uids: [uid] });
-  }
-  return [...out.values()].map(({ diagnosis }) => diagnosis);
-}
-
 /** steps: the first sum, what was done with it, the second sum, what is done with that */
 interface StaleGradSum {
+  uid: string;
   first: number;
   between: number;
   again: number;
@@ -46,48 +64,14 @@ interface StaleGradSum {
   other?: string;
 }
 
-function diagnosisOf(
-  facts: RunFacts,
-  uid: string,
-  { first: firstSum, between: firstUse, again: secondSum, used, effect, other }: StaleGradSum,
-): Diagnosis {
-  const x = facts.nameFact(uid, secondSum);
-  const role = used ? "written" : "read";
-  const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
-  return {
-    variant: other ? "of_another" : `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
-    severity: used ? "warning" : "note",
-    cause: secondSum,
-    chain: [
-      [firstSum, "gradient", [uid, gradUidOf(facts, uid, firstSum)]],
-      other ? [firstUse, "used", [other]] : [firstUse, role, [uid]],
-      [secondSum, "gradient", [uid, gradUidOf(facts, uid, secondSum)]],
-      [effect, role, [uid]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      grad: gradNameOf(x),
-      grads: [gradNameOf(x)],
-      first: facts.steps[firstSum].line,
-      effect: facts.steps[effect].line,
-      optimizer: facts.nameFact(other, firstUse),
-      between: facts.steps[firstUse].line,
-    },
-    fixes: [["zero_grad", used && !other ? { to: facts.steps[firstUse].line } : {}]],
-  };
-}
-
-function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string, step: number) {
-  const grads = diagnosis.facts.grads as Fact[];
-  const name = facts.nameFact(uid, step);
-  if (grads.length >= MAX_NAMED_TENSORS) return;
-  grads.push(gradNameOf(name));
-  diagnosis.names = namesInFacts(...diagnosis.names, name);
-}
-
-function gradUidOf(facts: RunFacts, uid: string, step: number) {
-  return facts.gradOf(uid, step);
+function staleSums(facts: RunFacts): StaleGradSum[] {
+  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
+  const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
+  const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
+  return tensors.flatMap((uid) => {
+    const events = gradEvents(facts, uid, skippedResets);
+    return findStaleGradSum(uid, events) ?? sumWithOtherLoss(facts, uid, events) ?? [];
+  });
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. */
@@ -144,7 +128,7 @@ function stepsClippingGrad(facts: RunFacts, uid: string) {
 
 /** The first time that a sum was used, added to without a reset, and used again. That alone tells it from gradients
  * that are added up on purpose, and from those of another loss that are thrown away. */
-function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
+function findStaleGradSum(uid: string, moments: GradEvent[]): StaleGradSum | null {
   let firstStaleSum = null;
   for (const use of ["updated", "read"] as const) {
     let [firstSum, firstUse, secondSum] = [-1, -1, -1];
@@ -156,6 +140,7 @@ function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
       } else if (event === use) {
         if (secondSum >= 0) {
           firstStaleSum ??= {
+            uid,
             first: firstSum,
             between: firstUse,
             again: secondSum,
@@ -190,7 +175,7 @@ function sumWithOtherLoss(facts: RunFacts, uid: string, moments: GradEvent[]): S
         facts.gradientsTo(parameter).some(({ step }) => step >= before.step && step <= before.end),
       );
       if (owns.some((parameter) => goesThrough(facts, parameter, uid, before.step)))
-        return { first: first.step, between, again, used: true, effect: effect.step, other: optimizer.uid };
+        return { uid, first: first.step, between, again, used: true, effect: effect.step, other: optimizer.uid };
     }
   }
   return null;

@@ -156,7 +156,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
   diagnosis.facts.grads_count = grads.length;
-  diagnosis.names.push(name);
+  diagnosis.names = [...(diagnosis.names ?? []), name];
 }
 
 /** A path through modules says more than the name of a loop. */
@@ -202,11 +202,7 @@ function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
         [birthStep, "made", [givenResult.uid]],
         [step, "checked", [givenResult.uid]],
       ],
-      names: [x],
-      facts: {
-        x,
-        op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
-      },
+      facts: { x, op: operationName(facts.producingOperation(givenResult.uid)?.name ?? "") },
       fixes: [["leaf_of_result", { x: nameTextOfFact(x) }]],
       explainsError: true,
     },

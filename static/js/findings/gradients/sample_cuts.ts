@@ -32,10 +32,10 @@ function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
 }
 
 function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: string): Diagnosis | null {
-  if (isTakenBy(facts, sample, OF_ITS_PROBABILITY)) return null;
+  if (isInputOfOperation(facts, sample, OF_ITS_PROBABILITY)) return null;
   const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
   const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
-  if (!taking || !returned?.outputs.some((uid) => isWithHistory(facts, uid, returned.step))) return null;
+  if (!taking || !returned?.outputs.some((uid) => requiresGradAt(facts, uid, returned.step))) return null;
   const behind = parameterOfDistribution(facts, drawnFrom, step);
   const backward = facts.backwardCalls.find((call) => call.step > taking.step);
   if (!behind || !backward) return null;
@@ -60,13 +60,13 @@ function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: s
   };
 }
 
-function isTakenBy(facts: RunFacts, uid: string, pattern: RegExp) {
+function isInputOfOperation(facts: RunFacts, uid: string, pattern: RegExp) {
   for (const { name, inputs } of facts.scan.allOperations())
     if (pattern.test(name) && inputs.includes(uid)) return true;
   return false;
 }
 
-function isWithHistory(facts: RunFacts, uid: string, step: number) {
+function requiresGradAt(facts: RunFacts, uid: string, step: number) {
   return facts.history.valueAt(uid, "requires_grad", step) === true;
 }
 

@@ -85,13 +85,7 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
           [optimizer.step, "none", [optimizer.uid]],
         ],
         names: [x, y, p, name],
-        facts: {
-          x,
-          y,
-          p,
-          optimizer: name,
-          loss: facts.nameFact(call.roots[0], call.step),
-        },
+        facts: { x, y, p, optimizer: name, loss: facts.nameFact(call.roots[0], call.step) },
         fixes: [["keep_history"]],
       },
     ];
@@ -146,7 +140,7 @@ function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
   const [cut] = cuts.length ? cuts : tensors.flatMap((tensor) => cutOutsideTorch(facts, tensor) ?? []);
   if (!cut || cut.step > step) return null;
-  const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
+  const isTermItself = cut.result === uid || unscaledSource(facts, uid) === cut.result;
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
 }
 
@@ -242,7 +236,7 @@ function isTermOfSum({ parent, field }: SyntaxNode): boolean {
 }
 
 /** What a tensor is a multiple of. */
-function scaledFrom(facts: RunFacts, uid: string) {
+function unscaledSource(facts: RunFacts, uid: string) {
   const op = facts.producingOperation(uid);
   return op && /^(?:mul|div|neg)$/.test(operationName(op.name)) ? op.inputs[0] : null;
 }

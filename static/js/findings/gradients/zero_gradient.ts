@@ -40,14 +40,14 @@ const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straig
 
 function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
   return [
-    ...leavesCutOff(facts),
+    ...leavesWithOnlyZeroGradients(facts),
     ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
     ...diagnoseDiedRelus(facts),
   ];
 }
 
 /** Leaves to which every backward brought nothing but zeros since one operation sent none. */
-function leavesCutOff(facts: RunFacts): Diagnosis[] {
+function leavesWithOnlyZeroGradients(facts: RunFacts): Diagnosis[] {
   const out = new Map<
     string,
     { uids: string[]; killer: ZeroingNode; step: number; variant: string; severity: "warning" | "note" }

@@ -119,11 +119,7 @@ function savedThenWrittenDiagnosis(
 ): Diagnosis {
   const x = facts.nameFact(uid, written);
   const visit = facts.visitsOf(nodeUid)?.[0] ?? written;
-  const findingFacts = {
-    x,
-    function: customFunctionName(facts, nodeUid),
-    saved: facts.steps[saved].line,
-  };
+  const findingFacts = { x, function: customFunctionName(facts, nodeUid), saved: facts.steps[saved].line };
   return {
     variant: "saved_written",
     severity: "warning",
@@ -133,7 +129,6 @@ function savedThenWrittenDiagnosis(
       [written, "written", [uid]],
       [visit, "starts", [nodeUid]],
     ],
-    names: [x],
     facts: findingFacts,
     fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
   };

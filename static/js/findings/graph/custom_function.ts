@@ -53,7 +53,6 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
       variant: isModuleHook ? "hook" : "output",
       cause,
       chain: [registrationStep >= 0 && [registrationStep, "hooked"], [step, "checked", [custom.handle]]],
-      names: [findingFacts.x],
       facts: findingFacts,
       fixes: [["not_inplace", {}, step]],
       explainsError: true,

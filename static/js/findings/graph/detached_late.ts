@@ -81,7 +81,6 @@ function diagnosisOf(facts: RunFacts, { uid, node, detached, visit, user: usage 
       [detached, "cut", [uid]],
       [visit, "way", [node]],
     ],
-    names: [x, y],
     facts: {
       x,
       y,

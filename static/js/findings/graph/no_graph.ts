@@ -144,10 +144,7 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
   for (const uid of tensors) {
     const freezingStep = stepThatStoppedRequiringGrad(facts, uid);
     if (freezingStep === undefined) continue;
-    const findingFacts = {
-      x: facts.nameFact(uid, step),
-      y: facts.nameFact(rootUid, step),
-    };
+    const findingFacts = { x: facts.nameFact(uid, step), y: facts.nameFact(rootUid, step) };
     return {
       variant: "frozen",
       cause: freezingStep,
@@ -155,7 +152,6 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
         [freezingStep, "cut", [uid]],
         [step, "checked", [rootUid]],
       ],
-      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
       fixes: [["remove_line"]],
       explainsError: true,
@@ -186,7 +182,6 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
         [requiredStep, "moved", [uid]],
         [step, "checked", [rootUid]],
       ],
-      names: [findingFacts.x, findingFacts.y],
       facts: findingFacts,
       fixes: [["require_grad", { name: nameTextOfFact(findingFacts.x) }, facts.birthStep(uid)]],
       explainsError: true,

@@ -26,12 +26,7 @@ function diagnoseSavedTensorDetached(facts: RunFacts): Diagnosis[] {
         [step, "cut", [detachEvent.by]],
         [failed.step, "checked", [slot.node], {}, slot.key],
       ],
-      names: [x],
-      facts: {
-        x,
-        op: facts.nodeOperationName(failed.node),
-        saved_line: facts.lineOf(slot.birth),
-      },
+      facts: { x, op: facts.nodeOperationName(failed.node), saved_line: facts.lineOf(slot.birth) },
       fixes: [["out_of_place", { name: nameTextOfFact(x) }], ["remove_line"]],
       explainsError: true,
     },

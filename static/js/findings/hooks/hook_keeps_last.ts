@@ -96,12 +96,7 @@ function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): 
       [last.step, "written", [last.value, last.dict]],
     ],
     names: [x, module],
-    facts: {
-      x,
-      module,
-      first: caller(first.step),
-      last: caller(last.step),
-    },
+    facts: { x, module, first: caller(first.step), last: caller(last.step) },
     fixes: [["keep_every_output"]],
   };
 }

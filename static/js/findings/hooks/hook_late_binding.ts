@@ -46,7 +46,6 @@ function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis 
       [{ line: definition, step: steps[0] }, "hooked"],
       [use, "read"],
     ],
-    names: [x],
     facts: {
       x,
       name: variable,

@@ -1,6 +1,6 @@
 /** A loop that hangs up one hook more on the same module or tensor in every round and takes none down. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTrees } from "../../syntax/tree.ts";
@@ -13,7 +13,26 @@ export const FINDINGS = [
     when: (facts) => !mayTakeDown(facts),
     of: registrationsByOwner,
     once: ([{ step }], facts) => facts.lineOf(step),
-    say: diagnosisOf,
+    /** Null where the hooks are not all on one thing that is called or reached by a backward after the last of them. */
+    say: (facts, all) => {
+      if (all.length < MIN_REGISTRATIONS) return null;
+      const [{ owner }, second] = all;
+      const last = all[all.length - 1];
+      const useAfter = (step: number) => stepsThatUse(facts, owner).find((use) => use > step);
+      const used = useAfter(last.step);
+      if (used === undefined || !all.every(({ step }, k) => !k || (useAfter(all[k - 1].step) ?? Infinity) < step))
+        return null;
+      const x = facts.nameFact(owner, last.step);
+      return {
+        cause: second.step,
+        chain: [
+          [all[0].step, "hooked", [owner]],
+          [last.step, "hooked", [owner]],
+          [used, "used", [owner]],
+        ],
+        facts: { x, n: all.length },
+      };
+    },
   }),
 ];
 
@@ -44,28 +63,6 @@ function mayTakeDown(facts: RunFacts): boolean {
       ((["With", "AsyncWith"].includes(tree.kind) && hookRegistrations(tree).length > 0) ||
         nodesOfKind(tree, "Attribute").some(({ value }) => /^_(?:forward|backward)\w*_hooks$/.test(String(value)))),
   );
-}
-
-/** Null where the hooks are not all on one thing that is called or reached by a backward after the last of them. */
-function diagnosisOf(facts: RunFacts, all: HookRegistration[]): Diagnosis | null {
-  if (all.length < MIN_REGISTRATIONS) return null;
-  const [{ owner }, second] = all;
-  const last = all[all.length - 1];
-  const useAfter = (step: number) => stepsThatUse(facts, owner).find((use) => use > step);
-  const used = useAfter(last.step);
-  if (used === undefined || !all.every(({ step }, k) => !k || (useAfter(all[k - 1].step) ?? Infinity) < step))
-    return null;
-  const x = facts.nameFact(owner, last.step);
-  return {
-    cause: second.step,
-    chain: [
-      [all[0].step, "hooked", [owner]],
-      [last.step, "hooked", [owner]],
-      [used, "used", [owner]],
-    ],
-    names: [x],
-    facts: { x, n: all.length },
-  };
 }
 
 /** The steps at which a module is called; of a tensor those at which a gradient reaches it. */

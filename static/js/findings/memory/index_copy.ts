@@ -38,7 +38,6 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
       [facts.birthStep(tensor), "made", [tensor]],
       [place, "written", [copy], { code: facts.statementFact(step) }],
     ],
-    names: [x],
     facts: { x, name: nameTextOfFact(x), op, code: facts.statementFact(step) },
     fixes: [["assign_through_index"]],
   };

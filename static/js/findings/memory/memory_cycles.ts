@@ -104,7 +104,6 @@ function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
           [facts.birthStep(tensor), "made", [tensor]],
           [call.step, "shares", [tensor, grad]],
         ],
-        names: [x],
         facts: findingFacts,
       },
     ];
@@ -136,7 +135,6 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
           [cause, "shares", [owner]],
           [ownerEnd + 1, "kept", [after]],
         ],
-        names: [x, y],
         facts: {
           x,
           y,
@@ -200,7 +198,6 @@ function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
           [birth, "made", [uid]],
           [hookPlace, "hooked", [uid], { code: facts.statementFact(hookChange.step) }],
         ],
-        names: [x],
         facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step) },
       },
     ];

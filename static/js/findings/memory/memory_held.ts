@@ -71,7 +71,6 @@ function diagnosisOf(
       [holderBirthPlace, "shares", [holder, storageUid], { y: x, x: y }],
       [nameEndStep, "kept", [holder, storageUid]],
     ],
-    names: [x, y],
     facts: { x, y, bytes: nbytes, read: bytesRead, freed: facts.steps[nameEndStep].line },
     fixes: [["clone_shared"]],
   };

@@ -118,7 +118,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | nu
       [birthPlace, "made", [uid]],
       [step, outcome ? "written" : "checked", [uid]],
     ],
-    names: [x],
     facts: {
       x,
       op: operationName(op.name),

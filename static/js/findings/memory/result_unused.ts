@@ -40,7 +40,18 @@ export const FINDINGS = [
     severity: "warning",
     of: bareExpressions,
     once: ({ line }) => line,
-    say: unusedResult,
+    say: (facts, { step, node }) => {
+      if (node.kind === "Attribute") return methodNotCalled(facts, step, node);
+      if (node.kind === "Compare") return unusedComparison(step, node);
+      if (node.kind !== "Call") return null;
+      const path = calleePath(node) ?? "";
+      if (CONTEXTS.has(path) && !positionalArguments(node).length)
+        return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
+      if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
+        return plainDiagnosis(step, "grad", "grad", "grad");
+      if (calleeName(node) === "apply") return discardedFunctionResult(facts, step, node);
+      return PURE_METHODS.has(calleeName(node)) ? discardedResult(facts, step, node) : null;
+    },
   }),
   diagnosis({
     kind: "result_unused",
@@ -48,7 +59,25 @@ export const FINDINGS = [
     when: ({ backwardCalls }) => backwardCalls.length,
     of: rebindings,
     once: ([first], facts) => facts.lineOf(first.step),
-    say: overwritten,
+    /** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
+    say: (facts, [first, second]) => {
+      const { uid, name, frame, step } = first;
+      const tree = facts.syntax(second.step);
+      if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
+      if (!tree || !isOnlyBound(tree, name) || !isAssignedOwnExpression(tree, name)) return null;
+      for (let at = step + 1; at < second.step; at++)
+        if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
+      const x = codeFact(name);
+      return {
+        variant: "overwritten",
+        cause: step,
+        chain: [
+          [step, "made", [uid], { x }],
+          [second.step, "written", [second.uid], { x }],
+        ],
+        facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
+      };
+    },
   }),
 ];
 
@@ -75,29 +104,8 @@ function isAssigned(facts: RunFacts, { step }: NameBinding) {
   return tree !== null && assignments(tree).length > 0;
 }
 
-/** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
-function overwritten(facts: RunFacts, [first, second]: [NameBinding, NameBinding]): Diagnosis | null {
-  const { uid, name, frame, step } = first;
-  const tree = facts.syntax(second.step);
-  if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
-  if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
-  for (let at = step + 1; at < second.step; at++)
-    if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
-  const x = codeFact(name);
-  return {
-    variant: "overwritten",
-    cause: step,
-    chain: [
-      [step, "made", [uid], { x }],
-      [second.step, "written", [second.uid], { x }],
-    ],
-    names: [x],
-    facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
-  };
-}
-
 /** Whether an assignment gives a name an expression of its own: `h, c = a, b` and `c = b`, not `h, c = f()`. */
-function isGivenAlone(tree: SyntaxNode, name: string) {
+function isAssignedOwnExpression(tree: SyntaxNode, name: string) {
   return assignments(tree).some(
     ({ target, value }) =>
       (target.kind === "Name" && target.value === name) ||
@@ -119,20 +127,7 @@ function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
   }
 }
 
-function unusedResult(facts: RunFacts, { step, node }: BareExpression): Diagnosis | null {
-  if (node.kind === "Attribute") return notCalled(facts, step, node);
-  if (node.kind === "Compare") return compared(step, node);
-  if (node.kind !== "Call") return null;
-  const path = calleePath(node) ?? "";
-  if (CONTEXTS.has(path) && !positionalArguments(node).length)
-    return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
-  if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
-    return plainDiagnosis(step, "grad", "grad", "grad");
-  if (calleeName(node) === "apply") return functionThrownAway(facts, step, node);
-  return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
-}
-
-function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+function methodNotCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
   return facts.resolve(object, step)
@@ -141,14 +136,14 @@ function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis |
 }
 
 /** A comparison of a variable with a constant. */
-function compared(step: number, node: SyntaxNode): Diagnosis | null {
+function unusedComparison(step: number, node: SyntaxNode): Diagnosis | null {
   const [left, right] = node.children;
   const isMeant = node.value === "==" && pathSteps(left) && literalValue(right) !== undefined;
   return isMeant ? plainDiagnosis(step, "comparison", left.text, `${left.text} = ${right.text}`, ["assign_it"]) : null;
 }
 
 /** What a custom function returns, with its node: thrown away, its backward never runs. */
-function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+function discardedFunctionResult(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value) ?? "";
   const hasHistory = facts.history.valueAt(result, "requires_grad", step) === true;
   const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
@@ -159,7 +154,7 @@ function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Di
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */
-function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+function discardedResult(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value);
   if (result?.[0] !== "t" || facts.birthStep(result) !== step || facts.index.isAlive(result, step)) return null;
   if (facts.steps[step].log.some((entry) => entry.kind === "event" && entry.event === "written")) return null;
@@ -177,7 +172,6 @@ function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis 
     variant: method === "detach" ? "detach" : "method",
     cause: step,
     chain: [madeBefore(facts, source, step), [step, "none", [source]]],
-    names: [x],
     facts: { x, name: codeFact(method) },
     fixes: [["keep_result", isFunction ? { name, function: 1 } : { name: object.text }]],
   };

@@ -77,7 +77,6 @@ function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], c
       [change, "written", [first.entry]],
       read >= 0 && [read, "read", [first.list], { x: y }],
     ],
-    names: [x, y],
     facts: {
       x,
       y,

@@ -6,8 +6,7 @@ import { codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts
 import type { Diagnosis, DiagnosisRow, Facts, Fix, LineAndStep, RunFacts } from "../diagnosis.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
 import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
-import { inplaceFlags } from "./leaf_inplace.ts";
-import { isInPlaceOperation } from "./refused_write.ts";
+import { inplaceFlags, isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 

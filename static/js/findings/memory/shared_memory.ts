@@ -86,7 +86,7 @@ function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
           variant: "shallow_copy",
           cause: i,
           chain: [[i, "shares", [copy.uid, write.by], { y }], ...diagnosis.chain.slice(1)],
-          names: [y, ...diagnosis.names],
+          names: [y, ...(diagnosis.names ?? [])],
           facts: { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line },
           fixes: [["deepcopy_instead"]],
         },
@@ -284,6 +284,7 @@ function sharedMemoryVariant(
   if (reader?.base && reader.base === writer?.base) return "views";
   const isBase = handlesReadingStorage(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
   if (reader?.base || isBase) return "views";
-  if (tag.kind === "item") return "container";
+  const isInContainer = [uid, by].some((handle) => facts.nameText(handle, step)?.endsWith("]"));
+  if (tag.kind === "item" && isInContainer) return "container";
   return isMadeByDetach(facts, uid) || isMadeByDetach(facts, by) ? "detached" : "same_memory";
 }

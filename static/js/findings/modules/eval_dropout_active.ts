@@ -1,6 +1,6 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
@@ -11,8 +11,29 @@ export const FINDINGS = [
     severity: "warning",
     lookedFor: "modes",
     of: layerCalls,
-    once: byLine,
-    say: dropoutInEval,
+    once: lineOfCandidate,
+    say: (facts, call) => {
+      const variant = variantOf(facts, call);
+      if (!variant) return null;
+      const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
+      const outerStep = outermostCallStep(facts, call.step);
+      const module = call.outer?.module
+        ? facts.nameFact(call.outer.module, outerStep)
+        : codeFact(call.outer?.type ?? "");
+      const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
+      return {
+        variant,
+        cause: call.step,
+        chain: [
+          evalStep !== null && [evalStep, "made", [call.outer?.module]],
+          [call.step, "written", call.op.outputs],
+          outerStep !== call.step && [outerStep, "read"],
+        ],
+        names: [module, names.code],
+        facts: names,
+        fixes: variant === "function" ? [["training_argument"]] : [],
+      };
+    },
   }),
 ];
 
@@ -42,27 +63,6 @@ function isDropoutMade(call: SyntaxNode) {
 /** Whether a call may depend on a mode. */
 function mentionsTraining(call: SyntaxNode) {
   return hasUnpackedArguments(call) || [...walk(call)].some(({ value }) => value === "training");
-}
-
-function dropoutInEval(facts: RunFacts, call: LayerCall): Diagnosis | null {
-  const variant = variantOf(facts, call);
-  if (!variant) return null;
-  const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
-  const outerStep = outermostCallStep(facts, call.step);
-  const module = call.outer?.module ? facts.nameFact(call.outer.module, outerStep) : codeFact(call.outer?.type ?? "");
-  const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
-  return {
-    variant,
-    cause: call.step,
-    chain: [
-      evalStep !== null && [evalStep, "made", [call.outer?.module]],
-      [call.step, "written", call.op.outputs],
-      outerStep !== call.step && [outerStep, "read"],
-    ],
-    names: [module, names.code],
-    facts: names,
-    fixes: variant === "function" ? [["training_argument"]] : [],
-  };
 }
 
 /** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */

@@ -1,6 +1,6 @@
 /** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` right after it. */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { modulePath, innermostIteration } from "../training/training_facts.ts";
@@ -12,7 +12,34 @@ export const FINDINGS = [
     lookedFor: "modes",
     of: forgottenEvals,
     once: ({ left: { outer } }) => outer?.module ?? outer?.type ?? "",
-    say: diagnosisOf,
+    say: (facts, { trained, evaluated, left, back }) => {
+      const [trainedStep, leftStep] = [outermostCallStep(facts, trained.step), outermostCallStep(facts, left.step)];
+      const nameOf = (module: LayerCall["inner"]) =>
+        module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
+      const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
+      const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
+      const backStep = back && (modeChangeBefore(facts, left.outer?.module, true, back.step) ?? back.step);
+      const names = {
+        module,
+        name: modulePath(module),
+        layer,
+        iteration: innermostIteration(facts, leftStep),
+        forward: facts.place(leftStep).line,
+        back: backStep ? facts.lineOf(backStep) : "",
+      };
+      return {
+        variant: back ? `${left.layer}_for_a_while` : left.layer,
+        cause: evalStep,
+        chain: [
+          [trainedStep, "way", [left.inner?.module], { iteration: innermostIteration(facts, trainedStep) }],
+          [evalStep, "cut", [left.outer?.module], { iteration: innermostIteration(facts, evalStep) }],
+          [leftStep, "none", [left.inner?.module]],
+        ],
+        names: [module, layer],
+        facts: names,
+        fixes: [["train_first", { name: modulePath(module) }, leftStep]],
+      };
+    },
   }),
 ];
 
@@ -50,33 +77,4 @@ function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | nul
     }
   }
   return null;
-}
-
-function diagnosisOf(facts: RunFacts, { trained, evaluated, left, back }: ForgottenEval): Diagnosis {
-  const [trainedStep, leftStep] = [outermostCallStep(facts, trained.step), outermostCallStep(facts, left.step)];
-  const nameOf = (module: LayerCall["inner"]) =>
-    module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
-  const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
-  const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
-  const backStep = back && (modeChangeBefore(facts, left.outer?.module, true, back.step) ?? back.step);
-  const names = {
-    module,
-    name: modulePath(module),
-    layer,
-    iteration: innermostIteration(facts, leftStep),
-    forward: facts.place(leftStep).line,
-    back: backStep ? facts.lineOf(backStep) : "",
-  };
-  return {
-    variant: back ? `${left.layer}_for_a_while` : left.layer,
-    cause: evalStep,
-    chain: [
-      [trainedStep, "way", [left.inner?.module], { iteration: innermostIteration(facts, trainedStep) }],
-      [evalStep, "cut", [left.outer?.module], { iteration: innermostIteration(facts, evalStep) }],
-      [leftStep, "none", [left.inner?.module]],
-    ],
-    names: [module, layer],
-    facts: names,
-    fixes: [["train_first", { name: modulePath(module) }, leftStep]],
-  };
 }

@@ -1,6 +1,6 @@
 /** A layer that is made anew in each call: every round trains another one, and no optimizer holds any. */
 
-import { diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { roundedNumber, innermostIteration } from "../training/training_facts.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
@@ -10,7 +10,34 @@ export const FINDINGS = [
     kind: "layer_made_each_forward",
     severity: "warning",
     of: (facts) => groupBy(shortLivedParameters(facts), ({ born }) => facts.steps[born].stmt),
-    say: layerMadeAnew,
+    /** `all` was made by one statement; null where that is none of a function, or made no other in another round. */
+    say: (facts, all) => {
+      const { stmt, depth } = facts.steps[all[0].born];
+      const rounds = [...new Map(all.map((parameter) => [parameter.added, parameter])).values()];
+      const byBackward = new Map(rounds.map((parameter) => [facts.backwardAt(parameter.added)?.uid, parameter]));
+      if (typeof stmt !== "number" || !depth || byBackward.size < MIN_ROUNDS) return null;
+      const parameters = [...byBackward.values()];
+      const [first, second] = parameters;
+      const code = facts.statementFact(first.born);
+      const firstWeight = ({ uid, born }: ShortLivedParameter) => {
+        const element = facts.numbersOf(uid, born)?.[0];
+        return element === undefined ? "" : roundedNumber(element);
+      };
+      const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };
+      const made = ({ born, added, uid }: ShortLivedParameter, value: string): Link => {
+        return [born, "made", [uid], { iteration: innermostIteration(facts, added), value }];
+      };
+      return {
+        cause: first.born,
+        chain: [
+          made(first, firstWeight(first)),
+          [first.added, "gradient", [first.uid], { iteration: innermostIteration(facts, first.added) }],
+          made(second, firstWeight(second)),
+        ],
+        names: [names.x, code],
+        facts: names,
+      };
+    },
   }),
 ];
 
@@ -53,33 +80,4 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
   const owner = facts.index.moduleOfTensor.get(uid);
   const { death = Infinity } = facts.index.lifetimes.get(uid) ?? {};
   return death < facts.lastStep() || !owner || facts.nameText(uid, facts.lastStep()) === null;
-}
-
-/** `all` was made by one statement; null where that is none of a function, or made no other in another round. */
-function layerMadeAnew(facts: RunFacts, all: ShortLivedParameter[]): Diagnosis | null {
-  const { stmt, depth } = facts.steps[all[0].born];
-  const rounds = [...new Map(all.map((parameter) => [parameter.added, parameter])).values()];
-  const byBackward = new Map(rounds.map((parameter) => [facts.backwardAt(parameter.added)?.uid, parameter]));
-  if (typeof stmt !== "number" || !depth || byBackward.size < MIN_ROUNDS) return null;
-  const parameters = [...byBackward.values()];
-  const [first, second] = parameters;
-  const code = facts.statementFact(first.born);
-  const firstWeight = ({ uid, born }: ShortLivedParameter) => {
-    const element = facts.numbersOf(uid, born)?.[0];
-    return element === undefined ? "" : roundedNumber(element);
-  };
-  const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };
-  const made = ({ born, added, uid }: ShortLivedParameter, value: string): Link => {
-    return [born, "made", [uid], { iteration: innermostIteration(facts, added), value }];
-  };
-  return {
-    cause: first.born,
-    chain: [
-      made(first, firstWeight(first)),
-      [first.added, "gradient", [first.uid], { iteration: innermostIteration(facts, first.added) }],
-      made(second, firstWeight(second)),
-    ],
-    names: [names.x, code],
-    facts: names,
-  };
 }

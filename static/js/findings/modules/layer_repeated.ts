@@ -1,6 +1,6 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { byLine, codeFact, diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
 import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";
@@ -8,7 +8,36 @@ import { assignments } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "layer_repeated", severity: "warning", of: repeatedParts, once: byLine, say: diagnosisOf }),
+  diagnosis({
+    kind: "layer_repeated",
+    severity: "warning",
+    of: repeatedParts,
+    once: lineOfCandidate,
+    say: (facts, { uid, part, names, step }) => {
+      const tensors = tensorsOfModule(facts, part, step);
+      const making = tensors.length ? multiplyingStep(facts, step) : null;
+      if (!making) return null;
+      const x = facts.nameFact(uid, Math.min(step + 1, facts.steps.length - 1));
+      const layer = codeFact(facts.scan.initialFields(part)?.type ?? "");
+      const trained = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensors.includes(tensor));
+      return {
+        severity: making.isMadeThere ? "warning" : "note",
+        cause: making.step,
+        chain: [
+          [making.step, "shares", [uid, part]],
+          trained && [
+            trained.step,
+            "gradient",
+            [trained.tensor],
+            { grad: gradNameOf(facts.nameFact(trained.tensor, trained.step)) },
+          ],
+        ],
+        names: [x, layer],
+        facts: { x, layer, n: names.length, places: names.map(codeFact), count: tensors.length },
+        fixes: [["list_of_new"]],
+      };
+    },
+  }),
 ];
 
 /** a module that another has by several names */
@@ -53,35 +82,4 @@ function multipliedList(tree: SyntaxNode | null): SyntaxNode | undefined {
     .filter(({ value }) => value === "*")
     .flatMap(({ children }) => children)
     .find(({ kind }) => kind === "List");
-}
-
-function diagnosisOf(facts: RunFacts, { uid, part, names, step }: RepeatedPart): Diagnosis | null {
-  const tensors = tensorsOfModule(facts, part, step);
-  const making = tensors.length ? multiplyingStep(facts, step) : null;
-  if (!making) return null;
-  const x = facts.nameFact(uid, Math.min(step + 1, facts.steps.length - 1));
-  const layer = codeFact(facts.scan.initialFields(part)?.type ?? "");
-  const trained = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensors.includes(tensor));
-  return {
-    severity: making.isMadeThere ? "warning" : "note",
-    cause: making.step,
-    chain: [
-      [making.step, "shares", [uid, part]],
-      trained && [
-        trained.step,
-        "gradient",
-        [trained.tensor],
-        { grad: gradNameOf(facts.nameFact(trained.tensor, trained.step)) },
-      ],
-    ],
-    names: [x, layer],
-    facts: {
-      x,
-      layer,
-      n: names.length,
-      places: names.map(codeFact),
-      count: tensors.length,
-    },
-    fixes: [["list_of_new"]],
-  };
 }

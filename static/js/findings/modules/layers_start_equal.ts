@@ -1,6 +1,6 @@
 /** Parameters that are equal bit for bit when training begins, as one was copied from the other. */
 
-import { codeFact, diagnosis, type Diagnosis, type Fact, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Fact, type RunFacts } from "../diagnosis.ts";
 import { modulePathAt } from "../../trace/module_calls.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
@@ -13,7 +13,18 @@ export const FINDINGS = [
     severity: "note",
     of: equalParameters,
     once: ({ copied }, facts) => facts.lineOf(copied),
-    say: diagnosisOf,
+    say: (facts, { uids, copied, used }) => {
+      const [x, y] = uids.map((uid) => nameInModule(facts, uid, used));
+      return {
+        cause: copied,
+        chain: [
+          [copied, "made", [uids[1]]],
+          [used, "used", uids],
+        ],
+        facts: { x, y, n: uids.length, step: facts.lineOf(used) },
+        concerns: uids,
+      };
+    },
   }),
 ];
 
@@ -28,11 +39,11 @@ interface EqualParameters {
 }
 
 function equalParameters(facts: RunFacts): EqualParameters[] {
-  return facts.optimizers.flatMap((optimizer) => equalOf(facts, optimizer));
+  return facts.optimizers.flatMap((optimizer) => equalParametersOfOptimizer(facts, optimizer));
 }
 
 /** The equal ones of an optimizer's matrices before its first step, those of one statement together. */
-function equalOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualParameters[] {
+function equalParametersOfOptimizer(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualParameters[] {
   const [used] = steps;
   if (used === undefined) return [];
   const before = stepBeforeStatement(facts.steps, used);
@@ -68,20 +79,6 @@ function isCopiedOnly(facts: RunFacts, uid: string, before: number): boolean {
       step <= birth &&
       !facts.writesOf(value as string | null).some((write) => write.step > birth && write.step < before),
   );
-}
-
-function diagnosisOf(facts: RunFacts, { uids, copied, used }: EqualParameters): Diagnosis {
-  const [x, y] = uids.map((uid) => nameInModule(facts, uid, used));
-  return {
-    cause: copied,
-    chain: [
-      [copied, "made", [uids[1]]],
-      [used, "used", uids],
-    ],
-    names: [x, y],
-    facts: { x, y, n: uids.length, step: facts.lineOf(used) },
-    concerns: uids,
-  };
 }
 
 /** What modules call a parameter, `encoder.layers.0.linear1.weight`; else any name. */

@@ -1,44 +1,47 @@
 /** A tensor that a module reads and no `state_dict` has: a load brings the parameters and leaves it as it was made. */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: leftOut }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: lineOfCandidate,
+    /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
+    say: (facts, { step, path, module }) => {
+      const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
+      const loaded = new Set(copies.map(({ inputs }) => inputs[0]));
+      const { type } = facts.object(module, step) ?? {};
+      const ofClass = facts.index.objectChanges.filter(({ fields, step: made }) => fields.type === type && made < step);
+      const alike = new Set(ofClass.map(({ uid }) => uid).filter((uid) => uid !== module));
+      if (!loaded.size || alike.size !== 1) return null;
+      for (const { name, mine, theirs, changes } of commonTensors(facts, module, [...alike][0], step)) {
+        const read = loaded.has(mine) || changes > MAX_VALUES ? -1 : readAfter(facts, mine, step);
+        const [own, other] = [mine, theirs].map((uid) => facts.numbersOf(uid, step));
+        if (read < 0 || !own || !other || own.join() === other.join()) continue;
+        const made = facts.birthStep(mine);
+        const [x, y] = [codeFact(`${path}.${name}`), facts.nameFact(theirs, step)];
+        return {
+          variant: "left_out",
+          cause: made,
+          chain: [
+            [made, "made", [mine]],
+            [step, "way", [module]],
+            [read, "read", [mine]],
+          ],
+          facts: { x, y, name: name.split(".").at(-1) ?? name, loaded: facts.lineOf(step), module: codeFact(path) },
+        };
+      }
+      return null;
+    },
+  }),
 ];
 
 /** What a module computes and keeps, like a hidden state, gets other values with every call; a table is set once. */
 const MAX_VALUES = 2;
-
-/** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
-function leftOut(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
-  const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
-  const loaded = new Set(copies.map(({ inputs }) => inputs[0]));
-  const { type } = facts.object(module, step) ?? {};
-  const ofClass = facts.index.objectChanges.filter(({ fields, step: made }) => fields.type === type && made < step);
-  const alike = new Set(ofClass.map(({ uid }) => uid).filter((uid) => uid !== module));
-  if (!loaded.size || alike.size !== 1) return null;
-  for (const { name, mine, theirs, changes } of commonTensors(facts, module, [...alike][0], step)) {
-    const read = loaded.has(mine) || changes > MAX_VALUES ? -1 : readAfter(facts, mine, step);
-    const [own, other] = [mine, theirs].map((uid) => facts.numbersOf(uid, step));
-    if (read < 0 || !own || !other || own.join() === other.join()) continue;
-    const made = facts.birthStep(mine);
-    const [x, y] = [codeFact(`${path}.${name}`), facts.nameFact(theirs, step)];
-    return {
-      variant: "left_out",
-      cause: made,
-      chain: [
-        [made, "made", [mine]],
-        [step, "way", [module]],
-        [read, "read", [mine]],
-      ],
-      names: [x, y],
-      facts: { x, y, name: name.split(".").at(-1) ?? name, loaded: facts.lineOf(step), module: codeFact(path) },
-    };
-  }
-  return null;
-}
 
 interface CommonTensor {
   name: string;

@@ -3,7 +3,7 @@
  * tied.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -16,8 +16,10 @@ export const FINDINGS = [
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
-    say: loadOfNothing,
+    once: lineOfCandidate,
+    say: (facts, { step, call, path, module }) => {
+      return nothingLoadedDiagnosis(facts, step, path, module) ?? brokenTieDiagnosis(facts, step, path, call);
+    },
   }),
 ];
 
@@ -39,11 +41,7 @@ export function stateDictLoads(facts: RunFacts): StateDictLoad[] {
   });
 }
 
-function loadOfNothing(facts: RunFacts, { step, call, path, module }: StateDictLoad): Diagnosis | null {
-  return nothingLoaded(facts, step, path, module) ?? tieBroken(facts, step, path, call);
-}
-
-function nothingLoaded(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
+function nothingLoadedDiagnosis(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
   if (facts.steps[step].skipped) return null;
   const tensors = new Set(tensorsOfModule(facts, module, step));
   if (!tensors.size) return null;
@@ -62,7 +60,6 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
       [facts.birthStep(module), "made", [module]],
       [step, "none", [module]],
     ],
-    names: [x],
     facts: {
       x,
       n: tensors.size,
@@ -102,7 +99,7 @@ function prefixBetween(missing: string[], unexpected: string[]): { text: string;
 }
 
 /** Two names of one parameter that mean two after a load that exchanged the tensors. */
-function tieBroken(facts: RunFacts, step: number, path: string, call: SyntaxNode): Diagnosis | null {
+function brokenTieDiagnosis(facts: RunFacts, step: number, path: string, call: SyntaxNode): Diagnosis | null {
   if (literalValue(callArgument(call, "assign", 2)) !== true) return null;
   const changes = facts.attributeChanges.filter((change) => change.step === step && change.before && change.after);
   for (const change of changes) {

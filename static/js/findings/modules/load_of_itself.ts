@@ -3,14 +3,23 @@
  * trained.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { callArgument, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
-  diagnosis({ kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine, say: loadOfItself }),
+  diagnosis({
+    kind: "load_matched_nothing",
+    severity: "warning",
+    of: stateDictLoads,
+    once: lineOfCandidate,
+    say: (facts, called) => {
+      const load = ownLoad(facts, called);
+      return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
+    },
+  }),
 ];
 
 interface OwnLoad {
@@ -21,11 +30,6 @@ interface OwnLoad {
   /** the tensors that were copied onto themselves, and those that were not */
   own: string[];
   others: string[];
-}
-
-function loadOfItself(facts: RunFacts, called: StateDictLoad): Diagnosis | null {
-  const load = ownLoad(facts, called);
-  return load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
 }
 
 /** A load between two modules, or paths, that copies tensors onto themselves. */
@@ -52,10 +56,7 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
   const update = facts.optimizers.flatMap(({ steps }) => steps).find((other) => other < step);
   // of two names `same_module` speaks
   if (update === undefined || into !== from || !SNAPSHOT_NAME_PATTERN.test(into)) return null;
-  const findingFacts = {
-    x: codeFact(into),
-    update: facts.place(update).line,
-  };
+  const findingFacts = { x: codeFact(into), update: facts.place(update).line };
   return {
     variant: "own_state",
     cause: step,
@@ -63,7 +64,6 @@ function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoa
       [update, "way"],
       [step, "none", [module]],
     ],
-    names: [findingFacts.x],
     facts: findingFacts,
   };
 }

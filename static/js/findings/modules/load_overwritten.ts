@@ -3,16 +3,40 @@
  * or what a module's own forward fits anew.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { stateDictLoads, type StateDictLoad } from "./load_matched_nothing.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type RunFacts } from "../diagnosis.ts";
+import { stateDictLoads } from "./load_matched_nothing.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "load_matched_nothing",
     severity: "warning",
     of: stateDictLoads,
-    once: byLine,
-    say: loadOverwritten,
+    once: lineOfCandidate,
+    /** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
+    say: (facts, { step, path, module }) => {
+      const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));
+      const replaced = loaded.flatMap((uid) => replacementOf(facts, uid, step) ?? []);
+      const inForward = replaced.filter((each) => isInForward(facts, each.step));
+      // a bias or a norm says little of a checkpoint
+      const weights = loaded.filter((uid) => (facts.tensor(uid, step)?.shape?.length ?? 0) > 1);
+      const initialised = replaced.filter(({ uid, isInitialisation }) => isInitialisation && weights.includes(uid));
+      const isWhole = weights.length > 0 && initialised.length === weights.length;
+      const found = inForward.length ? inForward : isWhole ? initialised : [];
+      if (!found.length) return null;
+      const [{ uid, step: written }] = found.sort((a, b) => a.step - b.step);
+      const x = facts.nameFact(uid, inForward.length ? written - 1 : step);
+      const load = facts.statementFact(step);
+      return {
+        variant: inForward.length ? "in_forward" : "overwritten",
+        cause: written,
+        chain: [
+          [step, "way", [inForward.length ? uid : module], { code: load, x: facts.nameFact(uid, step) }],
+          [written, "written", [uid]],
+        ],
+        names: [x, codeFact(path)],
+        facts: { x, module: codeFact(path), n: found.length, loaded: facts.lineOf(step), load },
+      };
+    },
   }),
 ];
 
@@ -27,32 +51,6 @@ interface Replacement {
   uid: string;
   step: number;
   isInitialisation: boolean;
-}
-
-/** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
-function loadOverwritten(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
-  const loaded = facts.opsAt(step).flatMap(({ name, inputs }) => (name === "aten::copy_" ? [inputs[0]] : []));
-  const replaced = loaded.flatMap((uid) => replacementOf(facts, uid, step) ?? []);
-  const inForward = replaced.filter((each) => isInForward(facts, each.step));
-  // a bias or a norm says little of a checkpoint
-  const weights = loaded.filter((uid) => (facts.tensor(uid, step)?.shape?.length ?? 0) > 1);
-  const initialised = replaced.filter(({ uid, isInitialisation }) => isInitialisation && weights.includes(uid));
-  const isWhole = weights.length > 0 && initialised.length === weights.length;
-  const found = inForward.length ? inForward : isWhole ? initialised : [];
-  if (!found.length) return null;
-  const [{ uid, step: written }] = found.sort((a, b) => a.step - b.step);
-  const x = facts.nameFact(uid, inForward.length ? written - 1 : step);
-  const load = facts.statementFact(step);
-  return {
-    variant: inForward.length ? "in_forward" : "overwritten",
-    cause: written,
-    chain: [
-      [step, "way", [inForward.length ? uid : module], { code: load, x: facts.nameFact(uid, step) }],
-      [written, "written", [uid]],
-    ],
-    names: [x, codeFact(path)],
-    facts: { x, module: codeFact(path), n: found.length, loaded: facts.lineOf(step), load },
-  };
 }
 
 /** The step that gave a tensor other numbers, or its module another tensor, before anything read what was loaded. */

@@ -2,7 +2,7 @@
  * The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { isOptimizerStep } from "../facts/write_origins.ts";
 
@@ -12,7 +12,33 @@ export const FINDINGS = [
     severity: "note",
     of: paddedEmbeddingLookups,
     once: ({ weight }) => weight,
-    say: paddingRow,
+    say: (facts, { weight: uid, row, step }) => {
+      if (!isRowNonzero(facts, uid, row, step)) return null;
+      const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
+      const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
+      const born = facts.birthStep(uid);
+      // the rows have another use, as those of an output layer
+      if (write && isOptimizerStep(facts, write.step)) return null;
+      if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
+      const x = facts.nameFact(uid, write.step);
+      const cells = rowOf(facts.cellsOf(uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
+      return {
+        cause: write.step,
+        chain: [
+          [born, "made", [uid]],
+          [write.step, "written", [uid]],
+          [step, "used", [uid]],
+        ],
+        facts: {
+          x,
+          row,
+          padding: codeFact(`padding_idx=${row}`),
+          values: numbersText(cells),
+          effect: facts.steps[step].line,
+        },
+        fixes: [["zero_padding_row", { row }]],
+      };
+    },
   }),
 ];
 
@@ -31,35 +57,6 @@ function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
     const op = facts.opsAt(step).find((other) => /^aten::embedding/.test(other.name));
     return typeof row === "number" && row >= 0 && op ? [{ weight: op.inputs[0], row, step }] : [];
   });
-}
-
-function paddingRow(facts: RunFacts, { weight: uid, row, step }: PaddedEmbeddingLookup): Diagnosis | null {
-  if (!isRowNonzero(facts, uid, row, step)) return null;
-  const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
-  const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
-  const born = facts.birthStep(uid);
-  // the rows have another use, as those of an output layer
-  if (write && isOptimizerStep(facts, write.step)) return null;
-  if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
-  const x = facts.nameFact(uid, write.step);
-  const cells = rowOf(facts.cellsOf(uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
-  return {
-    cause: write.step,
-    chain: [
-      [born, "made", [uid]],
-      [write.step, "written", [uid]],
-      [step, "used", [uid]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      row,
-      padding: codeFact(`padding_idx=${row}`),
-      values: numbersText(cells),
-      effect: facts.steps[step].line,
-    },
-    fixes: [["zero_padding_row", { row }]],
-  };
 }
 
 function rowOf<T>(elements: T[], shape: number[], row: number): T[] {

@@ -173,7 +173,6 @@ function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: stri
       effect && [effect.step, "gradient", [uid, effect.grad]],
       nextWrite && [nextWrite.step, "written", [uid, otherUid]],
     ],
-    names: [x, y],
     facts: { x, y },
     fixes: [["tie_parameter"]],
   };

@@ -134,7 +134,6 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     variant: isStateDict ? "state_dict" : count > 1 ? "list" : "module",
     cause: step,
     chain: [[step, "shares", [module]], [write.step, "written", [write.uid]], read >= 0 && [read, "read", [module]]],
-    names: [x, y],
     facts: {
       x,
       y,

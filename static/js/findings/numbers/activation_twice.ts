@@ -3,8 +3,7 @@
  * nothing raises, it only learns worse.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
@@ -12,15 +11,64 @@ export const FINDINGS = [
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS_WITH_ACTIVATION),
-    once: byLine,
-    say: activationTwice,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      const { applies, least } = ACTIVATION_BY_LOSS[operationName(op.name)];
+      if (!op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) return null;
+      const earlier = earlierActivation(facts, op.inputs[0], applies);
+      const applied = earlier ?? (applies === "softmax" && rowsOfProbabilities(facts, op));
+      if (!applied) return null;
+      const x = facts.nameFact(op.inputs[0], op.step);
+      const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
+      return {
+        variant: earlier ? undefined : "rows",
+        cause: op.step,
+        chain: [
+          [applied.step, "made", [applied.outputs[0]]],
+          [op.step, "used", [op.inputs[0]]],
+        ],
+        facts: {
+          x,
+          applies: codeFact(applies),
+          op: operationName(op.name),
+          made: facts.steps[applied.step].line,
+          least: Number(least(classes).toPrecision(3)),
+        },
+      };
+    },
   }),
   diagnosis({
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^_?softmax$/),
-    once: byLine,
-    say: softmaxOfSoftmax,
+    once: lineOfCandidate,
+    /** A softmax of what a softmax along the same axis gave, of the same sizes. */
+    say: (facts, op) => {
+      const first = facts.producingOperation(op.inputs[0]);
+      if (!first || operationName(first.name).replace(/^_/, "") !== "softmax" || facts.isInsideBackward(op.step))
+        return null;
+      const rank = facts.handle(op.inputs[0], op.step)?.shape?.length ?? 0;
+      const axis = ({ args }: Operation) => (typeof args?.dim === "number" ? (args.dim + rank) % rank : null);
+      if (!rank || axis(op) === null || axis(op) !== axis(first)) return null;
+      const size = facts.handle(op.inputs[0], op.step)?.shape?.[axis(op) ?? 0] ?? 0;
+      if (size < 2) return null;
+      const x = facts.nameFact(op.inputs[0], op.step);
+      return {
+        variant: "again",
+        cause: op.step,
+        chain: [
+          [first.step, "made", [op.inputs[0]]],
+          [op.step, "used", [op.inputs[0]]],
+        ],
+        facts: {
+          x,
+          applies: codeFact("softmax"),
+          made: facts.lineOf(first.step),
+          n: size,
+          most: Number((Math.E / (Math.E + size - 1)).toPrecision(3)),
+        },
+      };
+    },
   }),
 ];
 
@@ -36,35 +84,6 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
 };
 
 const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
-
-/** A softmax of what a softmax along the same axis gave, of the same sizes. */
-function softmaxOfSoftmax(facts: RunFacts, op: Operation): Diagnosis | null {
-  const first = facts.producingOperation(op.inputs[0]);
-  if (!first || operationName(first.name).replace(/^_/, "") !== "softmax" || facts.isInsideBackward(op.step))
-    return null;
-  const rank = facts.handle(op.inputs[0], op.step)?.shape?.length ?? 0;
-  const axis = ({ args }: Operation) => (typeof args?.dim === "number" ? (args.dim + rank) % rank : null);
-  if (!rank || axis(op) === null || axis(op) !== axis(first)) return null;
-  const size = facts.handle(op.inputs[0], op.step)?.shape?.[axis(op) ?? 0] ?? 0;
-  if (size < 2) return null;
-  const x = facts.nameFact(op.inputs[0], op.step);
-  return {
-    variant: "again",
-    cause: op.step,
-    chain: [
-      [first.step, "made", [op.inputs[0]]],
-      [op.step, "used", [op.inputs[0]]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      applies: codeFact("softmax"),
-      made: facts.lineOf(first.step),
-      n: size,
-      most: Number((Math.E / (Math.E + size - 1)).toPrecision(3)),
-    },
-  };
-}
 
 /** The operation that applied a function to a tensor, through views of its result. */
 function earlierActivation(facts: RunFacts, uid: string, applies: string) {
@@ -87,30 +106,4 @@ function rowsOfProbabilities(facts: RunFacts, { inputs: [uid], step }: Operation
     sumsAlong(numbers, shape, 1).every((sum) => Math.abs(sum - 1) < 1e-4) &&
     numbers.some((number) => number > 0 && number < 1);
   return isDistribution ? facts.producingOperation(uid) : null;
-}
-
-function activationTwice(facts: RunFacts, op: Operation): Diagnosis | null {
-  const { applies, least } = ACTIVATION_BY_LOSS[operationName(op.name)];
-  if (!op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) return null;
-  const earlier = earlierActivation(facts, op.inputs[0], applies);
-  const applied = earlier ?? (applies === "softmax" && rowsOfProbabilities(facts, op));
-  if (!applied) return null;
-  const x = facts.nameFact(op.inputs[0], op.step);
-  const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
-  return {
-    variant: earlier ? undefined : "rows",
-    cause: op.step,
-    chain: [
-      [applied.step, "made", [applied.outputs[0]]],
-      [op.step, "used", [op.inputs[0]]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      applies: codeFact(applies),
-      op: operationName(op.name),
-      made: facts.steps[applied.step].line,
-      least: Number(least(classes).toPrecision(3)),
-    },
-  };
 }

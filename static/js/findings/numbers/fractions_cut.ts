@@ -3,8 +3,7 @@
  * they were there.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 
@@ -13,8 +12,34 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
-    once: byLine,
-    say: fractionsCut,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      const [[source], [result]] = [op.inputs, op.outputs];
+      const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;
+      if (!use) return null;
+      const x = facts.nameFact(source, op.step);
+      const before = cellsReadByOperation(facts, source, op.step) ?? [];
+      const after = facts.cellsOf(result, op.step) ?? [];
+      const chosen = before
+        .flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k]))
+        .slice(0, MAX_LISTED);
+      return {
+        variant: "cut",
+        cause: op.step,
+        chain: [
+          [op.step, "made", [source, result]],
+          [use.step, "used", [result]],
+        ],
+        facts: {
+          x,
+          dtype: codeFact(dtypeOf(facts, result)),
+          before: numbersText(chosen.map((k) => before[k])),
+          after: numbersText(chosen.map((k) => after[k])),
+          effect: facts.steps[use.step].line,
+          op: codeFact(operationName(use.name)),
+        },
+      };
+    },
   }),
 ];
 
@@ -55,31 +80,4 @@ function arithmeticWith(facts: RunFacts, uid: string, step: number): Operation |
 
 function dtypeOf(facts: RunFacts, uid: string) {
   return unqualifiedDtype(String(facts.scan.initialFields(uid)?.dtype ?? ""));
-}
-
-function fractionsCut(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [[source], [result]] = [op.inputs, op.outputs];
-  const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;
-  if (!use) return null;
-  const x = facts.nameFact(source, op.step);
-  const before = cellsReadByOperation(facts, source, op.step) ?? [];
-  const after = facts.cellsOf(result, op.step) ?? [];
-  const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
-  return {
-    variant: "cut",
-    cause: op.step,
-    chain: [
-      [op.step, "made", [source, result]],
-      [use.step, "used", [result]],
-    ],
-    names: [x],
-    facts: {
-      x,
-      dtype: codeFact(dtypeOf(facts, result)),
-      before: numbersText(chosen.map((k) => before[k])),
-      after: numbersText(chosen.map((k) => after[k])),
-      effect: facts.steps[use.step].line,
-      op: codeFact(operationName(use.name)),
-    },
-  };
 }

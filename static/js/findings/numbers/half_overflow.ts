@@ -54,7 +54,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, output: string, operands: s
       madeBefore(facts, operand, op.step),
       [op.step, "nonfinite", [output], { x: facts.nameFact(output, op.step) }],
     ],
-    names: [x],
     facts: {
       x,
       op: codeFact(operationName(op.name)),

@@ -1,7 +1,7 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
-import { byLine, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Operation, RunFacts } from "../diagnosis.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
 
@@ -10,8 +10,35 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:add|sub|mul)_?$/),
-    once: byLine,
-    say: integerWrapped,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      const name = operationName(op.name).replace(/_$/, "");
+      if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
+      const dtype = dtypeOf(facts, op.outputs[0]);
+      const element = RANGES[dtype] ? firstWrapped(facts, op, name, dtype) : null;
+      if (!element) return null;
+      const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
+      const [x] = names;
+      const made = facts.birthStep(op.inputs[0]);
+      const operandName = nameTextOfFact(x);
+      return {
+        cause: op.step,
+        chain: [
+          made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
+          [op.step, "checked", [...op.inputs, ...op.outputs]],
+        ],
+        names,
+        facts: {
+          x,
+          dtype: codeFact(dtype),
+          ...element,
+          sign: ARITHMETIC[name].sign,
+          lowest: RANGES[dtype][0],
+          highest: RANGES[dtype][1],
+        },
+        fixes: operandName ? [["wider_integer", { name: operandName }]] : [],
+      };
+    },
   }),
 ];
 
@@ -80,33 +107,4 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
     return Number.isInteger(number) ? [Number(number)] : [];
   });
   return numbers.length === 1 ? numbers : null;
-}
-
-function integerWrapped(facts: RunFacts, op: Operation): Diagnosis | null {
-  const name = operationName(op.name).replace(/_$/, "");
-  if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
-  const dtype = dtypeOf(facts, op.outputs[0]);
-  const element = RANGES[dtype] ? firstWrapped(facts, op, name, dtype) : null;
-  if (!element) return null;
-  const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
-  const [x] = names;
-  const made = facts.birthStep(op.inputs[0]);
-  const operandName = nameTextOfFact(x);
-  return {
-    cause: op.step,
-    chain: [
-      made < op.step && facts.steps[made] && [made, "made", [op.inputs[0]]],
-      [op.step, "checked", [...op.inputs, ...op.outputs]],
-    ],
-    names,
-    facts: {
-      x,
-      dtype: codeFact(dtype),
-      ...element,
-      sign: ARITHMETIC[name].sign,
-      lowest: RANGES[dtype][0],
-      highest: RANGES[dtype][1],
-    },
-    fixes: operandName ? [["wider_integer", { name: operandName }]] : [],
-  };
 }

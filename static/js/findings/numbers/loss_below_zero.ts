@@ -3,7 +3,7 @@
  * of range.
  */
 
-import { byLine, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
@@ -13,8 +13,15 @@ export const FINDINGS = [
     kind: "loss_below_zero",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS),
-    once: byLine,
-    say: lossBelowZero,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
+      const name = operationName(op.name).replace(/_nd$/, "");
+      const loss = facts.rangeOf(op.outputs[0], op.step);
+      if (!loss || !(loss.min < 0)) return null;
+      const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
+      return diagnose(facts, op, name, loss.min);
+    },
   }),
 ];
 
@@ -22,15 +29,6 @@ const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
 const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
-
-function lossBelowZero(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
-  const name = operationName(op.name).replace(/_nd$/, "");
-  const loss = facts.rangeOf(op.outputs[0], op.step);
-  if (!loss || !(loss.min < 0)) return null;
-  const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
-  return diagnose(facts, op, name, loss.min);
-}
 
 /** The first argument holds numbers above 0, which no logarithm of a probability is. */
 function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {

@@ -71,7 +71,6 @@ function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, st
       [steps[steps.length - 1], "written", [uid]],
       [step, "nonfinite"],
     ],
-    names: [x],
     facts: {
       x,
       values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
@@ -303,7 +302,6 @@ function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | nul
       [step, "nonfinite", [visit.node], { code: `${op}` }],
       nonfiniteGrad && [nonfiniteGrad.step, "gradient", [nonfiniteGrad.uid]],
     ],
-    names: [x],
     facts: {
       x,
       grad: gradNameOf(x),

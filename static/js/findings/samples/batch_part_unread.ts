@@ -1,6 +1,6 @@
 /** A part of each batch that a loop takes out by name and never reads: a `done`, a weight, a mask. */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
@@ -15,7 +15,23 @@ export const FINDINGS = [
     when: (facts) => facts.optimizers.length > 0,
     of: unreadParts,
     once: ({ steps: [step] }, facts) => facts.lineOf(step),
-    say: diagnosisOf,
+    /** Null where the part is read through another name, and where it is the same for all samples. */
+    say: (facts, { name, steps, parts }) => {
+      const uids = steps.map((step) => tensorNamed(facts, name, step) ?? "");
+      const values = new Set(uids.flatMap((uid, k) => facts.numbersOf(uid, steps[k]) ?? []));
+      if (values.size < 2 || uids.some((uid, k) => isReadAfter(facts, uid, steps[k]))) return null;
+      const x = codeFact(name);
+      const [step] = steps;
+      const update = facts.optimizers.flatMap((each) => each.steps.filter((at) => at > step)).sort((a, b) => a - b)[0];
+      return {
+        cause: step,
+        chain: [
+          [step, "made", [uids[0]]],
+          [update, "used"],
+        ],
+        facts: { x, parts, n: steps.length },
+      };
+    },
   }),
 ];
 
@@ -95,27 +111,8 @@ function isOfTraining(facts: RunFacts, steps: number[]): boolean {
   );
 }
 
-/** Null where the part is read through another name, and where it is the same for all samples. */
-function diagnosisOf(facts: RunFacts, { name, steps, parts }: UnreadPart): Diagnosis | null {
-  const uids = steps.map((step) => tensorNamed(facts, name, step) ?? "");
-  const values = new Set(uids.flatMap((uid, k) => facts.numbersOf(uid, steps[k]) ?? []));
-  if (values.size < 2 || uids.some((uid, k) => isReadAfter(facts, uid, steps[k]))) return null;
-  const x = codeFact(name);
-  const [step] = steps;
-  const update = facts.optimizers.flatMap((each) => each.steps.filter((at) => at > step)).sort((a, b) => a - b)[0];
-  return {
-    cause: step,
-    chain: [
-      [step, "made", [uids[0]]],
-      [update, "used"],
-    ],
-    names: [x],
-    facts: { x, parts, n: steps.length },
-  };
-}
-
 /** Whether an operation takes a tensor's memory after a step. */
-function isReadAfter(facts: RunFacts, uid: string, step: number): boolean {
+export function isReadAfter(facts: RunFacts, uid: string, step: number): boolean {
   const storage = facts.tensor(uid, step)?.storage;
   for (let at = step + 1; at < facts.steps.length; at++)
     for (const { inputs } of facts.opsAt(at))

@@ -3,7 +3,7 @@
  * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
-import { byLine, diagnosis, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, diagnosis, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 
@@ -13,14 +13,14 @@ export const FINDINGS = [
     severity: "warning",
     when: ({ backwardCalls }) => backwardCalls.length,
     of: ({ scan }) => scan.operationsNamed(/^(?:sub|mul|broadcast_tensors)$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, op) => broadcastLoss(facts, op) ?? pairedInMean(facts, op),
   }),
   diagnosis({
     kind: "shape_mismatch",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:eq|ne)$/),
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, op) => comparedTable(facts, op) ?? choiceAmongAll(facts, op),
   }),
 ];
@@ -111,7 +111,6 @@ function choiceAmongAll(facts: RunFacts, { inputs, outputs, step }: Operation): 
         [maker.step, "made", [choice], { x, x_shape: tupleText(shape) }],
         [step, "counted", [labels], { y }],
       ],
-      names: [x, y],
       facts: { x, y, n: rows, x_shape: tupleText(shape), counted: facts.lineOf(step) },
     };
   }
@@ -190,13 +189,7 @@ function diagnosisOf(
   step: number,
 ): Diagnosis {
   const [x, y] = [facts.nameFact(namedOrDetached(facts, column, step), step), facts.nameFact(row, step)];
-  const findingFacts = {
-    x,
-    y,
-    n: size,
-    x_shape: tupleText([size, 1]),
-    y_shape: tupleText([size]),
-  };
+  const findingFacts = { x, y, n: size, x_shape: tupleText([size, 1]), y_shape: tupleText([size]) };
   return {
     variant: "table",
     severity: "warning",
@@ -206,7 +199,6 @@ function diagnosisOf(
       madeBefore(facts, column, step),
       [step, "counted", [column, row]],
     ],
-    names: [x, y],
     facts: findingFacts,
     fixes: nameTextOfFact(y) ? [["unsqueeze_operand", { name: nameTextOfFact(y) }]] : [],
   };

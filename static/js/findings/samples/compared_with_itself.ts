@@ -3,7 +3,7 @@
  * equal in every round, so the comparison says nothing.
  */
 
-import { diagnosis, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { dataSourcesOf } from "../modules/layer_calls.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
@@ -14,7 +14,18 @@ export const FINDINGS = [
     severity: "warning",
     of: equalComparisons,
     once: ({ old }, facts) => facts.lineOf(facts.birthStep(old)),
-    say: diagnosisOf,
+    say: (facts, { step, current, old, rounds }) => {
+      const [x, y] = [facts.nameFact(current, step), facts.nameFact(old, step)];
+      const made = facts.birthStep(old);
+      return {
+        cause: made,
+        chain: [
+          [made, "made", [old]],
+          [step, "used", [current, old]],
+        ],
+        facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
+      };
+    },
   }),
 ];
 
@@ -94,18 +105,4 @@ function isOfIntegers(facts: RunFacts, source: string): boolean {
   const [storage] = source.split(" ");
   const cells = facts.scan.initialFields(storage)?.cells ?? {};
   return Object.keys(cells).some((dtype) => /^u?int|^bool/.test(dtype));
-}
-
-function diagnosisOf(facts: RunFacts, { step, current, old, rounds }: Comparison): Diagnosis {
-  const [x, y] = [facts.nameFact(current, step), facts.nameFact(old, step)];
-  const made = facts.birthStep(old);
-  return {
-    cause: made,
-    chain: [
-      [made, "made", [old]],
-      [step, "used", [current, old]],
-    ],
-    names: [x, y],
-    facts: { x, y, n: rounds, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
-  };
 }

@@ -85,7 +85,6 @@ function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, c
       [earlier.step, "made", [earlier.outputs[0]]],
       [call.step, "starts", [last.outputs[0]]],
     ],
-    names: [x],
     facts: {
       x,
       n: dropped.length,

@@ -24,47 +24,55 @@ export const FINDINGS: DiagnosisRow[] = [
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
     once: ({ step }, facts) => facts.steps[step].line,
-    say: lateMask,
+    say: (facts, op) => {
+      if (op.inputs.length < 2) return null;
+      const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
+      const mask = op.inputs.find(
+        (uid) => numel(shapeOf(facts, uid)) > 1 && !facts.scan.initialFields(uid)?.requires_grad,
+      );
+      const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
+      const total = reduced && totalReductionOf(facts, op);
+      if (!loss || !mask || !reduced || !total) return null;
+      const numbers = facts.numbersOf(mask, op.step);
+      return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
+    },
   }),
   diagnosis({
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^mul$/).filter(({ step }) => !facts.isInsideBackward(step)),
     once: ({ step }, facts) => facts.steps[step].line,
-    say: weightOfMean,
+    /** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
+    say: (facts, op) => {
+      const [a, b] = op.inputs;
+      const hasHistory = (uid: string) => facts.tensor(uid, op.step)?.requires_grad && !shapeOf(facts, uid).length;
+      if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
+      const [behindA, behindB] = [scalarOperationsBehind(facts, a), scalarOperationsBehind(facts, b)];
+      const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
+      const count = numel(shapeOf(facts, reduced?.inputs[1] ?? ""));
+      const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
+      if (!reduced || count < 2 || !isCurved) return null;
+      const x = facts.nameFact(reduced.outputs[0], op.step);
+      return {
+        variant: "own",
+        cause: op.step,
+        chain: [
+          [reduced.step, "made", reduced.outputs],
+          [op.step, "used", op.inputs],
+        ],
+        facts: {
+          x,
+          n: count,
+          made: facts.lineOf(reduced.step),
+          op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
+        },
+      };
+    },
   }),
 ];
 
-/** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
-function weightOfMean(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [a, b] = op.inputs;
-  const hasHistory = (uid: string) => facts.tensor(uid, op.step)?.requires_grad && !shapeOf(facts, uid).length;
-  if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
-  const [behindA, behindB] = [numbersBehind(facts, a), numbersBehind(facts, b)];
-  const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
-  const count = numel(shapeOf(facts, reduced?.inputs[1] ?? ""));
-  const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
-  if (!reduced || count < 2 || !isCurved) return null;
-  const x = facts.nameFact(reduced.outputs[0], op.step);
-  return {
-    variant: "own",
-    cause: op.step,
-    chain: [
-      [reduced.step, "made", reduced.outputs],
-      [op.step, "used", op.inputs],
-    ],
-    names: [x],
-    facts: {
-      x,
-      n: count,
-      made: facts.lineOf(reduced.step),
-      op: codeFact(operationName(reduced.name).replace(/_nd$/, "")),
-    },
-  };
-}
-
 /** The operations on numbers that one was made by, as far as the loss that gave the first. */
-function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
+function scalarOperationsBehind(facts: RunFacts, uid: string): Set<Operation> {
   const found = new Set<Operation>();
   const uids = new Set([uid]);
   for (const each of uids) {
@@ -75,17 +83,6 @@ function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
     for (const input of op.inputs) if (!shapeOf(facts, input).length) uids.add(input);
   }
   return found;
-}
-
-function lateMask(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (op.inputs.length < 2) return null;
-  const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
-  const mask = op.inputs.find((uid) => numel(shapeOf(facts, uid)) > 1 && !facts.scan.initialFields(uid)?.requires_grad);
-  const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
-  const total = reduced && totalOf(facts, op);
-  if (!loss || !mask || !reduced || !total) return null;
-  const numbers = facts.numbersOf(mask, op.step);
-  return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
 }
 
 /** What made one number of as many losses as a mask has elements. */
@@ -108,7 +105,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
 }
 
 /** The sum or mean over all of what an operation gave, which is weighed by numbers at most on the way. */
-function totalOf(facts: RunFacts, op: Operation): Operation | null {
+function totalReductionOf(facts: RunFacts, op: Operation): Operation | null {
   let [uid] = op.outputs;
   for (let k = 0; k < MAX_OPERATIONS; k++) {
     const readers = (facts.dataflow.edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);

@@ -1,7 +1,14 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, Link, Operation, RunFacts } from "../diagnosis.ts";
+import {
+  lineOfCandidate,
+  codeFact,
+  diagnosis,
+  operationName,
+  type Link,
+  type Operation,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import {
   calleeName,
@@ -12,7 +19,7 @@ import {
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
+import { assignments, bareExpression, loopHead, attributePathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -21,8 +28,38 @@ export const FINDINGS = [
     severity: "note",
     when: ({ trace }) => !statementTrees(trace.program).some(mayReduceOtherwise),
     of: meansOfMeans,
-    once: byLine,
-    say: diagnosisOf,
+    once: lineOfCandidate,
+    /** None where all batches are of one size, or it makes no difference. */
+    say: (facts, { name, means, step }) => {
+      const sizes = [...new Set(means.map(({ size }) => size))];
+      if (sizes.length < 2) return null;
+      const count = means.reduce((sum, { size }) => sum + size, 0);
+      const plain = means.reduce((sum, { value }) => sum + value, 0) / means.length;
+      const weighted = means.reduce((sum, { value, size }) => sum + value * size, 0) / count;
+      if (Math.abs(plain - weighted) < MIN_DIFFERENCE * Math.abs(weighted)) return null;
+      const bySize = new Map<number, BatchMean[]>();
+      for (const mean of means) addToList(bySize, mean.size, mean);
+      const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
+      const x = codeFact(name);
+      return {
+        cause: step,
+        chain: [
+          ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
+          [step, "read"],
+        ],
+        facts: {
+          x,
+          n: means.length,
+          count,
+          sizes: sizes.sort((a, b) => b - a),
+          small: Math.min(...sizes),
+          large: Math.max(...sizes),
+          plain: Number(plain.toPrecision(4)),
+          weighted: Number(weighted.toPrecision(4)),
+          added: facts.place(means[0].step).line,
+        },
+      };
+    },
   }),
 ];
 
@@ -41,13 +78,13 @@ interface BatchMean {
 }
 
 /** The numbers that a loop adds up, or keeps in a list, under a name. */
-interface Gathered {
+interface GatheredNumbers {
   name: string;
   isList: boolean;
   means: BatchMean[];
 }
 
-interface MeanOfMeans extends Gathered {
+interface MeanOfMeans extends GatheredNumbers {
   step: number;
 }
 
@@ -61,9 +98,9 @@ function mayReduceOtherwise(tree: SyntaxNode | null) {
 /** The numbers that a loop adds up or keeps, up to where the program divides them by their count. */
 function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
   const out: MeanOfMeans[] = [];
-  const open = new Map<string, Gathered>();
+  const open = new Map<string, GatheredNumbers>();
   /** by statement */
-  const gatherings = statementTrees(facts.trace.program).map((tree) => tree && gatheredBy(tree));
+  const gatherings = statementTrees(facts.trace.program).map((tree) => tree && numbersGatheredBy(tree));
   if (!gatherings.some(Boolean)) return [];
   facts.steps.forEach(({ kind, skipped, stmt, frame }, step) => {
     if (skipped) open.clear();
@@ -91,7 +128,7 @@ function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
 }
 
 /** What a statement adds the number of a tensor to, or appends it to; null for other statements. */
-function gatheredBy(tree: SyntaxNode): Omit<Gathered, "means"> | null {
+function numbersGatheredBy(tree: SyntaxNode): Omit<GatheredNumbers, "means"> | null {
   const call = bareExpression(tree);
   const isList = call !== null && calleeName(call) === "append";
   const [sum] = assignments(tree);
@@ -124,7 +161,7 @@ function sizeOfMean(facts: RunFacts, op: Operation) {
 }
 
 /** Whether a statement divides by how many means there are. */
-function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: Gathered, step: number) {
+function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: GatheredNumbers, step: number) {
   const { program } = facts.trace;
   const isGathered = (node: SyntaxNode | null) => pathText(node) === name;
   if (isList && callsIn(tree).some((call) => calleeName(call) === "mean" && isGathered(averagedNode(call))))
@@ -138,7 +175,7 @@ function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: G
     if (iterated === null) return numberOf(facts, divisor, step) === means.length;
     return [...statementsAround(program, facts.steps[means[0].step].stmt ?? -1)].some((stmt) => {
       const loop = loopHead(statementTree(program, stmt));
-      return loop && pathsIn(loop.iterable).some((path) => pathText(path) === iterated);
+      return loop && attributePathsIn(loop.iterable).some((path) => pathText(path) === iterated);
     });
   });
 }
@@ -163,37 +200,4 @@ function numberOf(facts: RunFacts, node: SyntaxNode, step: number): number | nul
   if (node.kind !== "BinOp" || node.value !== "+") return null;
   const [left, right] = node.children.map((operand) => numberOf(facts, operand, step));
   return left === null || right === null ? null : left + right;
-}
-
-/** None where all batches are of one size, or it makes no difference. */
-function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagnosis | null {
-  const sizes = [...new Set(means.map(({ size }) => size))];
-  if (sizes.length < 2) return null;
-  const count = means.reduce((sum, { size }) => sum + size, 0);
-  const plain = means.reduce((sum, { value }) => sum + value, 0) / means.length;
-  const weighted = means.reduce((sum, { value, size }) => sum + value * size, 0) / count;
-  if (Math.abs(plain - weighted) < MIN_DIFFERENCE * Math.abs(weighted)) return null;
-  const bySize = new Map<number, BatchMean[]>();
-  for (const mean of means) addToList(bySize, mean.size, mean);
-  const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
-  const x = codeFact(name);
-  return {
-    cause: step,
-    chain: [
-      ...ends.map(({ step: counted, size, tensor }): Link => [counted, "counted", [tensor], { small: size }]),
-      [step, "read"],
-    ],
-    names: [x],
-    facts: {
-      x,
-      n: means.length,
-      count,
-      sizes: sizes.sort((a, b) => b - a),
-      small: Math.min(...sizes),
-      large: Math.max(...sizes),
-      plain: Number(plain.toPrecision(4)),
-      weighted: Number(weighted.toPrecision(4)),
-      added: facts.place(means[0].step).line,
-    },
-  };
 }

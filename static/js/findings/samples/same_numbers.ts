@@ -1,6 +1,6 @@
 /** A random call that draws the same numbers in every round of a training, as a seed is set before each. */
 
-import { codeFact, diagnosis, operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { calleeName, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -14,7 +14,25 @@ export const FINDINGS = [
     when: (facts) => stepsThatSetGenerator(facts).length >= MIN_ROUNDS - 1,
     of: repeatedDraws,
     once: ({ setter }, facts) => facts.lineOf(setter),
-    say: diagnosisOf,
+    say: (facts, { draws, period, setter }) => {
+      const [first, again] = [draws[0], draws[period]];
+      return {
+        variant: period > 1 ? "pass" : undefined,
+        cause: setter,
+        chain: [
+          [first.op.step, "made", [first.uid]],
+          [setter, "written"],
+          [again.op.step, "used", [again.uid]],
+        ],
+        names: namesGivenTo(facts, again),
+        facts: {
+          n: Math.floor(draws.length / period),
+          seed: facts.statementFact(setter),
+          drawn: facts.lineOf(again.op.step),
+          draw: facts.statementFact(again.op.step),
+        },
+      };
+    },
   }),
 ];
 
@@ -111,26 +129,6 @@ function areSame(before: RandomDraw, draw: RandomDraw, pairs: number): boolean {
   const isDiscrete = a.every((value) => value === null || Number.isInteger(value));
   if (new Set(a).size < 2 && (isDiscrete || a.length > 1)) return false;
   return !isDiscrete || known * pairs >= MIN_DISCRETE || (operationName(draw.op.name) === "randperm" && known > 5);
-}
-
-function diagnosisOf(facts: RunFacts, { draws, period, setter }: RepeatedDraws): Diagnosis {
-  const [first, again] = [draws[0], draws[period]];
-  return {
-    variant: period > 1 ? "pass" : undefined,
-    cause: setter,
-    chain: [
-      [first.op.step, "made", [first.uid]],
-      [setter, "written"],
-      [again.op.step, "used", [again.uid]],
-    ],
-    names: namesGivenTo(facts, again),
-    facts: {
-      n: Math.floor(draws.length / period),
-      seed: facts.statementFact(setter),
-      drawn: facts.lineOf(again.op.step),
-      draw: facts.statementFact(again.op.step),
-    },
-  };
 }
 
 /** The names that the statement of a draw gives, and that of what was drawn. */

@@ -2,7 +2,7 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { lineOfCandidate, codeFact, diagnosis, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 import {
@@ -20,8 +20,17 @@ export const FINDINGS = [
     kind: "samples_mixed",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(SOFTMAX),
-    once: byLine,
-    say: softmaxOverBatch,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
+      const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
+      if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0)
+        return null;
+      const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
+      if (reader) return diagnosisOf(facts, op, shape, reader);
+      const product = productBySample(facts, op, shape[0]);
+      return product && attentionDiagnosis(facts, op, shape, product);
+    },
   }),
 ];
 
@@ -40,16 +49,6 @@ const CHOICES = new Map([
 ]);
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
-
-function softmaxOverBatch(facts: RunFacts, op: Operation): Diagnosis | null {
-  if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
-  const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
-  if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) return null;
-  const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
-  if (reader) return diagnosisOf(facts, op, shape, reader);
-  const product = productBySample(facts, op, shape[0]);
-  return product && attentionDiagnosis(facts, op, shape, product);
-}
 
 /** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
 function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {

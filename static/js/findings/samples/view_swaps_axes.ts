@@ -4,7 +4,7 @@
  */
 
 import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fix, Operation, RunFacts } from "../diagnosis.ts";
+import type { DiagnosisRow, Fix, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
@@ -12,7 +12,7 @@ import { childOf } from "../../syntax/tree.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
-interface Mixing {
+interface AxisMixing {
   op: Operation;
   use: AxisUse;
   n: number;
@@ -28,7 +28,25 @@ export const FINDINGS: DiagnosisRow[] = [
     of: (facts) => mixingsOf(facts),
     // queries, keys and values that are viewed alike are told once
     once: ({ op, use }, facts) => (use.as === "summed" ? shapesOf(facts, op).join(" to ") : facts.steps[op.step].line),
-    say: mixedDiagnosis,
+    say: (facts, { op, use, n, isOfStates }) => {
+      const findingFacts = {
+        ...factsOfView(facts, op),
+        n,
+        read: facts.place(use.op.step).line,
+        reader: operationName(use.op.name).replace(/_nd$/, ""),
+      };
+      return {
+        variant: isOfStates ? "final_states" : `mixed_${use.as}`,
+        cause: op.step,
+        chain: [
+          [op.step, "used", [op.inputs[0], op.outputs[0]]],
+          use.op.step > op.step && [use.op.step, "read", [use.uid]],
+        ],
+        names: [findingFacts.x],
+        facts: findingFacts,
+        fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
+      };
+    },
   }),
   diagnosis({
     kind: "view_swaps_axes",
@@ -39,7 +57,20 @@ export const FINDINGS: DiagnosisRow[] = [
       return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewMethodName(facts, op));
     },
     once: ({ step }, facts) => facts.steps[step].line,
-    say: swapOf,
+    /** A view to the same sizes in another order, whatever reads it. */
+    say: (facts, op) => {
+      const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
+      if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
+      if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
+      const findingFacts = factsOfView(facts, op);
+      return {
+        cause: op.step,
+        chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
+        names: [findingFacts.x],
+        facts: findingFacts,
+        fixes: swapFixes(facts, op),
+      };
+    },
   }),
 ];
 
@@ -68,21 +99,6 @@ function factsOfView(facts: RunFacts, op: Operation) {
   return { x: facts.nameFact(op.inputs[0], op.step), call, from, to };
 }
 
-/** A view to the same sizes in another order, whatever reads it. */
-function swapOf(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
-  if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
-  if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
-  const findingFacts = factsOfView(facts, op);
-  return {
-    cause: op.step,
-    chain: [[op.step, "used", [op.inputs[0], op.outputs[0]]]],
-    names: [findingFacts.x],
-    facts: findingFacts,
-    fixes: swapFixes(facts, op),
-  };
-}
-
 function swapFixes(facts: RunFacts, op: Operation): Fix[] {
   const [from, to] = shapesOf(facts, op);
   const order = axesInOrder(from, to);
@@ -100,7 +116,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts: RunFacts): AxisMixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};
@@ -120,23 +136,3 @@ const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
   const lines = new Set(found.flatMap(({ op, use }) => (use.as === "summed" ? [] : facts.steps[op.step].line)));
   return found.filter(({ op, use }) => use.as !== "summed" || !lines.has(facts.steps[op.step].line));
 });
-
-function mixedDiagnosis(facts: RunFacts, { op, use, n, isOfStates }: Mixing): Diagnosis {
-  const findingFacts = {
-    ...factsOfView(facts, op),
-    n,
-    read: facts.place(use.op.step).line,
-    reader: operationName(use.op.name).replace(/_nd$/, ""),
-  };
-  return {
-    variant: isOfStates ? "final_states" : `mixed_${use.as}`,
-    cause: op.step,
-    chain: [
-      [op.step, "used", [op.inputs[0], op.outputs[0]]],
-      use.op.step > op.step && [use.op.step, "read", [use.uid]],
-    ],
-    names: [findingFacts.x],
-    facts: findingFacts,
-    fixes: isOfStates ? [["batch_in_front"]] : swapFixes(facts, op),
-  };
-}

@@ -1,7 +1,6 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
-import { chainLink, diagnosis, nameTextOfFact } from "../diagnosis.ts";
-import type { BackwardCall, Diagnosis, RunFacts } from "../diagnosis.ts";
+import { chainLink, diagnosis, nameTextOfFact, type BackwardCall, type RunFacts } from "../diagnosis.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { innermostIteration } from "./training_facts.ts";
 
@@ -11,7 +10,35 @@ export const FINDINGS = [
     severity: "note",
     of: undividedAccumulations,
     once: ({ calls: [first] }, facts) => facts.placeOfBackward(first).line,
-    say: diagnosisOf,
+    say: (facts, { calls, used }) => {
+      const [call] = calls;
+      const optimizer = facts.optimizer(used.by);
+      const optimizerName = facts.nameFact(optimizer?.uid, used.step);
+      const loss = facts.nameFact(call.roots[0], call.step);
+      return {
+        cause: call,
+        chain: [
+          ...calls.map(({ step, roots }) =>
+            chainLink(
+              facts.place(step),
+              "gradient",
+              { iteration: innermostIteration(facts, step), code: facts.statementFact(step) },
+              roots,
+            ),
+          ),
+          [used.step, "used", [used.by]],
+        ],
+        names: [loss, optimizerName],
+        facts: {
+          loss,
+          loss_name: nameTextOfFact(loss),
+          optimizer: optimizerName,
+          n: calls.length,
+          step: facts.place(used.step).line,
+        },
+        fixes: [["divide_loss", { n: calls.length }]],
+      };
+    },
   }),
 ];
 
@@ -67,34 +94,4 @@ function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
     const shape = facts.tensor(roots[0], step)?.shape;
     return roots.length === 1 && shape?.length === 0 && op !== undefined && MEAN_OPERATION.test(op.name);
   });
-}
-
-function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis {
-  const [call] = calls;
-  const optimizer = facts.optimizer(used.by);
-  const optimizerName = facts.nameFact(optimizer?.uid, used.step);
-  const loss = facts.nameFact(call.roots[0], call.step);
-  return {
-    cause: call,
-    chain: [
-      ...calls.map(({ step, roots }) =>
-        chainLink(
-          facts.place(step),
-          "gradient",
-          { iteration: innermostIteration(facts, step), code: facts.statementFact(step) },
-          roots,
-        ),
-      ),
-      [used.step, "used", [used.by]],
-    ],
-    names: [loss, optimizerName],
-    facts: {
-      loss,
-      loss_name: nameTextOfFact(loss),
-      optimizer: optimizerName,
-      n: calls.length,
-      step: facts.place(used.step).line,
-    },
-    fixes: [["divide_loss", { n: calls.length }]],
-  };
 }

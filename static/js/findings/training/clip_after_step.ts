@@ -1,6 +1,6 @@
 /** Gradients that are clipped after the optimizer's step has used them, and dropped before another one does. */
 
-import { diagnosis, type Diagnosis, type Facts, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type Facts, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "../account/gradient_ledger.ts";
 import { gradientNormAt, roundedNumber } from "./training_facts.ts";
@@ -10,7 +10,33 @@ export const FINDINGS = [
     kind: "clip_after_step",
     severity: "warning",
     of: (facts) => groupBy(lateClips(facts), ({ clipped }) => facts.lineOf(clipped.step)),
-    say: diagnosisOf,
+    /** What one line clips. */
+    say: (facts, clips) => {
+      const [{ added, used, clipped, dropped }] = clips;
+      const uids = clips.filter((clip) => clip.clipped.step === clipped.step).map(({ uid }) => uid);
+      const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
+      const isMeasured = before !== null && after !== null;
+      const norms: Facts = isMeasured ? { before: roundedNumber(before), after: roundedNumber(after) } : {};
+      const optimizer = facts.nameFact(used.by, used.step);
+      return {
+        variant: isMeasured ? "measured" : undefined,
+        cause: clipped.step,
+        chain: [
+          [added.step, "gradient", uids],
+          [used.step, "used", [used.by]],
+          [clipped.step, "written", uids],
+          dropped && [dropped.step, "released", uids],
+        ],
+        names: [optimizer, facts.nameFact(uids[0], clipped.step)],
+        facts: {
+          optimizer,
+          step_code: facts.statementFact(used.step),
+          step: facts.place(used.step).line,
+          ...norms,
+        },
+        fixes: [["move_before", { to: facts.place(used.step).line }]],
+      };
+    },
   }),
 ];
 
@@ -54,32 +80,4 @@ function lateClipsOf({ uid, entries }: GradientLedger): LateClip[] {
 function changedNumbers(facts: RunFacts, uid: string, step: number) {
   const grad = facts.gradOf(uid, step);
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
-}
-
-/** What one line clips. */
-function diagnosisOf(facts: RunFacts, clips: LateClip[]): Diagnosis {
-  const [{ added, used, clipped, dropped }] = clips;
-  const uids = clips.filter((clip) => clip.clipped.step === clipped.step).map(({ uid }) => uid);
-  const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
-  const isMeasured = before !== null && after !== null;
-  const norms: Facts = isMeasured ? { before: roundedNumber(before), after: roundedNumber(after) } : {};
-  const optimizer = facts.nameFact(used.by, used.step);
-  return {
-    variant: isMeasured ? "measured" : undefined,
-    cause: clipped.step,
-    chain: [
-      [added.step, "gradient", uids],
-      [used.step, "used", [used.by]],
-      [clipped.step, "written", uids],
-      dropped && [dropped.step, "released", uids],
-    ],
-    names: [optimizer, facts.nameFact(uids[0], clipped.step)],
-    facts: {
-      optimizer,
-      step_code: facts.statementFact(used.step),
-      step: facts.place(used.step).line,
-      ...norms,
-    },
-    fixes: [["move_before", { to: facts.place(used.step).line }]],
-  };
 }

@@ -1,6 +1,6 @@
 /** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
 
-import { diagnosis, nameTextOfFact, type Diagnosis, type Facts, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, nameTextOfFact, type Facts, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { gradScalerByBackward, type GradScalerUse } from "../account/scaled_losses.ts";
 import { gradientLedgers, type LedgerEntry } from "../account/gradient_ledger.ts";
@@ -11,7 +11,43 @@ export const FINDINGS = [
     kind: "clip_while_scaled",
     severity: "warning",
     of: (facts) => groupBy(takenWhileScaled(facts), ({ taken }) => `${taken.kind} ${facts.lineOf(taken.step)}`),
-    say: diagnosisOf,
+    say: (facts, gradients) => {
+      const [{ added, taken, unscaled, scaler }] = gradients;
+      const uids = gradients.filter((gradient) => gradient.taken.step === taken.step).map(({ uid }) => uid);
+      const isClip = taken.kind === "clipped";
+      const optimizer = facts.optimizers.find(({ uid, made }) =>
+        facts.parametersOf(uid, Math.max(made, taken.step)).includes(uids[0]),
+      );
+      const scalerName = facts.nameFact(scaler.uid, taken.step);
+      const optimizerName = facts.nameFact(optimizer?.uid ?? null, taken.step);
+      const [before, after] = [taken.step - 1, taken.step].map((step) => gradientNormAt(facts, uids, step));
+      const isMeasured = isClip && before !== null && after !== null;
+      const norms: Facts = isMeasured
+        ? { before: roundedNumber(before), limit: roundedNumber(after), after: roundedNumber(after / scaler.value) }
+        : {};
+      const name = nameTextOfFact(scalerName);
+      return {
+        variant: isClip ? (isMeasured ? "measured" : undefined) : "step",
+        cause: taken.step,
+        chain: [
+          [added.step, "gradient", uids],
+          [taken.step, isClip ? "written" : "used", uids],
+          unscaled && [unscaled.step, "released", uids],
+        ],
+        names: [scalerName, optimizerName],
+        facts: {
+          scaler: scalerName,
+          optimizer: optimizerName,
+          scale: roundedNumber(scaler.value),
+          name: nameTextOfFact(scalerName),
+          optimizer_name: nameTextOfFact(optimizerName),
+          ...norms,
+        },
+        fixes: isClip
+          ? [["unscale_first", { name, optimizer: nameTextOfFact(optimizerName) }]]
+          : [["scaler_step", { name, optimizer: nameTextOfFact(optimizerName) }]],
+      };
+    },
   }),
 ];
 
@@ -48,42 +84,4 @@ function firstTakenWhileScaled(
     }
   }
   return null;
-}
-
-function diagnosisOf(facts: RunFacts, gradients: ScaledGradient[]): Diagnosis {
-  const [{ added, taken, unscaled, scaler }] = gradients;
-  const uids = gradients.filter((gradient) => gradient.taken.step === taken.step).map(({ uid }) => uid);
-  const isClip = taken.kind === "clipped";
-  const optimizer = facts.optimizers.find(({ uid, made }) =>
-    facts.parametersOf(uid, Math.max(made, taken.step)).includes(uids[0]),
-  );
-  const scalerName = facts.nameFact(scaler.uid, taken.step);
-  const optimizerName = facts.nameFact(optimizer?.uid ?? null, taken.step);
-  const [before, after] = [taken.step - 1, taken.step].map((step) => gradientNormAt(facts, uids, step));
-  const isMeasured = isClip && before !== null && after !== null;
-  const norms: Facts = isMeasured
-    ? { before: roundedNumber(before), limit: roundedNumber(after), after: roundedNumber(after / scaler.value) }
-    : {};
-  const name = nameTextOfFact(scalerName);
-  return {
-    variant: isClip ? (isMeasured ? "measured" : undefined) : "step",
-    cause: taken.step,
-    chain: [
-      [added.step, "gradient", uids],
-      [taken.step, isClip ? "written" : "used", uids],
-      unscaled && [unscaled.step, "released", uids],
-    ],
-    names: [scalerName, optimizerName],
-    facts: {
-      scaler: scalerName,
-      optimizer: optimizerName,
-      scale: roundedNumber(scaler.value),
-      name: nameTextOfFact(scalerName),
-      optimizer_name: nameTextOfFact(optimizerName),
-      ...norms,
-    },
-    fixes: isClip
-      ? [["unscale_first", { name, optimizer: nameTextOfFact(optimizerName) }]]
-      : [["scaler_step", { name, optimizer: nameTextOfFact(optimizerName) }]],
-  };
 }

@@ -28,12 +28,7 @@ export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
         [used, "read"],
         [step, "none"],
       ],
-      names: [x],
-      facts: {
-        x,
-        made: facts.steps[made].line,
-        effect: facts.steps[step].line,
-      },
+      facts: { x, made: facts.steps[made].line, effect: facts.steps[step].line },
       fixes: [["list_parameters", {}, made]],
       explainsError: true,
     },

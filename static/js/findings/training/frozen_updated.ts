@@ -1,6 +1,6 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
-import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import type { FieldChange } from "../facts/field_history.ts";
 
@@ -10,7 +10,30 @@ export const FINDINGS = [
     severity: "warning",
     lookedFor: "optimizers",
     of: (facts) => groupBy(frozenParameters(facts), ({ frozen }) => facts.lineOf(frozen)),
-    say: diagnosisOf,
+    /** The parameters are of one line; the first is told. */
+    say: (facts, parameters) => {
+      const [{ uid, frozen, updated, optimizer }] = parameters;
+      const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
+      const x = names[0];
+      const accumulated = facts.gradientsTo(uid).findLast((event) => event.step < frozen);
+      return {
+        cause: frozen,
+        chain: [
+          accumulated && [accumulated.step, "gradient", [uid, accumulated.grad]],
+          [frozen, "cut", [uid]],
+          [updated, "written", [uid]],
+        ],
+        names: [...names, facts.nameFact(uid, frozen)],
+        facts: {
+          x,
+          frozen: names,
+          grad: gradNameOf(x),
+          optimizer: facts.nameFact(optimizer, updated),
+          effect: facts.steps[updated].line,
+        },
+        fixes: [["reset_frozen"]],
+      };
+    },
   }),
 ];
 
@@ -46,29 +69,4 @@ function freezingStep(changes: FieldChange[], until: number) {
   const before = changes.filter(({ step }) => step < until);
   const lastChange = before.at(-1);
   return lastChange && !lastChange.value && before.at(-2)?.value ? lastChange.step : null;
-}
-
-/** The parameters are of one line; the first is told. */
-function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis {
-  const [{ uid, frozen, updated, optimizer }] = parameters;
-  const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
-  const x = names[0];
-  const accumulated = facts.gradientsTo(uid).findLast((event) => event.step < frozen);
-  return {
-    cause: frozen,
-    chain: [
-      accumulated && [accumulated.step, "gradient", [uid, accumulated.grad]],
-      [frozen, "cut", [uid]],
-      [updated, "written", [uid]],
-    ],
-    names: [...names, facts.nameFact(uid, frozen)],
-    facts: {
-      x,
-      frozen: names,
-      grad: gradNameOf(x),
-      optimizer: facts.nameFact(optimizer, updated),
-      effect: facts.steps[updated].line,
-    },
-    fixes: [["reset_frozen"]],
-  };
 }

@@ -71,7 +71,6 @@ function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null
       [call, "gradient", [uid]],
       [resetStep, "released", [uid]],
     ],
-    names: [x],
     facts: names,
   };
 }

@@ -3,8 +3,7 @@
  * group alone.
  */
 
-import { codeFact, diagnosis, fixHint, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import type { FoundInStatement } from "../facts/executed_statements.ts";
+import { codeFact, diagnosis, fixHint, type RunFacts } from "../diagnosis.ts";
 import {
   callArgument,
   attributeRead,
@@ -26,7 +25,39 @@ export const FINDINGS = [
     when: (facts) => facts.optimizers.length,
     of: (facts) => facts.findInStatements((tree, stmt) => lostOptions(facts.trace.program, tree, stmt)),
     once: ({ stmt }) => stmt,
-    say: diagnosisOf,
+    say: (facts, { step, found }) => {
+      const { variant, owner, option, loop } = found;
+      const set = facts.optimizer(facts.resolve(owner, step));
+      const later = set?.steps.find((other) => other > step);
+      if (!set || later === undefined) return null;
+      if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;
+      const path = pathText(owner) ?? owner.text;
+      const optimizer = codeFact(path);
+      const findingFacts = {
+        optimizer,
+        attribute: codeFact(option),
+        path,
+        name: option,
+        loop: loop || facts.place(step).line,
+        effect: facts.place(later).line,
+      };
+      const fix = {
+        copied_groups: fixHint("live_groups", { line: findingFacts.loop, step }),
+        defaults: fixHint("group_option", facts.place(step), { path, name: option }),
+        last_group: fixHint("into_loop_above", facts.place(step)),
+      }[variant];
+      return {
+        variant,
+        cause: step,
+        chain: [
+          [step, "made"],
+          [later, "none"],
+        ],
+        names: [optimizer, findingFacts.attribute],
+        facts: findingFacts,
+        fixes: [fix],
+      };
+    },
   }),
 ];
 
@@ -78,7 +109,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
     const around = statementTree(program, outer);
     if (!around) return null;
     if (!loopHead(around) || !loopVariables(around).has(name)) continue;
-    const iterable = goneThrough(around, name);
+    const iterable = iteratedExpression(around, name);
     const owner = iterable && ownerOfCopiedGroups(iterable);
     return owner ? { variant: "copied_groups", owner, option, loop: statements[outer].line } : null;
   }
@@ -88,7 +119,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
     return !tree || nameUses(tree).bound.has(name);
   });
   const loop = statementTree(program, before);
-  const iterable = loop && goneThrough(loop, name);
+  const iterable = loop && iteratedExpression(loop, name);
   const read = iterable && attributeRead(iterable);
   return read?.attribute === "param_groups"
     ? { variant: "last_group", owner: read.object, option, loop: statements[before].line }
@@ -96,7 +127,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
 }
 
 /** What a loop goes through that gives a name each item; `enumerate` may count them. */
-function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
+function iteratedExpression(loop: SyntaxNode, name: string): SyntaxNode | null {
   const head = loopHead(loop);
   if (!head) return null;
   const isCounted = calleePath(head.iterable) === "builtins.enumerate";
@@ -110,38 +141,4 @@ function areOthersLeft(facts: RunFacts, optimizer: string, steps: number[]) {
   const [first, last] = [steps[0], steps.at(-1) ?? steps[0]].map((step) => facts.groupsOf(optimizer, step));
   if (first.length < 2 || first.length !== last.length) return false;
   return first.slice(0, -1).every(({ lr }, k) => typeof lr === "number" && lr === last[k].lr);
-}
-
-function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<LostOption>): Diagnosis | null {
-  const { variant, owner, option, loop } = found;
-  const set = facts.optimizer(facts.resolve(owner, step));
-  const later = set?.steps.find((other) => other > step);
-  if (!set || later === undefined) return null;
-  if (variant === "last_group" && !areOthersLeft(facts, set.uid, set.steps)) return null;
-  const path = pathText(owner) ?? owner.text;
-  const optimizer = codeFact(path);
-  const findingFacts = {
-    optimizer,
-    attribute: codeFact(option),
-    path,
-    name: option,
-    loop: loop || facts.place(step).line,
-    effect: facts.place(later).line,
-  };
-  const fix = {
-    copied_groups: fixHint("live_groups", { line: findingFacts.loop, step }),
-    defaults: fixHint("group_option", facts.place(step), { path, name: option }),
-    last_group: fixHint("into_loop_above", facts.place(step)),
-  }[variant];
-  return {
-    variant,
-    cause: step,
-    chain: [
-      [step, "made"],
-      [later, "none"],
-    ],
-    names: [optimizer, findingFacts.attribute],
-    facts: findingFacts,
-    fixes: [fix],
-  };
 }

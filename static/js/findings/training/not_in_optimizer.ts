@@ -16,7 +16,7 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
-interface UnheldParameter {
+interface UnoptimizedParameter {
   uid: string;
   owner: string;
   backwards: Set<string>;
@@ -44,8 +44,8 @@ function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
   const replacing = new Set(facts.attributeChanges.flatMap(({ before, after }) => (before && after ? [after] : [])));
-  const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
-  for (const parameter of unheldParameters(facts)) {
+  const byOptimizer = new Map<SteppingOptimizer, UnoptimizedParameter[]>();
+  for (const parameter of unoptimizedParameters(facts)) {
     if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
     const shared = (optimizer: SteppingOptimizer) =>
       [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
@@ -62,7 +62,7 @@ function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
     if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
   }
   return [...byOptimizer].flatMap(([optimizer, parameters]) => {
-    const byModule = new Map<string, UnheldParameter[]>();
+    const byModule = new Map<string, UnoptimizedParameter[]>();
     for (const parameter of parameters)
       addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
     return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
@@ -82,7 +82,7 @@ function isMadeTwice({ uid, made, params }: SteppingOptimizer, optimizers: Stepp
  * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind
  * what the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
  */
-function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
+function variantOf(facts: RunFacts, parameter: UnoptimizedParameter, { made, params }: SteppingOptimizer) {
   const { uid } = parameter;
   const unfrozen = facts.history
     .fieldChanges(uid, "requires_grad")
@@ -124,7 +124,7 @@ function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
  * Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients
  * of.
  */
-function unheldParameters(facts: RunFacts): UnheldParameter[] {
+function unoptimizedParameters(facts: RunFacts): UnoptimizedParameter[] {
   const held = new Set(
     facts.optimizers.flatMap(({ uid, made, stepped }) =>
       [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => facts.parametersOf(uid, step)),
@@ -227,7 +227,12 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
 }
 
 /** A module that the program moves after another one, as an average, takes part in what backward goes through. */
-function averageDiagnosis(facts: RunFacts, { uid, added }: UnheldParameter, written: number, names: Facts): Diagnosis {
+function averageDiagnosis(
+  facts: RunFacts,
+  { uid, added }: UnoptimizedParameter,
+  written: number,
+  names: Facts,
+): Diagnosis {
   const use = facts.steps.findIndex((_, i) =>
     facts.opsAt(i).some(({ inputs, grad_mode }) => grad_mode && inputs.includes(uid)),
   );
@@ -252,7 +257,7 @@ function diagnosisOf(
   facts: RunFacts,
   optimizer: SteppingOptimizer,
   owner: string,
-  parameters: UnheldParameter[],
+  parameters: UnoptimizedParameter[],
 ): Diagnosis {
   const [{ uid, added }] = parameters;
   const module = facts.nameFact(owner, added);
@@ -288,11 +293,7 @@ function diagnosisOf(
     fixes: [
       [
         variant === "twice" ? "optimizer_of" : "optimizer_with",
-        {
-          name: modulePath(module),
-          optimizer: names.optimizer_name,
-          method,
-        },
+        { name: modulePath(module), optimizer: names.optimizer_name, method },
       ],
     ],
   };

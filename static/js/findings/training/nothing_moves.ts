@@ -15,7 +15,21 @@ export const FINDINGS = [
     severity: "warning",
     lookedFor: "optimizers",
     of: (facts) => facts.optimizers,
-    say: optimizerWithoutEffect,
+    say: (facts, { uid, made, steps }) => {
+      const type = facts.object(uid, made)?.type ?? "";
+      if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return null;
+      const rates = steps.flatMap((step) => facts.groupsOf(uid, step - 1).map(({ lr }) => lr));
+      const isZero = rates.every((rate) => rate === 0);
+      if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return null;
+      let last: StepEffect | null = null;
+      for (const step of steps) {
+        last = effectOfStep(facts, uid, step, steps[0]);
+        const dtype = last && facts.tensor(last.example, step)?.dtype;
+        const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
+        if (!last || share === undefined || last.heavy.moved > share * last.heavy.total) return null;
+      }
+      return last && diagnosisOf(facts, { uid, made, steps }, last, Number(rates.at(-1)));
+    },
   }),
 ];
 
@@ -41,22 +55,6 @@ interface StepEffect {
   heavy: { total: number; moved: number };
   /** a parameter with such a gradient, if possible one that stays whole */
   example: string;
-}
-
-function optimizerWithoutEffect(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
-  const type = facts.object(uid, made)?.type ?? "";
-  if (steps.length < MIN_STEPS || !PLAIN_OPTIMIZER.test(type)) return null;
-  const rates = steps.flatMap((step) => facts.groupsOf(uid, step - 1).map(({ lr }) => lr));
-  const isZero = rates.every((rate) => rate === 0);
-  if (!isZero && !rates.every((rate) => typeof rate === "number" && rate > 0)) return null;
-  let last: StepEffect | null = null;
-  for (const step of steps) {
-    last = effectOfStep(facts, uid, step, steps[0]);
-    const dtype = last && facts.tensor(last.example, step)?.dtype;
-    const share = isZero ? 0 : PRECISIONS[dtype ?? ""]?.share;
-    if (!last || share === undefined || last.heavy.moved > share * last.heavy.total) return null;
-  }
-  return last && diagnosisOf(facts, { uid, made, steps }, last, Number(rates.at(-1)));
 }
 
 /** Null where it is not known, where no gradient came, and where the optimizer writes none of the numbers. */

@@ -1,10 +1,9 @@
 /** A learning rate or the like set on the optimizer itself, which reads its groups: nothing changes. */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import type { FoundInStatement } from "../facts/executed_statements.ts";
+import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
 import { attributeRead, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
-import { assignments, type Assignment } from "../../syntax/statements.ts";
+import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -14,7 +13,37 @@ export const FINDINGS = [
     when: (facts) => facts.optimizers.length,
     of: (facts) => facts.findInStatements(optionsSet),
     once: ({ found }) => found.target,
-    say: diagnosisOf,
+    say: (facts, { step, found }) => {
+      const { target, value } = found;
+      const path = pathText(target.children[0]);
+      const set = facts.optimizer(facts.resolve(target.children[0], step));
+      const later = set?.steps.find((other) => other > step);
+      if (!path || !set || !value || later === undefined) return null;
+      const attribute = String(target.value);
+      const isOfTorch = TORCH_OPTIMIZERS.has(facts.scan.initialFields(set.uid)?.type ?? "");
+      if (!isOfTorch || isAttributeReadByProgram(facts, path, attribute)) return null;
+      const name = attribute === "learning_rate" ? "lr" : attribute;
+      const optimizer = codeFact(path);
+      return {
+        variant: "optimizer",
+        cause: step,
+        chain: [
+          [step, "made"],
+          [later, "none"],
+        ],
+        names: [optimizer, codeFact(attribute)],
+        facts: {
+          optimizer,
+          attribute: codeFact(attribute),
+          group: codeFact(`group['${name}']`),
+          path,
+          name,
+          value: codeFact(value.text),
+          effect: facts.place(later).line,
+        },
+        fixes: [["group_option", { path, name, value: value.text }]],
+      };
+    },
   }),
 ];
 
@@ -35,36 +64,4 @@ function isAttributeReadByProgram(facts: RunFacts, path: string, name: string) {
     return read?.attribute === name && pathText(read.object) === path && !isAssignmentTarget(node);
   };
   return statementTrees(facts.trace.program).some((tree) => !tree || [...walk(tree)].some(isRead));
-}
-
-function diagnosisOf(facts: RunFacts, { step, found }: FoundInStatement<Assignment>): Diagnosis | null {
-  const { target, value } = found;
-  const path = pathText(target.children[0]);
-  const set = facts.optimizer(facts.resolve(target.children[0], step));
-  const later = set?.steps.find((other) => other > step);
-  if (!path || !set || !value || later === undefined) return null;
-  const attribute = String(target.value);
-  const isOfTorch = TORCH_OPTIMIZERS.has(facts.scan.initialFields(set.uid)?.type ?? "");
-  if (!isOfTorch || isAttributeReadByProgram(facts, path, attribute)) return null;
-  const name = attribute === "learning_rate" ? "lr" : attribute;
-  const optimizer = codeFact(path);
-  return {
-    variant: "optimizer",
-    cause: step,
-    chain: [
-      [step, "made"],
-      [later, "none"],
-    ],
-    names: [optimizer, codeFact(attribute)],
-    facts: {
-      optimizer,
-      attribute: codeFact(attribute),
-      group: codeFact(`group['${name}']`),
-      path,
-      name,
-      value: codeFact(value.text),
-      effect: facts.place(later).line,
-    },
-    fixes: [["group_option", { path, name, value: value.text }]],
-  };
 }

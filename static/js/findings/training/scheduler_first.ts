@@ -1,17 +1,42 @@
 /** A learning rate that no step ever used, since the scheduler stepped before the optimizer's first step. */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type RunFacts } from "../diagnosis.ts";
 import { keyValuePairs } from "../../trace/names.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { paramGroupDicts, type Optimizer } from "../facts/optimizers.ts";
+import { paramGroupDicts } from "../facts/optimizers.ts";
 
 export const FINDINGS = [
   diagnosis({
     kind: "scheduler_first",
     severity: "warning",
     of: (facts) => facts.optimizers,
-    say: diagnosisOf,
+    say: (facts, { uid, made, stepped }) => {
+      if (!stepped.length) return null;
+      const first = stepped[0].step;
+      const change = firstChangeByScheduler(facts, uid, made, first);
+      if (!change || !isRunAgainAfter(facts, change.step, first)) return null;
+      const usedRates = stepped.map(({ step }) => learningRateAt(facts, uid, step - 1));
+      if (change.before === 0 || usedRates.some((rate) => rate === null || rate === change.before)) return null;
+      const optimizer = facts.nameFact(uid, first);
+      const names = {
+        optimizer,
+        rate: roundedNumber(change.before),
+        first: roundedNumber(learningRateAt(facts, uid, first - 1) ?? Number.NaN),
+        step: facts.place(first).line,
+      };
+      return {
+        cause: change.step,
+        chain: [
+          [made, "made", [uid]],
+          [change.step, "written", [uid]],
+          [first, "used", [uid]],
+        ],
+        names: [optimizer],
+        facts: names,
+        fixes: [["move_after", { to: facts.place(first).line }]],
+      };
+    },
   }),
 ];
 
@@ -44,31 +69,4 @@ export function learningRateAt(facts: RunFacts, uid: string, step: number): numb
   const group = facts.object(paramGroupDicts(facts, uid, step)[0], step);
   const rate = group ? (keyValuePairs(group) ?? []).find(([key]) => key === "lr")?.[1] : null;
   return typeof rate === "number" ? rate : null;
-}
-
-function diagnosisOf(facts: RunFacts, { uid, made, stepped }: Optimizer): Diagnosis | null {
-  if (!stepped.length) return null;
-  const first = stepped[0].step;
-  const change = firstChangeByScheduler(facts, uid, made, first);
-  if (!change || !isRunAgainAfter(facts, change.step, first)) return null;
-  const usedRates = stepped.map(({ step }) => learningRateAt(facts, uid, step - 1));
-  if (change.before === 0 || usedRates.some((rate) => rate === null || rate === change.before)) return null;
-  const optimizer = facts.nameFact(uid, first);
-  const names = {
-    optimizer,
-    rate: roundedNumber(change.before),
-    first: roundedNumber(learningRateAt(facts, uid, first - 1) ?? Number.NaN),
-    step: facts.place(first).line,
-  };
-  return {
-    cause: change.step,
-    chain: [
-      [made, "made", [uid]],
-      [change.step, "written", [uid]],
-      [first, "used", [uid]],
-    ],
-    names: [optimizer],
-    facts: names,
-    fixes: [["move_after", { to: facts.place(first).line }]],
-  };
 }

@@ -3,7 +3,7 @@
  * block ends, or one that was made before the loop.
  */
 
-import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, type RunFacts } from "../diagnosis.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -12,7 +12,25 @@ export const FINDINGS = [
     lookedFor: "optimizers",
     of: staleCopies,
     once: ({ node }, facts) => facts.lineOf(autocastBlock(facts, facts.birthStep(node)) ?? facts.birthStep(node)),
-    say: diagnosisOf,
+    say: (facts, { node, parameter, written, visited, count }) => {
+      const made = facts.birthStep(node);
+      const block = autocastBlock(facts, made);
+      const [output] = facts.index.nodes.get(node)?.output?.split("|") ?? [];
+      const x = facts.nameFact(parameter, written);
+      const copy = block === null ? facts.nameFact(output, made) : "";
+      return {
+        variant: block === null ? undefined : "autocast",
+        cause: block ?? made,
+        chain: [
+          block !== null && [block, "kept"],
+          [made, "made", [node]],
+          [written, "written", [parameter]],
+          [facts.backwardAt(visited) ?? visited, "used", [node]],
+        ],
+        names: [copy, x],
+        facts: { x, copy, count, made: facts.lineOf(made), written: facts.lineOf(written) },
+      };
+    },
   }),
 ];
 
@@ -58,26 +76,6 @@ function staleCopy(
   });
   const last = missed.at(-1);
   return last && missed.length >= MIN_STALE_BACKWARDS ? { node, parameter, ...last, count: missed.length } : null;
-}
-
-function diagnosisOf(facts: RunFacts, { node, parameter, written, visited, count }: StaleCopy): Diagnosis {
-  const made = facts.birthStep(node);
-  const block = autocastBlock(facts, made);
-  const [output] = facts.index.nodes.get(node)?.output?.split("|") ?? [];
-  const x = facts.nameFact(parameter, written);
-  const copy = block === null ? facts.nameFact(output, made) : "";
-  return {
-    variant: block === null ? undefined : "autocast",
-    cause: block ?? made,
-    chain: [
-      block !== null && [block, "kept"],
-      [made, "made", [node]],
-      [written, "written", [parameter]],
-      [facts.backwardAt(visited) ?? visited, "used", [node]],
-    ],
-    names: [copy, x],
-    facts: { x, copy, count, made: facts.lineOf(made), written: facts.lineOf(written) },
-  };
 }
 
 /** The step that entered the autocast block in which a step ran; null where it ran in none. */

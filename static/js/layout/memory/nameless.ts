@@ -10,7 +10,7 @@ import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, UnnamedStoragePurpose } from "./memory_parts.ts";
 
 export function createUnnamedStoragePurposeFinder(memoryStep: MemoryStep): (block: RowBlock) => UnnamedStoragePurpose {
-  const gradients = gradientsOnTheWay(memoryStep);
+  const gradients = gradientsInFlight(memoryStep);
   return (block) => {
     const gradientOnWay = gradients.get(block.key);
     if (gradientOnWay) {
@@ -43,7 +43,7 @@ function nodeDisplayName(memoryStep: MemoryStep, uid: string) {
   return memoryStep.model.nodeNames.get(uid) ?? operationNameOfNode((node?.kind === "node" && node.name) || uid);
 }
 
-interface GradientOnWay {
+interface GradientInFlight {
   /** the node that it goes to, empty for what a node begins with */
   to: string;
   shape: number[];
@@ -52,8 +52,8 @@ interface GradientOnWay {
 }
 
 /** Storages that the backwards under way hand from node to node. */
-function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
-  const out = new Map<string, GradientOnWay>();
+function gradientsInFlight(memoryStep: MemoryStep): Map<string, GradientInFlight> {
+  const out = new Map<string, GradientInFlight>();
   const { trace, index } = memoryStep.model.opened;
   for (const [uid, entity] of memoryStep.entities) {
     if (entity.kind !== "backward") continue;

@@ -12,7 +12,7 @@ import { rowPurposeText } from "../labels.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { isVersionNews, versionCounterMark } from "./row_counter.ts";
+import { isVersionWorthShowing, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
@@ -132,7 +132,7 @@ function endOfHandle(row: RowDrawing, uid: string) {
 }
 
 function isVersionShown({ facts, item }: RowDrawing, counter: string | null): counter is string {
-  return counter !== null && isVersionNews(facts, counter, item.block.pins);
+  return counter !== null && isVersionWorthShowing(facts, counter, item.block.pins);
 }
 
 function handleMarkInCollapsedRow(row: RowDrawing, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {

@@ -108,7 +108,7 @@ function sharedReadingMarks(
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const forms = readingWords(facts, line.uid, handle, [low, high], band.n);
+  const forms = readingTexts(facts, line.uid, handle, [low, high], band.n);
   const { text, size, spacing } = fittedText(forms, right - from);
   return [
     beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
@@ -125,7 +125,7 @@ function sharedReadingMarks(
 
 /** What a handle reads, told by another's name that reads all of the memory in order, in words and shorter; no form
  * where none does. */
-function readingWords(
+function readingTexts(
   { snap, readers, names, labels }: RenderContext,
   uid: string,
   handle: Handle,

@@ -13,7 +13,7 @@ import { shortDtype } from "./row_cell.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { RenderContext } from "../render_context.ts";
 
-interface Place {
+interface LineSpan {
   x: number;
   y: number;
   w: number;
@@ -50,7 +50,7 @@ function handleCardAttributes(renderContext: RenderContext, uid: string, handle:
 }
 
 /** `isPassingGradient`: it is a gradient on its way, of which `no gradient` would say the wrong thing. */
-export function handleCardMark(renderContext: RenderContext, uid: string, place: Place, isPassingGradient = false) {
+export function handleCardMark(renderContext: RenderContext, uid: string, place: LineSpan, isPassingGradient = false) {
   const handle = findHandle(renderContext.snap.entities, uid);
   if (!handle) return null;
   const card = handleCardAttributes(renderContext, uid, handle, renderContext.names.tags.has(uid));
@@ -104,7 +104,7 @@ function handleWords({ labels, nodeName }: RenderContext, handle: Handle): strin
 export function handleCardMarkInCollapsedRow(
   renderContext: RenderContext,
   uid: string,
-  place: Place,
+  place: LineSpan,
   { named, gradient }: { named: boolean; gradient: boolean },
 ) {
   const handle = findHandle(renderContext.snap.entities, uid);
@@ -119,7 +119,7 @@ export function handleCardMarkInCollapsedRow(
   ]);
 }
 
-interface QuietPlace {
+interface UnnamedHandlesPlace {
   x: number;
   room: number;
   say: boolean;
@@ -133,7 +133,7 @@ export function unnamedHandlesMark(
   uids: string[],
   columns: MemoryColumns,
   y: number,
-  place: QuietPlace,
+  place: UnnamedHandlesPlace,
 ) {
   const end = place.x + place.room;
   let x = place.x;

@@ -12,7 +12,7 @@ import type { RenderContext } from "../render_context.ts";
  * Whether a version says something: its memory was written since it was made, or a node expects one. `pins` are those
  * of the row.
  */
-export function isVersionNews({ snap }: RenderContext, counterUid: string, pins: StoragePin[]) {
+export function isVersionWorthShowing({ snap }: RenderContext, counterUid: string, pins: StoragePin[]) {
   const counter = findEntity(snap.entities, counterUid, "counter");
   return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
 }

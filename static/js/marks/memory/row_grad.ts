@@ -8,7 +8,7 @@ import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { focusable, textMark, titleMark } from "../../browser/shapes.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
+import { gradientCounterMark, isVersionWorthShowing } from "./row_counter.ts";
 import type { RowDrawing } from "./row_drawing.ts";
 import type { CellStrip } from "../../layout/cells/row_strip.ts";
 import type { Entities } from "../../trace/state.ts";
@@ -69,12 +69,12 @@ function gradientStripMark(
     },
     block.storage
       ? cellStripMark(facts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...letters(layout) }),
+      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...fontAttributes(layout) }),
     fresh && block.storage && !facts.snap.fresh.has(block.storage) && !facts.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
     counterUid &&
-      isVersionNews(facts, counterUid, block.pins) &&
+      isVersionWorthShowing(facts, counterUid, block.pins) &&
       gradientCounterMark(facts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
@@ -86,13 +86,13 @@ function gradientStripMark(
           "data-path": path,
           target: { kind: "path", path, ref: uid },
         },
-        h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
+        h("text", { x: place.x + 1, y: nameY, ...fontAttributes(name) }, name.text),
         titleMark(`${facts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-function letters({ size, spacing }: FittedText) {
+function fontAttributes({ size, spacing }: FittedText) {
   return { "font-size": size, "letter-spacing": spacing };
 }
 

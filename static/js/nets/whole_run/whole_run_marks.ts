@@ -12,7 +12,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
+import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
 import { parameterRunSummaries } from "./parameters_of_run.ts";
@@ -129,10 +129,10 @@ function groundMarks({ layout, selected }: WholeRunScene, row: WholeRunRow): VNo
   ];
 }
 
-const middle = ({ y }: WholeRunRow) => y + ROW_HEIGHT / 2;
+const rowMiddleY = ({ y }: WholeRunRow) => y + ROW_HEIGHT / 2;
 
 function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: WholeRunRail): VNode[] {
-  const [a, b] = [middle(rail.from), middle(rail.to)];
+  const [a, b] = [rowMiddleY(rail.from), rowMiddleY(rail.to)];
   const lane = Math.max(8, x - 6 - 12 * rail.lane);
   const down = b > a ? 1 : -1;
   const r = Math.min(6, Math.abs(b - a) / 2) * down;
@@ -263,7 +263,8 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow)
   const [callSite] = row.callSites;
   if (row.kind === "head" && !run.trainedElsewhere(callSite)) return [];
   const said = row.callSites.length === 1 ? callSiteSummaryText(run, callSite, say) : "";
-  const text = said || (row.kind === "lines" || isStatement(callSite) ? codeOfPlace(run.facts, callSite, lines) : "");
+  const text =
+    said || (row.kind === "lines" || isStatement(callSite) ? codeOfCallSite(run.facts, callSite, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room, 12);
