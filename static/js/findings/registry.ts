@@ -78,6 +78,8 @@ import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
 import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
+import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
+import { FINDINGS as evalTrains } from "./modules/eval_trains.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -156,4 +158,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...comparedWithItself,
   ...batchPartUnread,
   ...loadLeftOut,
+  ...maskUnread,
+  ...evalTrains,
 ];

@@ -50,12 +50,10 @@ export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: 
     })
     .join("");
   const zero = x + (-low / (high - low)) * HISTOGRAM_WIDTH;
-  return h(
-    "g",
-    { class: classNames(className, "histogram") },
+  return h("g", { class: classNames(className, "histogram") }, [
     pathMark("net-bins", bars),
     pathMark("net-bins-floor", `M${x} ${floor + 0.5}h${HISTOGRAM_WIDTH}`),
     low < 0 && high > 0 && pathMark("net-bins-zero", `M${zero.toFixed(1)} ${floor}v4`),
     titleMark(`${normText(low)} … ${normText(high)}`),
-  );
+  ]);
 }

@@ -53,12 +53,10 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Translate): VNo
   return [
     h("text", { x: name, y: 17 }, textWidth(say("net_head_name"), 12.5) < room ? say("net_head_name") : shortName),
     shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
-    h(
-      "text",
-      { x: norm, y: 17 },
+    h("text", { x: norm, y: 17 }, [
       say(shape === null ? "net_head_norm_short" : "net_head_norm"),
       titleMark(say("net_head_norm_why")),
-    ),
+    ]),
     kept !== null &&
       h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), titleMark(say("net_head_kept_why"))),
     learns !== null && h("text", { x: learns, y: 17 }, say("whole_head_learns")),
@@ -75,12 +73,10 @@ function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: heigh
 }
 
 function currentRowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
-  return h(
-    "g",
-    { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) },
+  return h("g", { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) }, [
     h("rect", { y, width, height: height + (body?.top ?? 0) }),
     h("rect", { class: "net-now-edge", y, width: 4, height: height + (body?.height ?? 0) }),
-  );
+  ]);
 }
 
 const rowMiddleY = ({ y, dot }: PlacedNetRow) => y + dot;
@@ -424,20 +420,16 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
   const y = row.dot;
   const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
   if (row.isNow)
-    return h(
-      "g",
-      { class: "net-dot now" },
+    return h("g", { class: "net-dot now" }, [
       circleMark("net-halo", x, y, 13),
       h("circle", { cx: x, cy: y, r: 7 }),
       row.joins && plusMark(x, y),
-    );
+    ]);
   if (row.joins)
-    return h(
-      "g",
-      { class: classNames("net-dot join", isFull && "full") },
+    return h("g", { class: classNames("net-dot join", isFull && "full") }, [
       h("circle", { cx: x, cy: y, r: 7.5 }),
       plusMark(x, y),
-    );
+    ]);
   // several rows in one
   const isSeveral = row.kind === "fold" || row.kind === "repeat";
   const others = isSeveral && pathMark("net-fold-dots", `M${x} ${y - 8}h0M${x} ${y + 8}h0`);

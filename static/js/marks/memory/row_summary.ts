@@ -4,8 +4,13 @@ import { findHandle, type Cell } from "../../trace/entities.ts";
 import { bytesText, fullNumberText, shortNumberText, encodedValueJson, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES } from "../../layout/text/metrics.ts";
 import { cellExtentOfHandle } from "../../trace/reads.ts";
-import { SUMMARY_SIZES, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
-import { storageElementCount, cellsOfWindows } from "../../layout/cells/big_storage.ts";
+import {
+  cellsOfWindows,
+  storageElementCount,
+  SUMMARY_SIZES,
+  type CellBand,
+  type CellStrip,
+} from "../../layout/cells/row_strip.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
