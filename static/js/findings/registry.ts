@@ -80,6 +80,12 @@ import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
 import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
 import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
 import { FINDINGS as evalTrains } from "./modules/eval_trains.ts";
+import { FINDINGS as unitsStayEqual } from "./modules/units_stay_equal.ts";
+import { FINDINGS as reluBeforeLoss } from "./numbers/relu_before_loss.ts";
+import { FINDINGS as paddingTakesPart } from "./samples/padding_takes_part.ts";
+import { FINDINGS as targetIsGiven } from "./samples/target_is_given.ts";
+import { FINDINGS as twoShuffles } from "./samples/two_shuffles.ts";
+import { FINDINGS as schedulerIdle } from "./training/scheduler_idle.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -160,4 +166,10 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...loadLeftOut,
   ...maskUnread,
   ...evalTrains,
+  ...unitsStayEqual,
+  ...reluBeforeLoss,
+  ...paddingTakesPart,
+  ...targetIsGiven,
+  ...twoShuffles,
+  ...schedulerIdle,
 ];

@@ -45,17 +45,18 @@ export const FINDINGS = [
 /** a lookup in an embedding with a row for padding */
 interface PaddedEmbeddingLookup {
   weight: string;
+  index: string;
   row: number;
   step: number;
 }
 
-function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
+export function paddedEmbeddingLookups(facts: RunFacts): PaddedEmbeddingLookup[] {
   return [...facts.index.nodes].flatMap(([uid, { name }]) => {
     if (!/^Embedding(?:Bag)?Backward/.test(name)) return [];
     const step = facts.birthStep(uid);
     const row = facts.scan.initialFields(uid)?.attrs?.padding_idx;
     const op = facts.opsAt(step).find((other) => /^aten::embedding/.test(other.name));
-    return typeof row === "number" && row >= 0 && op ? [{ weight: op.inputs[0], row, step }] : [];
+    return typeof row === "number" && row >= 0 && op ? [{ weight: op.inputs[0], index: op.inputs[1], row, step }] : [];
   });
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../../syntax/expressions.ts";
 import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, statementsAround } from "../../syntax/statements.ts";
-import type { SyntaxNode } from "../../syntax/tree.ts";
+import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
@@ -120,6 +120,7 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
   const isSnapshot = SNAPSHOT_NAME_PATTERN.test(name) && !SNAPSHOT_NAME_PATTERN.test(first);
   if (!isSnapshot && !(isConditional && object.kind === "Name")) return null;
   const write = firstWriteAfter(facts, module, step);
+  if (!write && isSnapshot && of === object) return frozenDiagnosis(facts, given, first);
   if (!write || isRenamed(facts, first, step)) return null;
   const read = facts.steps.findIndex(
     ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
@@ -144,6 +145,44 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     },
     fixes: [["copy_of_module", { of: of.text }]],
   };
+}
+
+/** Where a module is frozen by its second name, and an optimizer was given it by its first. */
+function frozenDiagnosis(facts: RunFacts, { name, root, module, step }: SecondName, first: string): Diagnosis | null {
+  for (const uid of tensorsOfModule(facts, module, step)) {
+    const frozen = facts.history
+      .fieldChanges(uid, "requires_grad")
+      .find((each) => each.step > step && !each.value)?.step;
+    const { program } = facts.trace;
+    const around = frozen === undefined ? [] : [facts.steps[frozen].stmt ?? -1];
+    const trees = around
+      .flatMap((stmt) => [stmt, ...statementsAround(program, stmt)])
+      .map((stmt) => statementTree(program, stmt));
+    const optimizer = facts.optimizers.find(
+      ({ uid: each, steps }) => steps.length && facts.parametersOf(each, steps[0]).includes(uid),
+    );
+    if (frozen === undefined || !optimizer || !trees.some((tree) => tree && mentionedNames(tree).has(root))) continue;
+    const [x, y] = [codeFact(name), codeFact(first)];
+    return {
+      variant: "frozen",
+      cause: step,
+      chain: [
+        [step, "shares", [module]],
+        [frozen, "cut", [uid]],
+        [optimizer.steps[0], "used", [uid]],
+      ],
+      names: [x, y],
+      facts: {
+        x,
+        y,
+        copied: codeFact(`copy.deepcopy(${first})`),
+        frozen: facts.lineOf(frozen),
+        tensor: facts.nameFact(uid, step),
+      },
+      fixes: [["copy_of_module", { of: first }]],
+    };
+  }
+  return null;
 }
 
 /** Whether a module is to be put back to what a name holds. */

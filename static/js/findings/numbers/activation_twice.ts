@@ -86,7 +86,7 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
 const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
 
 /** The operation that applied a function to a tensor, through views of its result. */
-function earlierActivation(facts: RunFacts, uid: string, applies: string) {
+export function earlierActivation(facts: RunFacts, uid: string, applies: string) {
   let op = facts.producingOperation(uid);
   for (let k = 0; op && k < MAX_OPERATIONS_BACK; k++) {
     const name = operationName(op.name).replace(/^_/, "");

@@ -3,7 +3,7 @@
  * optimizer was replaced.
  */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
@@ -13,6 +13,12 @@ import type { SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+  diagnosis({
+    kind: "rate_jumps",
+    severity: "note",
+    of: (facts) => facts.findInStatements(schedulerAssignments),
+    say: risingCosine,
+  }),
 ];
 
 /** A rate below so much of the largest one trains no more, */
@@ -20,6 +26,8 @@ const VANISHED = 1e-3;
 /** where so many steps at least, and half of all, are made with it. */
 const MIN_VANISHED_STEPS = 8;
 const MIN_LOST_CHANGES = 2;
+/** A rate that is back at so much of the first one has risen again. */
+const RISEN = 0.25;
 const MAX_STATEMENTS = 2000;
 /** How the names of torch's schedulers end. */
 const SCHEDULERS = ["LR", "ReduceLROnPlateau", "WarmRestarts"];
@@ -36,6 +44,37 @@ function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
   if (!facts.ranToItsEnd) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
+}
+
+/** A cosine that is over before the training is: from `T_max` on the rate rises again, as it fell. */
+function risingCosine(facts: RunFacts, { step: made, found: { optimizer: given, value } }: MadeScheduler) {
+  const optimizer = facts.optimizers.find(({ uid }) => uid === facts.resolve(given, made));
+  const turn = callArgument(value, "T_max", 1);
+  if (!facts.ranToItsEnd || !optimizer || !turn || calleeName(value) !== "CosineAnnealingLR") return null;
+  const rates = optimizer.steps.map((step) => learningRateAt(facts, optimizer.uid, step - 1) ?? Number.NaN);
+  const lowest = rates.findIndex((rate, k) => rates[k + 1] > rate);
+  const highest = Math.max(...rates.slice(lowest));
+  if (lowest < 1 || !(highest > RISEN * rates[0]) || rates[lowest] > highest / 2) return null;
+  const x = facts.nameFact(optimizer.uid, made);
+  return {
+    variant: "cosine",
+    severity: "note",
+    cause: made,
+    chain: [
+      [made, "made", [optimizer.uid]],
+      [optimizer.steps[lowest], "written", [optimizer.uid], { rate: roundedNumber(rates[lowest]) }],
+      [optimizer.steps[rates.length - 1], "used", [optimizer.uid], { rate: roundedNumber(rates[rates.length - 1]) }],
+    ],
+    names: [x],
+    facts: {
+      optimizer: x,
+      turn: codeFact(`T_max=${turn.text}`),
+      n: lowest,
+      total: rates.length,
+      before: roundedNumber(rates[lowest]),
+      after: roundedNumber(highest),
+    },
+  } satisfies Diagnosis;
 }
 
 function rateChanges(facts: RunFacts): RateChange[] {
@@ -63,13 +102,15 @@ function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
 }
 
 /** Of `scheduler = StepLR(optimizer, …)`: what it is assigned to, and the optimizer. */
-function schedulerAssignments(tree: SyntaxNode) {
+export function schedulerAssignments(tree: SyntaxNode) {
   return assignments(tree).flatMap(({ target, value }) => {
     const name = value ? calleeName(value) : "";
     const optimizer = value && SCHEDULERS.some((end) => name.endsWith(end)) && callArgument(value, "optimizer", 0);
-    return optimizer ? { target, optimizer } : [];
+    return optimizer ? { target, optimizer, value } : [];
   });
 }
+
+type MadeScheduler = { step: number; found: ReturnType<typeof schedulerAssignments>[number] };
 
 function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
   return facts.optimizers.flatMap(({ uid, made, steps }) => {

@@ -1,0 +1,31 @@
+/** Scores of classes that went through a relu: none can be below 0, and no gradient comes back from those that are 0. */
+
+import { diagnosis, lineOfCandidate } from "../diagnosis.ts";
+import { earlierActivation } from "./activation_twice.ts";
+
+export const FINDINGS = [
+  diagnosis({
+    kind: "relu_before_loss",
+    severity: "note",
+    of: ({ scan }) => scan.operationsNamed(/^(?:cross_entropy_loss|binary_cross_entropy_with_logits)$/),
+    once: lineOfCandidate,
+    say: (facts, { inputs: [scores], step }) => {
+      const relu = facts.isInsideBackward(step) ? null : earlierActivation(facts, scores, "relu");
+      const numbers = facts.numbersOf(scores, step);
+      if (!relu || !numbers || !facts.tensor(scores, step)?.requires_grad) return null;
+      return {
+        cause: relu.step,
+        chain: [
+          [relu.step, "made", [relu.outputs[0]]],
+          [step, "used", [scores]],
+        ],
+        facts: {
+          x: facts.nameFact(scores, step),
+          n: numbers.filter((number) => number === 0).length,
+          total: numbers.length,
+          loss: facts.lineOf(step),
+        },
+      };
+    },
+  }),
+];
