@@ -13,11 +13,11 @@ import { FINDINGS as gradAccumulated } from "./gradients/grad_accumulated.ts";
 import { FINDINGS as frozenUpdated } from "./training/frozen_updated.ts";
 import { FINDINGS as freezeUndone } from "./training/freeze_undone.ts";
 import { FINDINGS as graphGrows } from "./graph/graph_grows.ts";
+import { FINDINGS as unregistered } from "./modules/unregistered.ts";
+import { FINDINGS as exhaustedParameters } from "./training/exhausted_parameters.ts";
 import { FINDINGS as parameterDetached } from "./modules/parameter_detached.ts";
-import { FINDINGS as clipAfterStep } from "./training/clip_after_step.ts";
-import { FINDINGS as clipWhileScaled } from "./training/clip_while_scaled.ts";
-import { FINDINGS as clipWithoutGradient } from "./training/clip_without_gradient.ts";
-import { FINDINGS as clipOfUsedUp } from "./training/clip_of_used_up.ts";
+import { FINDINGS as reboundLoop } from "./modules/rebound_loop.ts";
+import { FINDINGS as clips } from "./training/clips.ts";
 import { FINDINGS as gradientsDropped } from "./training/gradients_dropped.ts";
 import { FINDINGS as noStep } from "./training/no_step.ts";
 import { FINDINGS as schedulerFirst } from "./training/scheduler_first.ts";
@@ -62,8 +62,6 @@ import { FINDINGS as hookKeepsLast } from "./hooks/hook_keeps_last.ts";
 import { FINDINGS as sharedGroup } from "./training/shared_group.ts";
 import { FINDINGS as resultUnused } from "./memory/result_unused.ts";
 import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.ts";
-import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
-import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
 import { FINDINGS as attentionMasks } from "./samples/attention_masks.ts";
 import { FINDINGS as axesConfused } from "./samples/axes_confused.ts";
@@ -77,7 +75,6 @@ import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
 import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
-import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -91,11 +88,11 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...frozenUpdated,
   ...freezeUndone,
   ...graphGrows,
+  ...unregistered,
+  ...exhaustedParameters,
   ...parameterDetached,
-  ...clipAfterStep,
-  ...clipWhileScaled,
-  ...clipWithoutGradient,
-  ...clipOfUsedUp,
+  ...reboundLoop,
+  ...clips,
   ...gradientsDropped,
   ...noStep,
   ...schedulerFirst,
@@ -140,8 +137,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...sharedGroup,
   ...resultUnused,
   ...loadMatchedNothing,
-  ...loadOfItself,
-  ...loadOverwritten,
   ...statisticsNeverFed,
   ...attentionMasks,
   ...axesConfused,
@@ -155,5 +150,4 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...rateJumps,
   ...comparedWithItself,
   ...batchPartUnread,
-  ...loadLeftOut,
 ];

@@ -233,6 +233,11 @@ export class RecordedRun {
     return this.scan.opsAt(step);
   }
 
+  /** The operations that took a tensor, in order. */
+  usesOf(uid: string): Operation[] {
+    return this.scan.usesOf(uid);
+  }
+
   /** The operation that made a tensor. */
   producingOperation(uid: string | null | undefined): Operation | undefined {
     return uid ? this.scan.producingOperation(uid) : undefined;

@@ -32,7 +32,7 @@ function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
 }
 
 function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: string): Diagnosis | null {
-  if (isTakenBy(facts, sample, OF_ITS_PROBABILITY)) return null;
+  if (facts.usesOf(sample).some(({ name }) => OF_ITS_PROBABILITY.test(name))) return null;
   const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
   const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
   if (!taking || !returned?.outputs.some((uid) => isWithHistory(facts, uid, returned.step))) return null;
@@ -58,12 +58,6 @@ function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: s
     facts: names,
     fixes: [["rsample"]],
   };
-}
-
-function isTakenBy(facts: RunFacts, uid: string, pattern: RegExp) {
-  for (const { name, inputs } of facts.scan.allOperations())
-    if (pattern.test(name) && inputs.includes(uid)) return true;
-  return false;
 }
 
 function isWithHistory(facts: RunFacts, uid: string, step: number) {

@@ -132,10 +132,10 @@ function missingDetachStep(
     facts.parametersOf(uid, first.step).some((param) => tensorsBehind.has(param)),
   );
   if (!optimizersBetween.length || optimizerHolds) return null;
-  for (let step = carrier.made + 1; step <= first.step; step++)
-    if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
-      return outermostCallerStep(facts, step);
-  return null;
+  const taking = facts
+    .usesOf(carrier.uid)
+    .find(({ step, grad_mode: recorded }) => recorded && step > carrier.made && step <= first.step);
+  return taking ? outermostCallerStep(facts, taking.step) : null;
 }
 
 /** The statement that called the function in which a step lies, as far out as the module. */

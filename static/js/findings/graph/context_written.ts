@@ -31,13 +31,13 @@ function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptO
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
-  const isRead = (i: number) => facts.opsAt(i).some(({ inputs }) => inputs.includes(tensor));
-  const readStep = facts.steps.findIndex((_, i) => i > Math.max(end, backwardStart) && i <= visit && isRead(i));
-  const storage = facts.handle(tensor, step)?.storage;
-  const lastWrite = facts
-    .writesOf(storage)
-    .findLast((event) => event.step > end && event.step < readStep && (event.changed ?? 1) > 0);
-  return lastWrite && readStep >= 0 ? { write: lastWrite, used: readStep } : null;
+  const read = facts.usesOf(tensor).find((op) => op.step > Math.max(end, backwardStart) && op.step <= visit);
+  const write =
+    read &&
+    facts
+      .writesOf(facts.handle(tensor, step)?.storage)
+      .findLast((event) => event.step > end && event.step < read.step && (event.changed ?? 1) > 0);
+  return write ? { write, used: read.step } : null;
 }
 
 function diagnosisOf(

@@ -167,18 +167,18 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
     const requiredStep = facts.history
       .fieldChanges(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
-    const useStep = requiredStep === undefined ? -1 : firstUseStep(facts, uid, requiredStep);
-    if (requiredStep === undefined || useStep < 0) continue;
+    const use = facts.usesOf(uid).find(({ outputs }) => !outputs.includes(uid));
+    if (requiredStep === undefined || !use || use.step >= requiredStep) continue;
     const findingFacts = {
       x: facts.nameFact(uid, requiredStep),
       y: facts.nameFact(rootUid, step),
-      use: facts.steps[useStep].line,
+      use: facts.steps[use.step].line,
     };
     return {
       variant: "late",
       cause: requiredStep,
       chain: [
-        [useStep, "way", [uid]],
+        [use.step, "way", [uid]],
         [requiredStep, "moved", [uid]],
         [step, "checked", [rootUid]],
       ],
@@ -188,13 +188,6 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
     };
   }
   return null;
-}
-
-/** The first step before another at which an operation took a tensor; -1 where none did. */
-function firstUseStep(facts: RunFacts, uid: string, before: number) {
-  for (let step = Math.max(0, facts.birthStep(uid)); step < before; step++)
-    if (facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && !outputs.includes(uid))) return step;
-  return -1;
 }
 
 /** Nothing behind it ever required grad. */

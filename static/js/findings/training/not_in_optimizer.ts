@@ -228,10 +228,7 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
 
 /** A module that the program moves after another one, as an average, takes part in what backward goes through. */
 function averageDiagnosis(facts: RunFacts, { uid, added }: UnheldParameter, written: number, names: Facts): Diagnosis {
-  const use = facts.steps.findIndex((_, i) =>
-    facts.opsAt(i).some(({ inputs, grad_mode }) => grad_mode && inputs.includes(uid)),
-  );
-  const used = facts.place(use < 0 ? added : use);
+  const used = facts.usesOf(uid).find(({ grad_mode }) => grad_mode)?.step ?? added;
   const move = { ...names, code: facts.statementFact(written) };
   return {
     variant: "average",
