@@ -7,6 +7,7 @@ import { ERROR_FINDINGS as savedOverwritten } from "./memory/saved_overwritten.t
 import { ERROR_FINDINGS as savedDetached } from "./graph/saved_detached.ts";
 import { ERROR_FINDINGS as backwardTwice } from "./graph/backward_twice.ts";
 import { ERROR_FINDINGS as customFunction } from "./graph/custom_function.ts";
+import { ERROR_FINDINGS as customContract } from "./graph/custom_contract.ts";
 import { ERROR_FINDINGS as hookResult } from "./hooks/hook_result.ts";
 import { ERROR_FINDINGS as inferenceTensor } from "./errors/inference_tensor.ts";
 import { ERROR_FINDINGS as refusedWrite } from "./memory/refused_write.ts";
@@ -27,6 +28,7 @@ export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...savedDetached,
   ...backwardTwice,
   ...customFunction,
+  ...customContract,
   ...hookResult,
   ...inferenceTensor,
   ...refusedWrite,

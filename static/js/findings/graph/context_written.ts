@@ -2,27 +2,23 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
-import { nameTextOfFact } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
+import { diagnosis, nameTextOfFact, type Diagnosis, type EventOccurrence, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten, lookedFor: "writes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "wrong_gradient",
+    severity: "warning",
+    lookedFor: "writes",
+    of: (facts) => facts.eventsOfKind("context_kept"),
+    say: (facts, kept) => {
+      const found = findWriteBeforeUse(facts, kept);
+      return found && diagnosisOf(facts, kept, found);
+    },
+  }),
 ];
 
 type TensorKeptOnContext = EventOccurrence<"context_kept">;
-
-function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
-  /** by the line of the write and the attribute */
-  const out = new Map<string, Diagnosis>();
-  for (const kept of facts.eventsOfKind("context_kept")) {
-    const found = findWriteBeforeUse(facts, kept);
-    if (!found) continue;
-    const key = `${facts.steps[found.write.step].line} ${kept.name}`;
-    if (!out.has(key)) out.set(key, diagnosisOf(facts, kept, found));
-  }
-  return [...out.values()];
-}
 
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
 function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptOnContext) {

@@ -1,34 +1,33 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import { codeFact, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Link, RunFacts } from "../diagnosis.ts";
 import { checkpointEndStep } from "./checkpoint_call.ts";
 import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
 import { gradModeSwitchAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
-import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
+import { lastNumberConversion, lossAsNumber } from "./number_loss.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({ kind: "no_graph", lookedFor: "cut", say: backwardWithoutGraph }),
 ];
 
 const NO_GRAPH_ERROR = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
 
-function diagnoseBackwardWithoutGraph(facts: RunFacts): Diagnosis[] {
-  const step = facts.errorStep;
+function backwardWithoutGraph(facts: RunFacts, step: number): Diagnosis | null {
   const root = rootWithoutGraph(facts, step);
-  if (!root) return diagnoseLossAsNumber(facts);
+  if (!root) return lossAsNumber(facts, step);
   const { tensors, cuts } = ancestorsAndCuts(facts, root, step);
   const cut = cuts[0] ?? cutThroughNumberOrArray(facts, tensors);
-  if (cut) return [graphCutDiagnosis(facts, root, cut, step)];
-  return [
+  if (cut) return graphCutDiagnosis(facts, root, cut, step);
+  return (
     frozenLeafDiagnosis(facts, root, tensors, step) ??
-      requiredTooLateDiagnosis(facts, root, tensors, step) ??
-      neverRequiredGradDiagnosis(facts, root, tensors, step),
-  ];
+    requiredTooLateDiagnosis(facts, root, tensors, step) ??
+    neverRequiredGradDiagnosis(facts, root, tensors, step)
+  );
 }
 
 /** The tensor that backward was asked to start from, where it has no graph. */
@@ -89,7 +88,6 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
       : fixKindsForGraphCut(reason).map((kind) =>
           fixHint(kind, facts.place(cut.step), { name: nameTextOfFact(result) }),
         ),
-    explainsError: true,
   };
 }
 
@@ -154,7 +152,6 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
       ],
       facts: findingFacts,
       fixes: [["remove_line"]],
-      explainsError: true,
     };
   }
   return null;
@@ -184,7 +181,6 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
       ],
       facts: findingFacts,
       fixes: [["require_grad", { name: nameTextOfFact(findingFacts.x) }, facts.birthStep(uid)]],
-      explainsError: true,
     };
   }
   return null;
@@ -214,7 +210,6 @@ function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: s
     names: [findingFacts.y, findingFacts.x],
     facts: findingFacts,
     fixes: [["require_grad", { name: facts.nameText(leaf, birthStep) ?? "" }]],
-    explainsError: true,
   };
 }
 
