@@ -136,6 +136,11 @@ export function declareErrorDiagnosis({ message = /^/, say, ...row }: ErrorDecla
   };
 }
 
+/** For `say`: where the candidates are what is said. */
+export function asFound(_: RunFacts, found: Diagnosis) {
+  return found;
+}
+
 /** For `once`: the line of the program. */
 export function byLine({ step }: { step: number }, { steps }: RunFacts) {
   return steps[step].line;

@@ -37,11 +37,16 @@ import { FINDINGS as indexCopy } from "./memory/index_copy.ts";
 import { FINDINGS as hookMisses } from "./hooks/hook_misses.ts";
 import { FINDINGS as nonfinite } from "./numbers/nonfinite.ts";
 import { FINDINGS as zeroGradient } from "./gradients/zero_gradient.ts";
+import { FINDINGS as cancelledGradient } from "./gradients/cancelled_gradient.ts";
+import { FINDINGS as diedRelus } from "./gradients/died_relus.ts";
 import { FINDINGS as evalMissing } from "./modules/eval_missing.ts";
 import { FINDINGS as accumulationUndivided } from "./training/accumulation_undivided.ts";
 import { FINDINGS as detachedLate } from "./graph/detached_late.ts";
+import { FINDINGS as overlappingWrite } from "./memory/overlapping_write.ts";
 import { FINDINGS as sharedMemory } from "./memory/shared_memory.ts";
+import { FINDINGS as sameList } from "./memory/same_list.ts";
 import { FINDINGS as memoryHeld } from "./memory/memory_held.ts";
+import { FINDINGS as memoryCycles } from "./memory/memory_cycles.ts";
 import { FINDINGS as caughtError } from "./caught_error.ts";
 import { FINDINGS as unexplainedError } from "./errors/unexplained_error.ts";
 import { FINDINGS as termMovesNothing } from "./gradients/term_moves_nothing.ts";
@@ -59,6 +64,7 @@ import { FINDINGS as backwardNotDerivative } from "./gradients/backward_not_deri
 import { FINDINGS as sameModule } from "./modules/same_module.ts";
 import { FINDINGS as layerRepeated } from "./modules/layer_repeated.ts";
 import { FINDINGS as hookKeepsLast } from "./hooks/hook_keeps_last.ts";
+import { FINDINGS as hookLateBinding } from "./hooks/hook_late_binding.ts";
 import { FINDINGS as sharedGroup } from "./training/shared_group.ts";
 import { FINDINGS as resultUnused } from "./memory/result_unused.ts";
 import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.ts";
@@ -112,11 +118,16 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...hookMisses,
   ...nonfinite,
   ...zeroGradient,
+  ...cancelledGradient,
+  ...diedRelus,
   ...evalMissing,
   ...accumulationUndivided,
   ...detachedLate,
+  ...overlappingWrite,
   ...sharedMemory,
+  ...sameList,
   ...memoryHeld,
+  ...memoryCycles,
   ...caughtError,
   ...unexplainedError,
   ...termMovesNothing,
@@ -134,6 +145,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...sameModule,
   ...layerRepeated,
   ...hookKeepsLast,
+  ...hookLateBinding,
   ...sharedGroup,
   ...resultUnused,
   ...loadMatchedNothing,

@@ -3,7 +3,7 @@
  * along.
  */
 
-import { codeFact, diagnosis as declare, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis as declare, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -27,7 +27,7 @@ export const FINDINGS = [
     kind: "same_module",
     severity: "warning",
     of: (facts) => secondNameFindings(facts).values(),
-    say: (_, found) => found,
+    say: asFound,
   }),
 ];
 
