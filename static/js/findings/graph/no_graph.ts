@@ -2,10 +2,8 @@
 
 import { codeFact, declareErrorDiagnosis, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Fact, Link, RunFacts } from "../diagnosis.ts";
-import { checkpointEndStep } from "./checkpoint_call.ts";
-import { fixKindsForGraphCut } from "./cut_fixes.ts";
+import { checkpointEndStep, fixKindsForGraphCut, gradModeSwitchAt } from "./grad_mode.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { gradModeSwitchAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
 import { lastNumberConversion, lossAsNumber } from "./number_loss.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";

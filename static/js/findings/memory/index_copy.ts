@@ -4,7 +4,6 @@
 
 import { diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
-import { namedViewSource } from "../facts/view_source.ts";
 import { groupBy } from "../../trace/multimap.ts";
 
 const KIND = { kind: "index_copy", severity: "warning", lookedFor: "sharing" } as const;
@@ -20,7 +19,7 @@ export const FINDINGS = [
 
 function lostWrite(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
   const { step, copy } = event;
-  const tensor = namedViewSource(facts, event.tensor, step);
+  const tensor = facts.namedViewSource(event.tensor, step);
   const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
   const op = operationName(facts.producingOperation(copy)?.name ?? "");

@@ -1,6 +1,6 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import { diagnosis, asFound, chainLink, codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import { asFound, chainLink, codeFact, diagnosis, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
 import type { ChainLink, Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";

@@ -12,7 +12,6 @@ import { callArgument, callsIn, calleeName } from "../../syntax/expressions.ts";
 import { gradScalerByBackward, type GradScalerUse } from "../account/scaled_losses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { exhaustedGeneratorSteps } from "./exhausted_parameters.ts";
-import { gradientTensors } from "../facts/gradient_tensors.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -216,7 +215,7 @@ function clipSteps(facts: RunFacts): { step: number; stmt: number; found: Syntax
 
 /** None where the clip took a gradient, or there was none that a step then used. */
 function clipOfUsedUp(facts: RunFacts, clip: number, clipped: SyntaxNode | null): Diagnosis | null {
-  const grads = gradientTensors(facts);
+  const grads = facts.gradientTensors;
   if (clipped?.kind !== "Name" || facts.opsAt(clip).some(({ inputs }) => inputs.some((uid) => grads.has(uid))))
     return null;
   const name = String(clipped.value);

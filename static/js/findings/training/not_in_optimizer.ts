@@ -7,7 +7,6 @@ import { gradNameOf, nameTextOfFact } from "../diagnosis.ts";
 import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 
@@ -157,7 +156,7 @@ function unheldParameters(facts: RunFacts): UnheldParameter[] {
 
 /** Whether the operations of a step take a gradient. */
 function readsGradient(facts: RunFacts, step: number) {
-  const gradients = gradientTensors(facts);
+  const gradients = facts.gradientTensors;
   return facts.opsAt(step).some(({ inputs }) => inputs.some((input) => gradients.has(input)));
 }
 
