@@ -11,7 +11,6 @@ import { FINDINGS as activationTwice } from "./numbers/activation_twice.ts";
 import { FINDINGS as gradNone } from "./gradients/grad_none.ts";
 import { FINDINGS as gradAccumulated } from "./gradients/grad_accumulated.ts";
 import { FINDINGS as frozenUpdated } from "./training/frozen_updated.ts";
-import { FINDINGS as freezeUndone } from "./training/freeze_undone.ts";
 import { FINDINGS as graphGrows } from "./graph/graph_grows.ts";
 import { FINDINGS as unregistered } from "./modules/unregistered.ts";
 import { FINDINGS as exhaustedParameters } from "./training/exhausted_parameters.ts";
@@ -55,7 +54,6 @@ import { FINDINGS as targetWithHistory } from "./gradients/target_with_history.t
 import { FINDINGS as meanOfMeans } from "./samples/mean_of_means.ts";
 import { FINDINGS as lossBelowZero } from "./numbers/loss_below_zero.ts";
 import { FINDINGS as integerWrapped } from "./numbers/integer_wrapped.ts";
-import { FINDINGS as fractionsCut } from "./numbers/fractions_cut.ts";
 import { FINDINGS as paddingRow } from "./modules/padding_row.ts";
 import { FINDINGS as samplesMixed } from "./samples/samples_mixed.ts";
 import { FINDINGS as sequenceAxis } from "./samples/sequence_axis.ts";
@@ -92,7 +90,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...gradNone,
   ...gradAccumulated,
   ...frozenUpdated,
-  ...freezeUndone,
   ...graphGrows,
   ...unregistered,
   ...exhaustedParameters,
@@ -136,7 +133,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...meanOfMeans,
   ...lossBelowZero,
   ...integerWrapped,
-  ...fractionsCut,
   ...paddingRow,
   ...samplesMixed,
   ...sequenceAxis,
